@@ -1,0 +1,440 @@
+"""Columns: equally long vectors of Cypher values, typed where the values are.
+
+Storage hands out property columns, the engine computes with them, results leave as them. A typed column keeps its values in
+one NumPy array and its nulls in a mask; `Objects` holds anything, as Python values, for Cypher is dynamically typed.
+
+| class              | arrays                                                  | null is            |
+|--------------------|---------------------------------------------------------|--------------------|
+| Integers           | values int64[n], nulls bool[n] or None                  | nulls[i]           |
+| Floats             | values float64[n], nulls bool[n] or None                | nulls[i]           |
+| Booleans           | values bool[n], nulls bool[n] or None                   | nulls[i]           |
+| Strings            | values object[n] of str                                 | None               |
+| Nodes              | ids int64[n]                                            | -1                 |
+| Relationships      | ids int64[n]                                            | -1                 |
+| EntityLists        | offsets int64[n + 1], ids int64[offsets[n]], nulls      | nulls[i]           |
+| Paths              | starts int64[n], offsets, relationships, nodes          | starts[i] = -1     |
+| Objects            | values object[n]                                        | None               |
+
+Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+
+Int64s: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+ObjectArray: TypeAlias = NDArray[np.object_]
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+
+def object_array(values: Iterable[Any], count: int) -> ObjectArray:
+    """An object array that never unpacks a value that happens to be a sequence."""
+    array = np.empty(count, dtype=object)
+    array[:] = np.fromiter(values, dtype=object, count=count)
+    return array
+
+
+def _is_none(values: ObjectArray) -> Bools:
+    return np.fromiter((v is None for v in values), np.bool_, len(values))
+
+
+def _with_nulls(values: NDArray[Any], nulls: Bools | None) -> ObjectArray:
+    objects: ObjectArray = object_array(values.tolist(), len(values))
+    if nulls is not None:
+        objects[nulls] = None
+    return objects
+
+
+def _taken(mask: Bools | None, rows: Int64s) -> Bools | None:
+    return None if mask is None else mask[rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Integers:
+    """64-bit integers."""
+
+    values: Int64s
+    nulls: Bools | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Int64s) -> Integers:
+        """The values at these rows, in this order."""
+        return Integers(self.values[rows], _taken(self.nulls, rows))
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return _with_nulls(self.values, self.nulls)
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return np.zeros(len(self), np.bool_) if self.nulls is None else self.nulls
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floats:
+    """64-bit floating-point numbers."""
+
+    values: NDArray[np.float64]
+    nulls: Bools | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Int64s) -> Floats:
+        """The values at these rows, in this order."""
+        return Floats(self.values[rows], _taken(self.nulls, rows))
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return _with_nulls(self.values, self.nulls)
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return np.zeros(len(self), np.bool_) if self.nulls is None else self.nulls
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Booleans:
+    """True, false and null."""
+
+    values: Bools
+    nulls: Bools | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Int64s) -> Booleans:
+        """The values at these rows, in this order."""
+        return Booleans(self.values[rows], _taken(self.nulls, rows))
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return _with_nulls(self.values, self.nulls)
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return np.zeros(len(self), np.bool_) if self.nulls is None else self.nulls
+
+    def true_rows(self) -> Int64s:
+        """The rows that a WHERE keeps."""
+        kept = self.values if self.nulls is None else self.values & ~self.nulls
+        return np.flatnonzero(kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strings:
+    """Text; None is null."""
+
+    values: ObjectArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Int64s) -> Strings:
+        """The values at these rows, in this order."""
+        return Strings(self.values[rows])
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return self.values
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return _is_none(self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """Nodes by storage position; -1 is null."""
+
+    ids: Int64s
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Int64s) -> Nodes:
+        """The values at these rows, in this order."""
+        return Nodes(self.ids[rows])
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        ids = self.ids.tolist()
+        return object_array((NodeRef(i) if i >= 0 else None for i in ids), len(ids))
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return self.ids < 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relationships:
+    """Relationships by storage position; -1 is null."""
+
+    ids: Int64s
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Int64s) -> Relationships:
+        """The values at these rows, in this order."""
+        return Relationships(self.ids[rows])
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        ids = self.ids.tolist()
+        return object_array((RelationshipRef(i) if i >= 0 else None for i in ids), len(ids))
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return self.ids < 0
+
+
+def ragged_take(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
+    """For rows of a ragged array: their new offsets, and where their items stand in the old one."""
+    lengths = (offsets[1:] - offsets[:-1])[rows]
+    taken = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=taken[1:])
+    items = np.arange(taken[-1], dtype=np.int64)
+    items += np.repeat(offsets[:-1][rows] - taken[:-1], lengths)
+    return taken, items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntityLists:
+    """Lists of nodes, or of relationships: what a variable-length or quantified variable is bound to."""
+
+    offsets: Int64s
+    ids: Int64s
+    of_nodes: bool
+    nulls: Bools | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: Int64s) -> EntityLists:
+        """The values at these rows, in this order."""
+        offsets, items = ragged_take(self.offsets, rows)
+        return EntityLists(offsets, self.ids[items], self.of_nodes, _taken(self.nulls, rows))
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        ref: type[NodeRef] | type[RelationshipRef] = NodeRef if self.of_nodes else RelationshipRef
+        refs = [ref(i) for i in self.ids.tolist()]
+        bounds = self.offsets.tolist()
+        lists = object_array((refs[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)), len(self))
+        if self.nulls is not None:
+            lists[self.nulls] = None
+        return lists
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return np.zeros(len(self), np.bool_) if self.nulls is None else self.nulls
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """Paths: row i has relationships[offsets[i]:offsets[i + 1]], and starts[i] followed by the node after each of them.
+
+    `nodes[j]` is the node that `relationships[j]` leads to. A null path has starts[i] = -1 and no relationships.
+    """
+
+    starts: Int64s
+    offsets: Int64s
+    relationships: Int64s
+    nodes: Int64s
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def take(self, rows: Int64s) -> Paths:
+        """The values at these rows, in this order."""
+        offsets, items = ragged_take(self.offsets, rows)
+        return Paths(self.starts[rows], offsets, self.relationships[items], self.nodes[items])
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        nodes, relationships = self.nodes.tolist(), self.relationships.tolist()
+        bounds, starts = self.offsets.tolist(), self.starts.tolist()
+        return object_array(
+            (
+                None if start < 0 else PathValue((start, *nodes[a:b]), tuple(relationships[a:b]))
+                for start, a, b in zip(starts, bounds[:-1], bounds[1:], strict=True)
+            ),
+            len(starts),
+        )
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return self.starts < 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objects:
+    """Any values, as Python holds them; None is null."""
+
+    values: ObjectArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Int64s) -> Objects:
+        """The values at these rows, in this order."""
+        return Objects(self.values[rows])
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return self.values
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return _is_none(self.values)
+
+
+Column: TypeAlias = Integers | Floats | Booleans | Strings | Nodes | Relationships | EntityLists | Paths | Objects
+
+
+def constant(value: Any, count: int) -> Column:
+    """One value in every row."""
+    match value:
+        case bool():
+            return Booleans(np.full(count, value, np.bool_))
+        case int():
+            return Integers(np.full(count, value, np.int64))
+        case float():
+            return Floats(np.full(count, value, np.float64))
+        case NodeRef():
+            return Nodes(np.full(count, value.id, np.int64))
+        case RelationshipRef():
+            return Relationships(np.full(count, value.id, np.int64))
+    filled = np.empty(count, dtype=object)
+    if isinstance(value, str):
+        filled[:] = value
+        return Strings(filled)
+    for row in range(count):  # a list must not be spread over the rows
+        filled[row] = value
+    return Objects(filled)
+
+
+def nulls(count: int) -> Objects:
+    """Null in every row."""
+    return Objects(np.full(count, None, dtype=object))
+
+
+_INTEGER, _FLOAT, _BOOLEAN, _STRING = {int}, {float}, {bool}, {str}
+_NODE, _RELATIONSHIP, _NULL = {NodeRef}, {RelationshipRef}, type(None)
+
+
+def from_objects(values: ObjectArray | Sequence[Any]) -> Column:
+    """The narrowest column that holds these Python values."""
+    array = values if isinstance(values, np.ndarray) else object_array(values, len(values))
+    kinds = set(map(type, array))
+    has_nulls = _NULL in kinds
+    kinds.discard(_NULL)
+    if not kinds:
+        return Objects(array)
+    if kinds == _STRING:
+        return Strings(array)
+    if kinds == _NODE:
+        return Nodes(_ids(array))
+    if kinds == _RELATIONSHIP:
+        return Relationships(_ids(array))
+    if kinds not in (_INTEGER, _FLOAT, _BOOLEAN):
+        return Objects(array)
+    mask = _is_none(array) if has_nulls else None
+    if mask is not None:
+        array = array.copy()
+        array[mask] = 0
+    if kinds == _INTEGER:
+        return Integers(array.astype(np.int64), mask)
+    if kinds == _FLOAT:
+        return Floats(array.astype(np.float64), mask)
+    return Booleans(array.astype(np.bool_), mask)
+
+
+def _ids(references: ObjectArray) -> Int64s:
+    return np.fromiter((-1 if r is None else r.id for r in references), np.int64, len(references))
+
+
+def _joined_nulls(columns: Sequence[Integers | Floats | Booleans | EntityLists]) -> Bools | None:
+    if all(c.nulls is None for c in columns):
+        return None
+    return np.concatenate([c.null_mask() for c in columns])
+
+
+def _joined_offsets(columns: Sequence[EntityLists | Paths]) -> Int64s:
+    parts, base = [np.zeros(1, np.int64)], 0
+    for column in columns:
+        parts.append(column.offsets[1:] - column.offsets[0] + base)
+        base += int(column.offsets[-1] - column.offsets[0])
+    return np.concatenate(parts)
+
+
+def concatenate(columns: Sequence[Column]) -> Column:
+    """One column after the other; columns of different classes become Objects."""
+    first = columns[0]
+    if len(columns) == 1:
+        return first
+    kind = type(first)
+    if any(type(c) is not kind for c in columns):
+        typed = [c for c in columns if not (isinstance(c, Objects) and bool(c.null_mask().all()))]
+        if typed and all(type(c) is type(typed[0]) for c in typed) and len(typed) < len(columns):
+            return concatenate([c if c in typed else null_like(typed[0], len(c)) for c in columns])
+        return Objects(np.concatenate([c.objects() for c in columns]))
+    same: Any = columns
+    match first:
+        case Integers() | Floats() | Booleans():
+            return kind(np.concatenate([c.values for c in same]), _joined_nulls(same))  # type: ignore[call-arg,arg-type]
+        case Strings() | Objects():
+            return kind(np.concatenate([c.values for c in same]))  # type: ignore[call-arg]
+        case Nodes() | Relationships():
+            return kind(np.concatenate([c.ids for c in same]))  # type: ignore[call-arg]
+        case EntityLists():
+            if any(c.of_nodes != first.of_nodes for c in same):
+                return Objects(np.concatenate([c.objects() for c in same]))
+            ids = np.concatenate([c.ids[c.offsets[0] : c.offsets[-1]] for c in same])
+            return EntityLists(_joined_offsets(same), ids, first.of_nodes, _joined_nulls(same))
+        case Paths():
+            cut = [slice(int(c.offsets[0]), int(c.offsets[-1])) for c in same]
+            return Paths(
+                np.concatenate([c.starts for c in same]),
+                _joined_offsets(same),
+                np.concatenate([c.relationships[s] for c, s in zip(same, cut, strict=True)]),
+                np.concatenate([c.nodes[s] for c, s in zip(same, cut, strict=True)]),
+            )
+
+
+def null_like(column: Column, count: int) -> Column:
+    """Nulls in a column of the same class, so that an outer join keeps its columns typed."""
+    every = np.ones(count, np.bool_)
+    match column:
+        case Integers():
+            return Integers(np.zeros(count, np.int64), every)
+        case Floats():
+            return Floats(np.zeros(count, np.float64), every)
+        case Booleans():
+            return Booleans(np.zeros(count, np.bool_), every)
+        case Strings():
+            return Strings(np.full(count, None, dtype=object))
+        case Nodes():
+            return Nodes(np.full(count, -1, np.int64))
+        case Relationships():
+            return Relationships(np.full(count, -1, np.int64))
+        case EntityLists(of_nodes=of_nodes):
+            empty = np.zeros(0, np.int64)
+            return EntityLists(np.zeros(count + 1, np.int64), empty, of_nodes, every)
+        case Paths():
+            empty = np.zeros(0, np.int64)
+            return Paths(np.full(count, -1, np.int64), np.zeros(count + 1, np.int64), empty, empty)
+        case Objects():
+            return nulls(count)
