@@ -1,0 +1,229 @@
+"""Errors: what every stage raises, and how it becomes an exception of the official driver.
+
+Inside the engine there is one light exception, `CypherError`, which knows Neo4j's code, the whole
+message and the GQLSTATUS, and needs no driver. The public face calls `to_driver_error` on the way
+out, so that callers catch what they would catch from a Neo4j server:
+
+    Exception
+    ├── CypherError                          inside the engine
+    │   └── UnsupportedCypher                Cypher we know of and do not run (Neo4j may)
+    └── neo4j.exceptions.Neo4jError          outside, by code
+        ├── ClientError                      Neo.ClientError.*
+        │   ├── CypherSyntaxError            ....Statement.SyntaxError
+        │   ├── CypherTypeError              ....Statement.TypeError
+        │   ├── ConstraintError              ....Schema.ConstraintValidationFailed
+        │   └── AuthError, Forbidden ...
+        ├── DatabaseError                    Neo.DatabaseError.*
+        └── TransientError                   Neo.TransientError.*
+
+Compile-time errors point into the query: `syntax_error(message, text, offset)` appends the line, the
+column, the offset, the source line and a caret, as Neo4j does. Run-time errors have no position.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neo4j.exceptions import Neo4jError
+
+SYNTAX_ERROR = "Neo.ClientError.Statement.SyntaxError"
+TYPE_ERROR = "Neo.ClientError.Statement.TypeError"
+SEMANTIC_ERROR = "Neo.ClientError.Statement.SemanticError"
+ARITHMETIC_ERROR = "Neo.ClientError.Statement.ArithmeticError"
+ARGUMENT_ERROR = "Neo.ClientError.Statement.ArgumentError"
+PARAMETER_MISSING = "Neo.ClientError.Statement.ParameterMissing"
+ENTITY_NOT_FOUND = "Neo.ClientError.Statement.EntityNotFound"
+ACCESS_MODE = "Neo.ClientError.Statement.AccessMode"
+EXTERNAL_RESOURCE_FAILED = "Neo.ClientError.Statement.ExternalResourceFailed"
+UNSUPPORTED_ADMINISTRATION = "Neo.ClientError.Statement.UnsupportedAdministrationCommand"
+CONSTRAINT_VALIDATION_FAILED = "Neo.ClientError.Schema.ConstraintValidationFailed"
+PROCEDURE_NOT_FOUND = "Neo.ClientError.Procedure.ProcedureNotFound"
+PROCEDURE_CALL_FAILED = "Neo.ClientError.Procedure.ProcedureCallFailed"
+DATABASE_NOT_FOUND = "Neo.ClientError.Database.DatabaseNotFound"
+TRANSACTION_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+EXECUTION_FAILED = "Neo.DatabaseError.Statement.ExecutionFailed"
+OUT_OF_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+
+UNCLASSIFIED = "50N42"
+INTERNAL = "50N00"
+
+_DESCRIPTIONS = {
+    UNCLASSIFIED: (
+        "error: general processing exception - unexpected error. "
+        "Unexpected error has occurred. See debug log for details."
+    ),
+    "22000": "error: data exception",
+    "22003": "error: data exception - numeric value out of range",
+    "22007": "error: data exception - invalid date, time, or datetime format",
+    "22015": "error: data exception - interval field overflow",
+    "22G03": "error: data exception - invalid value type",
+    "22N38": "error: data exception - invalid function argument",
+    "42001": "error: syntax error or access rule violation - invalid syntax",
+    "42N76": "error: syntax error or access rule violation - unsupported index hint",
+    "51N23": "error: system configuration or operation exception - cyclic shortest path search",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the query text; lines and columns count from one, the offset from zero."""
+
+    line: int
+    column: int
+    offset: int
+
+
+class CypherError(Exception):
+    """An error with Neo4j's code and message, raised anywhere between grammar and engine."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        gql_status: str = UNCLASSIFIED,
+        position: Position | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.gql_status = gql_status
+        self.position = position
+
+    def __reduce__(
+        self,
+    ) -> tuple[type[CypherError], tuple[str, str, str, Position | None]]:
+        return type(self), (self.code, self.message, self.gql_status, self.position)
+
+
+class UnsupportedCypher(CypherError):
+    """Cypher that parses and is not run here; the message names the feature."""
+
+
+def unsupported(feature: str) -> UnsupportedCypher:
+    """The error for a feature that this engine does not have."""
+    return UnsupportedCypher(SEMANTIC_ERROR, f"Hoplite does not support {feature}.")
+
+
+def cypher_error(code: str, message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """An error with any of Neo4j's codes, without a position."""
+    return CypherError(code, message, gql_status)
+
+
+# --- errors that point into the text ------------------------------------------------------------
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def position_of(text: str, offset: int) -> Position:
+    """Line and column of a character offset.
+
+    >>> position_of("RETURN 1\\n+ x", 11)
+    Position(line=2, column=3, offset=11)
+    """
+    line, line_start = 1, 0
+    for end in _LINE_END.finditer(text, 0, offset):
+        line, line_start = line + 1, end.end()
+    return Position(line, offset - line_start + 1, offset)
+
+
+def with_position(message: str, text: str, position: Position) -> str:
+    """`message` followed by the place, the line of the text and a caret under the column."""
+    line_start = position.offset - position.column + 1
+    found = _LINE_END.search(text, line_start)
+    source_line = text[line_start : found.start() if found else len(text)]
+    place = f"line {position.line}, column {position.column} (offset: {position.offset})"
+    return f'{message} ({place})\n"{source_line}"\n{" " * position.column}^'
+
+
+def error_at(code: str, message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """An error of any code that points at a character of the query text."""
+    position = position_of(text, min(offset, len(text)))
+    return CypherError(code, with_position(message, text, position), gql_status, position)
+
+
+def syntax_error(message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """A compile-time error that points at a character of the query text."""
+    return error_at(SYNTAX_ERROR, message, text, offset, gql_status)
+
+
+# --- errors without a position ------------------------------------------------------------------
+
+
+def type_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """A value of a wrong type, found while running."""
+    return CypherError(TYPE_ERROR, message, gql_status)
+
+
+def semantic_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """A statement that cannot mean anything (a bad regular expression, MERGE on null)."""
+    return CypherError(SEMANTIC_ERROR, message, gql_status)
+
+
+def arithmetic_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """`/ by zero` and `long overflow`."""
+    return CypherError(ARITHMETIC_ERROR, message, gql_status)
+
+
+def argument_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+    """A value of the right type that a function or clause cannot take."""
+    return CypherError(ARGUMENT_ERROR, message, gql_status)
+
+
+def parameter_missing(names: list[str]) -> CypherError:
+    """`Expected parameter(s): a, b`"""
+    return CypherError(PARAMETER_MISSING, f"Expected parameter(s): {', '.join(names)}")
+
+
+def entity_not_found(message: str) -> CypherError:
+    """A node or relationship that this transaction has deleted."""
+    return CypherError(ENTITY_NOT_FOUND, message)
+
+
+def access_mode(database: str = "neo4j") -> CypherError:
+    """A write where only reads are allowed."""
+    return CypherError(
+        ACCESS_MODE,
+        f"Writing in read access mode not allowed. Attempted write to {database}",
+    )
+
+
+def constraint_violation(message: str) -> CypherError:
+    """Data that a constraint forbids, or a node deleted with its relationships left."""
+    return CypherError(CONSTRAINT_VALIDATION_FAILED, message)
+
+
+def execution_failed(message: str, gql_status: str = INTERNAL) -> CypherError:
+    """What Java throws from inside Neo4j's runtime."""
+    return CypherError(EXECUTION_FAILED, message, gql_status)
+
+
+# --- the way out --------------------------------------------------------------------------------
+
+
+def to_driver_error(error: CypherError) -> Neo4jError:
+    """The driver's exception for an error: its class follows from the code."""
+    from neo4j.exceptions import Neo4jError
+
+    description = _DESCRIPTIONS.get(error.gql_status, "error: general processing exception")
+    if error.gql_status == INTERNAL:
+        description = (
+            "error: general processing exception - internal error. "
+            f"Internal exception raised CypherExecution: {error.message}"
+        )
+    record: dict[str, object] = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
+    if error.gql_status not in (UNCLASSIFIED, INTERNAL):
+        record["_classification"] = error.code.split(".")[1].replace("Error", "_ERROR").upper()
+    if error.position is not None:
+        where = error.position
+        record["_position"] = {"line": where.line, "column": where.column, "offset": where.offset}
+    driver_error: Neo4jError = Neo4jError._hydrate_gql(
+        gql_status=error.gql_status,
+        description=description,
+        message=error.message,
+        neo4j_code=error.code,
+        diagnostic_record=record,
+    )
+    return driver_error
