@@ -1,0 +1,191 @@
+"""What a hop takes and gives: the types shared by every backend and by the operators that call them.
+
+A hop follows relationships from nodes to nodes: `t = (q . SUB) * mask`, `q' = t . OBJ`. Nodes and relationships are
+positions (int64) of one snapshot. What is asked for decides what is carried along. A trail uses no relationship twice.
+
+    expand(hop, nodes)                                    -> Steps            one hop from each node
+    expand_chunks(hop, nodes, limit)                      -> Iterator[Steps]  the same in bounded pieces
+    expand_into(hop, sources, targets)                    -> Steps            one hop between the nodes of each pair
+    degrees(hop, nodes)                                   -> int64[]          how many steps `expand` would find
+    reach(hop, sources, lower, upper, excluded=)          -> Ends             distinct ends of trails, for each row
+    reach_merged(hop, sources, lower, upper)              -> int64[]          distinct ends of trails from any source
+    levels(hop, sources, upper)                           -> Levels           shortest distances from a set
+    trails(hop, sources, lower, upper, ends=, excluded=)  -> Iterator[TrailBatch]
+    shortest_paths(hop, sources, targets, lower, upper)   -> Iterator[TrailBatch]
+    count_trails(hop, sources, lower, upper)              -> int64[]          how many trails, for each row
+
+They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
+batch; a node of -1 stands for null, and nothing is found from it. An `upper` of None means no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.storage.incidence import Adjacency
+
+Positions: TypeAlias = NDArray[np.int64]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+# Called between bounded amounts of work; raises to stop (a deadline, a cancelled query).
+Check: TypeAlias = Callable[[], None]
+
+# (relationships, nodes stepped from, nodes stepped to) -> which of these steps may be taken.
+RelationshipMask: TypeAlias = Callable[[Positions, Positions, Positions], Booleans]
+
+# (nodes stepped to) -> which of them may be entered. Never asked about the node that a trail starts from.
+NodeMask: TypeAlias = Callable[[Positions], Booleans]
+
+
+def unchecked() -> None:
+    """The `Check` of a caller that never stops the work."""
+
+
+class Side(Enum):
+    """Which way relationships are followed."""
+
+    OUTGOING = "->"
+    INCOMING = "<-"
+    BOTH = "--"
+
+    @property
+    def opposite(self) -> Side:
+        match self:
+            case Side.OUTGOING:
+                return Side.INCOMING
+            case Side.INCOMING:
+                return Side.OUTGOING
+            case Side.BOTH:
+                return Side.BOTH
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hop:
+    """One step: which relationships may be followed, and which way.
+
+    `outgoing` is needed to follow relationships forwards and `incoming` to follow them backwards. The other one may be
+    given to a directed hop as well: it then serves to search from the far end (a bound target, a shortest path).
+
+    Masks are asked only about steps that are touched, and never while searching from the far end. `masks.py`
+    keeps their answers. `symmetric_mask` promises that the relationship mask says the same for both ways of following
+    a relationship.
+    """
+
+    side: Side
+    outgoing: Adjacency | None = None
+    incoming: Adjacency | None = None
+    types: NDArray[np.int32] | None = None
+    relationship_mask: RelationshipMask | None = None
+    node_mask: NodeMask | None = None
+    symmetric_mask: bool = False
+
+    @property
+    def has_mask(self) -> bool:
+        return self.relationship_mask is not None or self.node_mask is not None
+
+    @property
+    def sides(self) -> tuple[Adjacency, ...]:
+        """The adjacencies that a step reads: one, or outgoing and incoming."""
+        match self.side:
+            case Side.OUTGOING:
+                wanted: tuple[Adjacency | None, ...] = (self.outgoing,)
+            case Side.INCOMING:
+                wanted = (self.incoming,)
+            case Side.BOTH:
+                wanted = (self.outgoing, self.incoming)
+        assert all(side is not None for side in wanted), f"A hop {self.side.value} needs its adjacency."
+        return tuple(side for side in wanted if side is not None)
+
+    @property
+    def node_count(self) -> int:
+        return self.sides[0].node_count
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether fused kernels may run over the arrays: no masks, one partition, nothing above it."""
+        return not self.has_mask and all(side.is_plain for side in self.sides)
+
+    @property
+    def can_turn(self) -> bool:
+        """Whether the same relationships can be followed from their far end."""
+        return (self.side is not Side.INCOMING or self.outgoing is not None) and (
+            self.side is not Side.OUTGOING or self.incoming is not None
+        )
+
+    def turned(self) -> Hop:
+        """The same relationships followed from their far end, without masks: a superset of the steps, for bounds."""
+        return replace(self, side=self.side.opposite, relationship_mask=None, node_mask=None)
+
+    def unmasked(self) -> Hop:
+        return replace(self, relationship_mask=None, node_mask=None)
+
+
+class Steps(NamedTuple):
+    """Steps from the nodes that were asked about: `row` is the index of that node, ascending."""
+
+    row: Positions
+    relationships: Positions
+    neighbours: Positions
+
+
+class Ends(NamedTuple):
+    """For each row (ascending) the distinct nodes where a trail ends."""
+
+    row: Positions
+    nodes: Positions
+
+
+class Levels(NamedTuple):
+    """Shortest distances: nodes[i] is level[i] relationships away from the nearest source; by ascending level."""
+
+    nodes: Positions
+    level: Positions
+
+
+class TrailBatch(NamedTuple):
+    """Some trails: number i belongs to row[i] and takes relationships[offsets[i]:offsets[i + 1]].
+
+    `nodes` is parallel to `relationships`: the node each of them leads to. The first node is the source of the row.
+    """
+
+    row: Positions
+    offsets: Positions
+    relationships: Positions
+    nodes: Positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Excluded:
+    """Relationships that a row may not use: relationships[offsets[row]:offsets[row + 1]], sorted within a row."""
+
+    offsets: Positions
+    relationships: Positions
+
+    @staticmethod
+    def of_columns(*columns: Positions) -> Excluded:
+        """One relationship of each column for each row; -1 (null) excludes nothing."""
+        table = np.sort(np.stack(columns, axis=1), axis=1)
+        return Excluded.of_lists(np.arange(len(table) + 1, dtype=np.int64) * table.shape[1], table.reshape(-1))
+
+    @staticmethod
+    def of_lists(offsets: Positions, relationships: Positions) -> Excluded:
+        """The list relationships[offsets[row]:offsets[row + 1]] for each row, in any order; -1 excludes nothing."""
+        rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+        kept = relationships >= 0
+        rows, relationships = rows[kept], relationships[kept]
+        order = np.lexsort((relationships, rows))
+        counts = np.bincount(rows, minlength=len(offsets) - 1)
+        return Excluded(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), relationships[order])
+
+    def take(self, rows: Positions) -> Excluded:
+        """The lists of the given rows, in their order."""
+        starts, counts = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], counts)
+        return Excluded(offsets, self.relationships[entries])
