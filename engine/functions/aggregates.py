@@ -1,0 +1,646 @@
+"""Aggregating functions: group numbers and argument columns in, batch after batch; one value for each group out.
+
+`make_aggregation("sum", distinct=False)` gives an `Aggregation`; its `update` is called once a batch with the group
+number of every row, its `finish` once at the end. States are arrays indexed by group, grown as groups appear. Typed
+columns go through NumPy; `Objects` and the rare cases where the order of additions shows (integer overflow,
+infinities) go row by row.
+
+Nulls never count. With DISTINCT only the first row of each (group, value) is passed on, values being equal as in
+grouping.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.context import RowError
+from hoplite.engine.functions.registry import AGGREGATES, Aggregate
+from hoplite.engine.grouping import Grouping
+from hoplite.engine.ordering import float_from_order, float_order
+from hoplite.errors import CypherError, argument_error, type_error
+from hoplite.planner.types import (
+    ANY,
+    DURATION,
+    FLOAT,
+    INTEGER,
+    LIST,
+    Accepted,
+    Argument,
+    Signature,
+)
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    EntityLists,
+    Floats,
+    Int64s,
+    Integers,
+    Nodes,
+    Objects,
+    Relationships,
+    Strings,
+    concatenate,
+    from_objects,
+    object_array,
+)
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.order import sort_key
+from hoplite.values.render import float_text, java_text
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+Float64s = NDArray[np.float64]
+
+_INTEGER_LIMIT = 2**63
+_SAFE_FLOAT = 1e150  # below it neither sums nor squares of differences can overflow
+_NANOS_PER_DAY, _NANOS_PER_SECOND = 86_400_000_000_000, 1_000_000_000
+_NANOS_PER_MONTH = 2_629_746 * _NANOS_PER_SECOND
+
+
+class Aggregation(Protocol):
+    """One aggregating call of a running statement."""
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        """Take in a batch: row i belongs to group `groups[i]`; there are `group_count` groups so far."""
+
+    def finish(self, group_count: int) -> Column:
+        """The value of each group."""
+
+
+def _grown(state: NDArray[Any], count: int, fill: Any = 0) -> NDArray[Any]:
+    """The state with room for `count` groups (at least doubled, so that growing stays cheap)."""
+    if count <= len(state):
+        return state
+    larger = np.full(max(count, 2 * len(state)), fill, state.dtype)
+    larger[: len(state)] = state
+    return larger
+
+
+def _present(groups: Int64s, column: Column) -> tuple[Int64s, Column, Int64s | None]:
+    """The rows that are not null: their groups, their values, and where they were (None: all rows)."""
+    if isinstance(column, Integers | Floats | Booleans) and column.nulls is None:
+        return groups, column, None
+    nulls = column.null_mask()
+    if not nulls.any():
+        return groups, column, None
+    rows = np.flatnonzero(~nulls)
+    return groups[rows], column.take(rows), rows
+
+
+def _row_error(index: int, rows: Int64s | None, error: CypherError) -> RowError:
+    return RowError(index if rows is None else int(rows[index]), error)
+
+
+class Count:
+    """count(*) and count(x)."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(16, np.int64)
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        self._counts = _grown(self._counts, group_count)
+        if columns:
+            groups = _present(groups, columns[0])[0]
+        self._counts[:group_count] += np.bincount(groups, minlength=group_count)
+
+    def finish(self, group_count: int) -> Column:
+        return Integers(_grown(self._counts, group_count)[:group_count].copy())
+
+
+class Sum:
+    """sum.
+
+    Integers stay integers until they overflow, and are a float from then on; durations add up field by field.
+    """
+
+    def __init__(self, argument: str) -> None:
+        self._argument = argument
+        self._integers = np.zeros(16, np.int64)
+        self._floats = np.zeros(16, np.float64)
+        self._is_float = np.zeros(16, np.bool_)
+        self._any_number = False
+        self._durations: dict[int, Duration] = {}
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        self._integers = _grown(self._integers, group_count)
+        self._floats = _grown(self._floats, group_count)
+        self._is_float = _grown(self._is_float, group_count)
+        groups, column, rows = _present(groups, columns[0])
+        if len(column) == 0:
+            return
+        if not self._durations and isinstance(column, Floats):
+            self._any_number = True
+            self._turn_to_floats(groups)
+            np.add.at(self._floats, groups, column.values)
+        elif not self._durations and isinstance(column, Integers) and self._cannot_overflow(column.values):
+            self._any_number = True
+            if self._is_float.any():
+                in_float = self._is_float[groups]
+                np.add.at(self._floats, groups[in_float], column.values[in_float].astype(np.float64))
+                groups, values = groups[~in_float], column.values[~in_float]
+                np.add.at(self._integers, groups, values)
+            else:
+                np.add.at(self._integers, groups, column.values)
+        else:
+            self._update_rows(groups, column, rows)
+
+    def _cannot_overflow(self, values: Int64s) -> bool:
+        largest = max(abs(int(values.max())), abs(int(values.min())))
+        reached = max(abs(int(self._integers.max())), abs(int(self._integers.min())))
+        return largest * len(values) + reached < _INTEGER_LIMIT
+
+    def _turn_to_floats(self, groups: Int64s) -> None:
+        turning = np.unique(groups[~self._is_float[groups]])
+        self._floats[turning] = self._integers[turning].astype(np.float64)
+        self._is_float[turning] = True
+
+    def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None) -> None:
+        for index, (group, value) in enumerate(zip(groups.tolist(), column.objects(), strict=True)):
+            match value:
+                case bool():
+                    raise _row_error(index, rows, self._wrong_type())
+                case int() | float():
+                    if group in self._durations:
+                        raise _row_error(index, rows, self._mixed())
+                    self._any_number = True
+                    self._add_number(group, value)
+                case Duration():
+                    if self._any_number and group not in self._durations:
+                        raise _row_error(index, rows, self._mixed())
+                    self._durations[group] = _added(self._durations.get(group, Duration()), value)
+                case _:
+                    raise _row_error(index, rows, self._wrong_type())
+
+    def _add_number(self, group: int, value: int | float) -> None:
+        if self._is_float[group]:
+            self._floats[group] += float(value)
+            return
+        before = int(self._integers[group])
+        total = before + value
+        if isinstance(total, int) and -_INTEGER_LIMIT <= total < _INTEGER_LIMIT:
+            self._integers[group] = total
+        else:
+            self._floats[group] = float(before) + float(value)
+            self._is_float[group] = True
+
+    def _wrong_type(self) -> CypherError:
+        return type_error(f"SUM({self._argument}) can only handle numerical values, duration, or null.")
+
+    def _mixed(self) -> CypherError:
+        return type_error(f"SUM({self._argument}) cannot mix number and duration")
+
+    def finish(self, group_count: int) -> Column:
+        integers = _grown(self._integers, group_count)[:group_count]
+        floats = _grown(self._floats, group_count)[:group_count]
+        is_float = _grown(self._is_float, group_count)[:group_count]
+        if not self._durations and not is_float.any():
+            return Integers(integers.copy())
+        if not self._durations and is_float.all():
+            return Floats(floats.copy())
+        totals = object_array(integers.tolist(), group_count)
+        for group in np.flatnonzero(is_float).tolist():
+            totals[group] = float(floats[group])
+        for group, total in self._durations.items():
+            totals[group] = total
+        return from_objects(totals)
+
+
+def _added(left: Duration, right: Duration) -> Duration:
+    carry, nanoseconds = divmod(left.nanoseconds + right.nanoseconds, _NANOS_PER_SECOND)
+    return Duration(
+        left.months + right.months, left.days + right.days, left.seconds + right.seconds + carry, nanoseconds
+    )
+
+
+class Average:
+    """avg, always a float.
+
+    Sum / count, or a running mean (as Neo4j keeps it) once a value is so large that sums might overflow.
+    """
+
+    def __init__(self, argument: str) -> None:
+        self._argument = argument
+        self._counts = np.zeros(16, np.int64)
+        self._sums = np.zeros(16, np.float64)
+        self._means: Float64s | None = None
+        self._durations: dict[int, list[float]] = {}
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        self._counts, self._sums = _grown(self._counts, group_count), _grown(self._sums, group_count)
+        if self._means is not None:
+            self._means = _grown(self._means, group_count)
+        groups, column, rows = _present(groups, columns[0])
+        if len(column) == 0:
+            return
+        if isinstance(column, Integers | Floats) and self._means is None and not self._durations:
+            values = column.values.astype(np.float64)
+            if bool((np.abs(values) < _SAFE_FLOAT).all()):
+                np.add.at(self._sums, groups, values)
+                self._counts[:group_count] += np.bincount(groups, minlength=group_count)
+                return
+        self._update_rows(groups, column, rows)
+
+    def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None) -> None:
+        if self._means is None:
+            self._means = self._sums / np.maximum(self._counts, 1)
+        for index, (group, value) in enumerate(zip(groups.tolist(), column.objects(), strict=True)):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number and not isinstance(value, Duration):
+                message = f"AVG({self._argument}) can only handle numerical values, duration, or null."
+                raise _row_error(index, rows, type_error(message))
+            if self._counts[group] and is_number == (group in self._durations):
+                raise _row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
+            self._counts[group] += 1
+            count = int(self._counts[group])
+            if is_number:
+                mean = float(self._means[group])
+                self._means[group] = mean + (float(value) - mean) / count
+            else:
+                fields = self._durations.setdefault(group, [0.0, 0.0, 0.0, 0.0])
+                parts = (value.months, value.days, value.seconds, value.nanoseconds)
+                for position, part in enumerate(parts):
+                    fields[position] += (part - fields[position]) / count
+
+    def finish(self, group_count: int) -> Column:
+        counts = _grown(self._counts, group_count)[:group_count]
+        if self._means is None:
+            means = _grown(self._sums, group_count)[:group_count] / np.maximum(counts, 1)
+        else:
+            means = _grown(self._means, group_count)[:group_count].copy()
+        nulls = counts == 0
+        if not self._durations:
+            return Floats(means, nulls if nulls.any() else None)
+        values = Floats(means, nulls).objects()
+        for group, fields in self._durations.items():
+            values[group] = _approximate_duration(*fields)
+        return from_objects(values)
+
+
+def _approximate_duration(months: float, days: float, seconds: float, nanos: float) -> Duration:
+    """Whole fields; the fraction of each goes into the next smaller one (a month is 30.436875 days)."""
+    whole_months = int(months)
+    days += (_NANOS_PER_MONTH * months - _NANOS_PER_MONTH * whole_months) / _NANOS_PER_DAY
+    whole_days = int(days)
+    seconds += (_NANOS_PER_DAY * days - _NANOS_PER_DAY * whole_days) / _NANOS_PER_SECOND
+    whole_seconds = int(seconds)
+    nanos += _NANOS_PER_SECOND * seconds - _NANOS_PER_SECOND * whole_seconds
+    return _added(Duration(whole_months, whole_days, whole_seconds), Duration(nanoseconds=int(nanos)))
+
+
+class Extreme:
+    """min and max in Cypher's order over all values; of equal values the first stays."""
+
+    def __init__(self, largest: bool) -> None:
+        self._largest = largest
+        self._kind: type[Column] | None = None  # the class of all columns so far, while a typed state serves
+        self._best: NDArray[Any] = np.zeros(16, np.int64)
+        self._known = np.zeros(16, np.bool_)
+        self._objects: list[Any] = []
+        self._keys: list[Any] = []
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        groups, column, _ = _present(groups, columns[0])
+        if len(column) == 0:
+            return
+        if self._kind is None and not self._objects and isinstance(column, Integers | Floats | Strings):
+            self._kind = type(column)
+        if self._kind is not None and type(column) is not self._kind:
+            self._generalise()
+        if isinstance(column, Integers | Floats) and self._kind is not None:
+            self._update_numbers(groups, group_count, column)
+        else:
+            self._update_objects(groups, group_count, column)
+
+    def _update_numbers(self, groups: Int64s, group_count: int, column: Integers | Floats) -> None:
+        start = np.iinfo(np.int64).min if self._largest else np.iinfo(np.int64).max
+        if not self._known.any():
+            self._best[:] = start
+        self._best = _grown(self._best, group_count, start)
+        self._known = _grown(self._known, group_count)
+        values = column.values if isinstance(column, Integers) else float_order(column.values)
+        (np.maximum if self._largest else np.minimum).at(self._best, groups, values)
+        self._known[groups] = True
+
+    def _update_objects(self, groups: Int64s, group_count: int, column: Column) -> None:
+        missing = group_count - len(self._objects)
+        self._objects += [None] * missing
+        self._keys += [None] * missing
+        best, keys, largest = self._objects, self._keys, self._largest
+        # Text compares as Python compares it, so a column of text needs no sort keys.
+        as_is = self._kind is Strings
+        for group, value in zip(groups.tolist(), column.objects(), strict=True):
+            key = value if as_is else sort_key(value)
+            known = keys[group]
+            if known is None or (known < key if largest else key < known):
+                best[group], keys[group] = value, key
+
+    def _generalise(self) -> None:
+        self._objects = list(
+            self.finish(len(self._known) if self._kind is not Strings else len(self._objects)).objects()
+        )
+        self._keys = [None if value is None else sort_key(value) for value in self._objects]
+        self._kind = None
+
+    def finish(self, group_count: int) -> Column:
+        if self._kind in (Integers, Floats):
+            best = _grown(self._best, group_count)[:group_count]
+            known = _grown(self._known, group_count)[:group_count]
+            nulls = None if known.all() else ~known
+            return Integers(best.copy(), nulls) if self._kind is Integers else Floats(float_from_order(best), nulls)
+        return from_objects(self._objects[:group_count] + [None] * (group_count - len(self._objects)))
+
+
+class Collect:
+    """collect: the values of each group in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._groups: list[Int64s] = []
+        self._columns: list[Column] = []
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        groups, column, _ = _present(groups, columns[0])
+        if len(column):
+            self._groups.append(groups)
+            self._columns.append(column)
+
+    def finish(self, group_count: int) -> Column:
+        offsets = np.zeros(group_count + 1, np.int64)
+        if not self._columns:
+            return Objects(object_array(([] for _ in range(group_count)), group_count))
+        groups, column = np.concatenate(self._groups), concatenate(self._columns)
+        np.cumsum(np.bincount(groups, minlength=group_count), out=offsets[1:])
+        if group_count > 1:
+            column = column.take(np.argsort(groups, kind="stable"))
+        if isinstance(column, Nodes | Relationships):
+            return EntityLists(offsets, column.ids, isinstance(column, Nodes))
+        values: list[Any] = column.objects().tolist()
+        bounds = offsets.tolist()
+        lists = (values[start:stop] for start, stop in pairwise(bounds))
+        return Objects(object_array(lists, group_count))
+
+
+_JAVA_CLASSES: dict[type, str] = {
+    str: "storable.UTF8StringValue",
+    Date: "storable.DateValue",
+    DateTime: "storable.DateTimeValue",
+    LocalDateTime: "storable.LocalDateTimeValue",
+    LocalTime: "storable.LocalTimeValue",
+    Time: "storable.TimeValue",
+    Duration: "storable.DurationValue",
+    list: "virtual.ListValue$ArrayListValue",
+    dict: "virtual.MapValue$MapWrappingMapValue",
+    NodeRef: "virtual.NodeIdReference",
+    RelationshipRef: "virtual.RelationshipReference",
+    PathValue: "virtual.PathReference$PathReferenceReferences",
+}
+
+
+def _java_class(value: Any) -> str:
+    """What Neo4j's messages call the class of a value, below org.neo4j.values."""
+    if isinstance(value, bool):
+        return "storable.BooleanValue$1" if value else "storable.BooleanValue$2"
+    return _JAVA_CLASSES.get(type(value), "storable.PointValue")
+
+
+def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -> Integers | Floats | Objects:
+    """The column, if it holds nothing but numbers."""
+    if isinstance(column, Integers | Floats):
+        return column
+    for index, value in enumerate(column.objects()):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            received = f"org.neo4j.values.{_java_class(value)}"
+            message = f"{name}({argument}) can only handle numerical values or null, but received: {received}"
+            raise _row_error(index, rows, type_error(message))
+    return Objects(column.objects())
+
+
+class StandardDeviation:
+    """stDev and stDevP: count, mean and sum of squared differences of each group, batches merged by Chan's formula."""
+
+    def __init__(self, argument: str, population: bool) -> None:
+        self._argument = argument
+        self._population = population
+        self._counts = np.zeros(16, np.int64)
+        self._means = np.zeros(16, np.float64)
+        self._squares = np.zeros(16, np.float64)
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        self._counts = _grown(self._counts, group_count)
+        self._means, self._squares = _grown(self._means, group_count), _grown(self._squares, group_count)
+        groups, column, rows = _present(groups, columns[0])
+        name = "STDEVP" if self._population else "STDEV"
+        numbers = _numbers_of(name, self._argument, column, rows)
+        values = numbers.values.astype(np.float64)
+        if bool((np.abs(values) < _SAFE_FLOAT).all()):
+            self._merge(groups, values)
+        else:
+            self._update_rows(groups, values)
+
+    def _merge(self, groups: Int64s, values: Float64s) -> None:
+        size = len(self._counts)
+        counts = np.bincount(groups, minlength=size)
+        means = np.bincount(groups, weights=values, minlength=size) / np.maximum(counts, 1)
+        squares = np.bincount(groups, weights=(values - means[groups]) ** 2, minlength=size)
+        totals = np.maximum(self._counts + counts, 1)
+        shift = means - self._means
+        touched = counts > 0  # elsewhere a mean that is not finite must stay as it is
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._squares += np.where(touched, squares + shift * shift * self._counts * counts / totals, 0.0)
+            self._means += np.where(touched, shift * counts / totals, 0.0)
+        self._counts += counts
+
+    def _update_rows(self, groups: Int64s, values: Float64s) -> None:
+        for group, value in zip(groups.tolist(), values.tolist(), strict=True):
+            self._counts[group] += 1
+            mean = float(self._means[group])
+            shifted = mean + (value - mean) / int(self._counts[group])
+            self._squares[group] += (value - mean) * (value - shifted)
+            self._means[group] = shifted
+
+    def finish(self, group_count: int) -> Column:
+        counts = _grown(self._counts, group_count)[:group_count]
+        squares = _grown(self._squares, group_count)[:group_count]
+        divisors = np.maximum(counts if self._population else counts - 1, 1)
+        with np.errstate(invalid="ignore"):
+            deviations = np.sqrt(squares / divisors)
+        return Floats(np.where(counts < 2, 0.0, deviations))
+
+
+class Percentile:
+    """percentileCont and percentileDisc; the percentile is read at the first value of each group."""
+
+    def __init__(self, argument: str, continuous: bool) -> None:
+        self._argument = argument
+        self._continuous = continuous
+        self._percentiles: dict[int, float] = {}
+        self._groups: list[Int64s] = []
+        self._columns: list[Column] = []
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        groups, column, rows = _present(groups, columns[0])
+        if len(column) == 0:
+            return
+        name = "PERCENTILE_CONT" if self._continuous else "PERCENTILE_DISC"
+        column = _numbers_of(name, self._argument, column, rows)
+        first_groups, first = np.unique(groups, return_index=True)
+        for group, index in zip(first_groups.tolist(), first.tolist(), strict=True):
+            if group not in self._percentiles:
+                row = index if rows is None else int(rows[index])
+                self._percentiles[group] = _percentile(columns[1].take(np.array([row])).objects()[0], row)
+        self._groups.append(groups)
+        self._columns.append(column)
+
+    def finish(self, group_count: int) -> Column:
+        results = object_array([None] * group_count, group_count)
+        if self._columns:
+            groups, column = np.concatenate(self._groups), concatenate(self._columns)
+            order = np.argsort(groups, kind="stable")
+            bounds = np.searchsorted(groups[order], np.arange(group_count + 1)).tolist()
+            for group in range(group_count):
+                rows = order[bounds[group] : bounds[group + 1]]
+                if len(rows):
+                    values = sorted(column.take(rows).objects(), key=_number_key)
+                    results[group] = self._pick(values, self._percentiles[group])
+        return from_objects(results)
+
+    def _pick(self, values: list[int | float], percentile: float) -> int | float:
+        count = len(values)
+        if percentile == 1.0 or count == 1:
+            return values[-1]
+        if not self._continuous:
+            place = percentile * count
+            index = _java_int(place)
+            return values[index if place != index or index == 0 else index - 1]
+        place = percentile * (count - 1)
+        below, above = _java_int(place), _java_int(math.ceil(place) if math.isfinite(place) else place)
+        if below == above or below == count - 1:
+            return values[below]
+        return values[below] * (above - place) + values[above] * (place - below)
+
+
+def _number_key(value: int | float) -> tuple[bool, int | float]:
+    return (True, 0) if value != value else (False, value)
+
+
+def _java_int(value: float) -> int:
+    return int(value) if value == value else 0
+
+
+def _percentile(value: Any, row: int) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowError(row, type_error(f"Can't coerce `{java_text(value)}` to Number"))
+    percentile = float(value)
+    if percentile < 0.0 or percentile > 1.0:
+        found = f"Invalid input '{float_text(percentile)}' is not a valid argument"
+        raise RowError(row, argument_error(f"{found}, must be a number in the range 0.0 to 1.0", "22003"))
+    return percentile
+
+
+class Distinct:
+    """Hands on the first row of each (group, value) only."""
+
+    def __init__(self, inner: Aggregation) -> None:
+        self._inner = inner
+        self._seen = Grouping.without_keys()
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        groups, column, rows = _present(groups, columns[0])
+        _, opened = self._seen.assign_first((Integers(groups), column))
+        taken = opened if rows is None else rows[opened]
+        others = tuple(other.take(taken) for other in columns[1:])
+        try:
+            self._inner.update(groups[opened], group_count, (column.take(opened), *others))
+        except RowError as failure:
+            raise RowError(int(taken[failure.row]), failure.error) from None
+
+    def finish(self, group_count: int) -> Column:
+        return self._inner.finish(group_count)
+
+
+def _register(
+    name: str, arguments: tuple[Argument, ...], returns: Accepted, description: str, make: Callable[[str], Aggregation]
+) -> None:
+    signature = Signature(name, arguments, returns, "Aggregating", description, aggregating=True)
+    AGGREGATES[name.lower()] = Aggregate(signature, make)
+
+
+_ANYTHING = Argument((ANY,))
+_SUMMABLE = Argument((FLOAT, INTEGER, DURATION))
+_PERCENTILE = Argument((FLOAT,), name="percentile")
+
+_register(
+    "avg",
+    (_SUMMABLE,),
+    (FLOAT, DURATION),
+    "Returns the average of a set of `INTEGER`, `FLOAT` or `DURATION` values.",
+    Average,
+)
+_register(
+    "collect",
+    (_ANYTHING,),
+    (LIST,),
+    "Returns a list containing the values returned by an expression.",
+    lambda argument: Collect(),
+)
+_register("count", (_ANYTHING,), (INTEGER,), "Returns the number of values or rows.", lambda argument: Count())
+_register(
+    "max", (_ANYTHING,), (ANY,), "Returns the maximum value in a set of values.", lambda argument: Extreme(largest=True)
+)
+_register(
+    "min",
+    (_ANYTHING,),
+    (ANY,),
+    "Returns the minimum value in a set of values.",
+    lambda argument: Extreme(largest=False),
+)
+_register(
+    "percentileCont",
+    (Argument((FLOAT,)), _PERCENTILE),
+    (FLOAT,),
+    "Returns the percentile of a value over a group using linear interpolation.",
+    lambda argument: Percentile(argument, continuous=True),
+)
+_register(
+    "percentileDisc",
+    (Argument((FLOAT, INTEGER)), _PERCENTILE),
+    (FLOAT, INTEGER),
+    "Returns the nearest `INTEGER` or `FLOAT` value to the given percentile over a group using a rounding method.",
+    lambda argument: Percentile(argument, continuous=False),
+)
+_register(
+    "stdev",
+    (Argument((FLOAT,)),),
+    (FLOAT,),
+    "Returns the standard deviation for the given value over a group for a sample of a population.",
+    lambda argument: StandardDeviation(argument, population=False),
+)
+_register(
+    "stdevp",
+    (Argument((FLOAT,)),),
+    (FLOAT,),
+    "Returns the standard deviation for the given value over a group for an entire population.",
+    lambda argument: StandardDeviation(argument, population=True),
+)
+_register(
+    "sum",
+    (_SUMMABLE,),
+    (FLOAT, INTEGER, DURATION),
+    "Returns the sum of a set of `INTEGER`, `FLOAT` or `DURATION` values",
+    Sum,
+)
+
+
+def make_aggregation(
+    name: str, distinct: bool, context: object = None, argument: str = "ReferenceFromSlot(0)"
+) -> Aggregation:
+    """A fresh state for a call of the aggregating function.
+
+    `argument` is how Neo4j's messages name what it is applied to.
+    """
+    inner = AGGREGATES[name.lower()].make(argument)
+    return Distinct(inner) if distinct else inner

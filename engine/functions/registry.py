@@ -1,0 +1,93 @@
+"""The table of Cypher functions: one entry a function, filled by decorators, one file per family.
+
+An entry says everything that the semantic check, the evaluator, SHOW FUNCTIONS and the docs need. A function takes
+Python values and returns one; where whole columns can be computed at once, `columns` adds a fast path for the column
+classes it accepts.
+
+    @cypher_function("left", args=(STRING, INTEGER), returns=STRING, category="String",
+                     description="Returns a STRING containing the specified number of leftmost characters.")
+    def left(text: str, length: int) -> str: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoplite.planner.types import Accepted, Argument, CypherType, Signature
+from hoplite.values.columns import Column
+
+if TYPE_CHECKING:
+    from hoplite.engine.functions.aggregates import Aggregation
+
+ValueFunction = Callable[..., Any]
+ColumnFunction = Callable[..., Column | None]
+
+
+@dataclass(slots=True)
+class Function:
+    """A scalar function.
+
+    `call` works on single values. `null_in_null_out`: any null argument makes the result null without calling it.
+    `needs_context`: the execution context is the first argument. `column_call`, where set, gets the columns (after
+    the context, if needed) and returns a column, or None where it has no fast path for them.
+    """
+
+    signature: Signature
+    call: ValueFunction
+    null_in_null_out: bool = True
+    needs_context: bool = False
+    column_call: ColumnFunction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregating function: `make` gives a fresh state, told how messages name the argument."""
+
+    signature: Signature
+    make: Callable[[str], Aggregation]
+
+
+FUNCTIONS: dict[str, Function] = {}  # by lower-case name
+AGGREGATES: dict[str, Aggregate] = {}  # by lower-case name
+
+
+def cypher_function(
+    name: str,
+    *,
+    args: tuple[CypherType | Argument, ...] = (),
+    returns: CypherType | Accepted,
+    category: str,
+    description: str,
+    nulls: str = "propagate",
+    needs_context: bool = False,
+    variadic: bool = False,
+    deterministic: bool = True,
+) -> Callable[[ValueFunction], ValueFunction]:
+    """Register the decorated function; `nulls="handle"` passes nulls to it."""
+    signature = Signature(
+        name=name,
+        arguments=tuple(a if isinstance(a, Argument) else Argument((a,)) for a in args),
+        returns=returns if isinstance(returns, tuple) else (returns,),
+        category=category,
+        description=description,
+        variadic=variadic,
+        deterministic=deterministic,
+    )
+
+    def register(function: ValueFunction) -> ValueFunction:
+        FUNCTIONS[name.lower()] = Function(signature, function, nulls == "propagate", needs_context)
+        return function
+
+    return register
+
+
+def columns_of(name: str) -> Callable[[ColumnFunction], ColumnFunction]:
+    """Give the function of this name a fast path over whole columns."""
+
+    def register(function: ColumnFunction) -> ColumnFunction:
+        FUNCTIONS[name.lower()].column_call = function
+        return function
+
+    return register

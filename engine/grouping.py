@@ -1,0 +1,271 @@
+"""Grouping: rows of key columns in, group numbers out, batch after batch.
+
+Groups are numbered 0, 1, 2, ... in the order in which their first row arrives. Two rows are in one group when
+Cypher's grouping says so (`group_key`): null with null, 1 with 1.0, 0.0 with -0.0; a NaN is always a group of its
+own. Aggregation, DISTINCT and UNION are built on it.
+
+Each key column goes through an encoder of its own, which turns its values into dense numbers; the numbers of several
+columns are joined two at a time into one code, and encoded again. An encoder is one of
+
+    _Table   int64 codes within a small range: a lookup array indexed by the code (entities, small integers, booleans)
+    dict     anything hashable: one pass of dict.setdefault over Python values
+
+and a column that changes its class between batches moves its encoder to the general form, a dict over `group_key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    Floats,
+    Int64s,
+    Integers,
+    Nodes,
+    Relationships,
+    Strings,
+    concatenate,
+)
+from hoplite.values.order import group_key
+
+_SMALLEST_TABLE = 1 << 16
+_TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
+
+
+class _Table:
+    """Numbers for codes >= 0 by direct lookup; gives up (`assign` returns None) when the codes spread too widely."""
+
+    def __init__(self) -> None:
+        self.numbers: Int64s = np.full(1024, -1, np.int64)
+        self.count = 0
+        self._rows = 0
+
+    def assign(self, codes: Int64s) -> Int64s | None:
+        if len(codes) == 0:
+            return codes
+        self._rows += len(codes)
+        needed = int(codes.max()) + 1
+        if int(codes.min()) < 0 or needed > max(_SMALLEST_TABLE, _TABLE_SLOTS_PER_ROW * self._rows):
+            return None
+        if needed > len(self.numbers):
+            grown = np.full(max(needed, 2 * len(self.numbers)), -1, np.int64)
+            grown[: len(self.numbers)] = self.numbers
+            self.numbers = grown
+        found = self.numbers[codes]
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            new_codes, first = np.unique(codes[missing], return_index=True)
+            arrival = np.argsort(first, kind="stable")
+            self.numbers[new_codes[arrival]] = np.arange(self.count, self.count + len(arrival))
+            self.count += len(arrival)
+            found = self.numbers[codes]
+        return found
+
+    def items(self) -> dict[Hashable, int]:
+        """The same mapping as a dict."""
+        known = np.flatnonzero(self.numbers >= 0)
+        return dict(zip(known.tolist(), self.numbers[known].tolist(), strict=True))
+
+
+def _numbered(table: dict[Hashable, int], keys: Iterable[Hashable], count: int) -> Int64s:
+    """The number of each key, giving new keys the next free ones."""
+    add = table.setdefault
+    return np.fromiter((add(key, len(table)) for key in keys), np.int64, count)
+
+
+class _IntegerEncoder:
+    """int64 codes to dense numbers: a table while the codes are small, a dict from then on."""
+
+    def __init__(self) -> None:
+        self._table: _Table | None = _Table()
+        self._dict: dict[Hashable, int] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._dict) if self._table is None else self._table.count
+
+    def assign(self, codes: Int64s) -> Int64s:
+        if self._table is not None:
+            numbers = self._table.assign(codes)
+            if numbers is not None:
+                return numbers
+            self._dict = self._table.items()
+            self._table = None
+        return _numbered(self._dict, codes.tolist(), len(codes))
+
+
+class _Join:
+    """Pairs of dense numbers to dense numbers, through the code `left * width + right`.
+
+    `width` is a power of two above every right number. When the right side outgrows it, the pairs known so far are
+    coded anew.
+    """
+
+    def __init__(self) -> None:
+        self._width = 16
+        self._codes = _IntegerEncoder()
+        self._lefts: list[Int64s] = []
+        self._rights: list[Int64s] = []
+
+    @property
+    def count(self) -> int:
+        return self._codes.count
+
+    def assign(self, left: Int64s, right: Int64s, right_count: int) -> Int64s:
+        if right_count > self._width:
+            self._width = 1 << (2 * right_count - 1).bit_length()
+            self._codes = _IntegerEncoder()
+            for known_left, known_right in zip(self._lefts, self._rights, strict=True):
+                self._codes.assign(known_left * self._width + known_right)
+        before = self.count
+        numbers = self._codes.assign(left * self._width + right)
+        if self.count > before:
+            rows = first_rows(numbers, before)
+            self._lefts.append(left[rows])
+            self._rights.append(right[rows])
+        return numbers
+
+
+def _small_codes(column: Column) -> Int64s | None:
+    """The column as codes from 0 for a lookup table, 0 being null; None where its class has no such form."""
+    match column:
+        case Nodes() | Relationships():
+            return column.ids + 1
+        case Booleans():
+            codes = column.values.astype(np.int64) + 1
+        case Integers():
+            values = column.values
+            if len(values) and (int(values.min()) < -(1 << 61) or int(values.max()) >= 1 << 61):
+                return None
+            codes = ((values << 1) ^ (values >> 63)) + 1  # 0, -1, 1, -2, ... are 1, 2, 3, 4, ...
+        case _:
+            return None
+    if column.nulls is not None:
+        codes[column.nulls] = 0
+    return codes
+
+
+class _ColumnEncoder:
+    """The values of one key column to dense numbers, whatever classes its batches have.
+
+    `_seen` keeps the first value of each number while a class-specific form is in use, so that the general form can be
+    built from it should another class turn up.
+    """
+
+    def __init__(self) -> None:
+        self._kind: type[Column] | None = None
+        self._codes: _IntegerEncoder | None = None
+        self._dict: dict[Hashable, int] = {}
+        self._general = False
+        self._seen: list[Column] = []
+
+    @property
+    def count(self) -> int:
+        return self._codes.count if self._codes is not None else len(self._dict)
+
+    def assign(self, column: Column) -> Int64s:
+        if self._kind is None:
+            self._kind = type(column)
+            self._codes = _IntegerEncoder() if isinstance(column, Nodes | Relationships | Booleans | Integers) else None
+            self._general = not isinstance(column, Floats | Strings) and self._codes is None
+        if not self._general:
+            before = self.count
+            numbers = self._assign_typed(column) if type(column) is self._kind else None
+            if numbers is not None:
+                if self.count > before:
+                    self._seen.append(column.take(first_rows(numbers, before)))
+                return numbers
+            self._generalise()
+        return _numbered(self._dict, map(group_key, column.objects()), len(column))
+
+    def _assign_typed(self, column: Column) -> Int64s | None:
+        if self._codes is not None:
+            codes = _small_codes(column)
+            return None if codes is None else self._codes.assign(codes)
+        # Python floats and strings are their own grouping keys: tolist makes a new object of every NaN, which equals
+        # nothing.
+        values: list[Any] = column.objects().tolist()
+        return _numbered(self._dict, values, len(values))
+
+    def _generalise(self) -> None:
+        values = concatenate(self._seen).objects() if self._seen else ()
+        self._dict = {group_key(value): number for number, value in enumerate(values)}
+        self._codes, self._general = None, True
+        self._seen.clear()
+
+
+def first_rows(numbers: Int64s, known: int) -> Int64s:
+    """The rows at which the numbers from `known` on appear for the first time, in order of those numbers."""
+    rows = np.flatnonzero(numbers >= known)
+    if len(rows) == 0:
+        return rows
+    # New numbers appear in ascending order, so each first appearance is a new maximum.
+    highest = np.maximum.accumulate(numbers[rows])
+    is_first = np.empty(len(rows), np.bool_)
+    is_first[0] = True
+    is_first[1:] = highest[1:] > highest[:-1]
+    return rows[is_first]
+
+
+class Grouping:
+    """Assigns group numbers to rows, incrementally over batches with the same number of key columns."""
+
+    def __init__(self) -> None:
+        self._encoders: list[_ColumnEncoder] = []
+        self._joins: list[_Join] = []
+        self._first_keys: list[tuple[Column, ...]] = []
+        self._keyless_rows = False
+        self._keep_keys = True
+
+    @classmethod
+    def without_keys(cls) -> Grouping:
+        """A grouping that does not remember the key values (`keys` must not be asked for)."""
+        grouping = cls()
+        grouping._keep_keys = False
+        return grouping
+
+    @property
+    def count(self) -> int:
+        """How many groups there are so far."""
+        if self._joins:
+            return self._joins[-1].count
+        if self._encoders:
+            return self._encoders[0].count
+        return int(self._keyless_rows)
+
+    def assign(self, columns: Sequence[Column], row_count: int | None = None) -> Int64s:
+        """The group number of every row. Without key columns all rows (`row_count` of them) are one group."""
+        return self.assign_first(columns, row_count)[0]
+
+    def assign_first(self, columns: Sequence[Column], row_count: int | None = None) -> tuple[Int64s, Int64s]:
+        """The group number of every row, and the rows that opened a new group, in order: what DISTINCT keeps."""
+        before = self.count
+        numbers = self._assign(columns, row_count or 0)
+        opened = first_rows(numbers, before)
+        if len(opened) and self._keep_keys:
+            self._first_keys.append(tuple(column.take(opened) for column in columns))
+        return numbers, opened
+
+    def _assign(self, columns: Sequence[Column], row_count: int) -> Int64s:
+        if not columns:
+            self._keyless_rows = self._keyless_rows or row_count > 0
+            return np.zeros(row_count, np.int64)
+        if not self._encoders:
+            self._encoders = [_ColumnEncoder() for _ in columns]
+            self._joins = [_Join() for _ in columns[1:]]
+        numbers = self._encoders[0].assign(columns[0])
+        for encoder, join, column in zip(self._encoders[1:], self._joins, columns[1:], strict=True):
+            right = encoder.assign(column)
+            numbers = join.assign(numbers, right, encoder.count)
+        return numbers
+
+    def keys(self) -> list[Column]:
+        """The key columns with one row for each group: the values of the row that opened it."""
+        if not self._first_keys:
+            return []
+        return [concatenate(parts) for parts in zip(*self._first_keys, strict=True)]
