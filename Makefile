@@ -1,0 +1,69 @@
+# Every target sets up .venv by itself, once, and again when pyproject.toml changes.
+#
+#   make demo     a short tour in the terminal, on the sample graph
+#   make test     the project's own tests, without Torch (minutes)
+#   make check    ruff, mypy --strict, import rules
+#   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
+#   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
+#   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
+#   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
+#   make plans    rewrites the plans expected in tests/plans; review the diff
+
+.PHONY: help dev demo test check format tck golden corpus bench plans clean
+.DEFAULT_GOAL := help
+
+HOPLITE_DATA ?= ../shared
+TCK ?= $(HOPLITE_DATA)/tck
+LIMIT ?=
+ARGS ?=
+export HOPLITE_DATA
+
+BIN := .venv/bin
+STAMP := .venv/.hoplite-dev
+RUN := $(BIN)/python -X faulthandler
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+dev: $(STAMP)
+
+# The stamp is written last, so a set-up that broke off is begun again.
+$(STAMP): pyproject.toml .ci/setup
+	@.ci/setup .venv
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/hoplite demo
+
+test: $(STAMP)
+	@echo "The project's own tests, without Torch: its backend has a run of its own where Torch is installed."
+	$(BIN)/pytest -n 2 -q $(ARGS)
+
+check: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/mypy --strict examples/*.py benchmarks/*.py
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+tck: $(STAMP)
+	$(RUN) -m tests.tck.run "$(TCK)" $(ARGS)
+
+golden: $(STAMP)
+	$(RUN) -m tests.golden.run --suite cases --suite patterns $(ARGS)
+
+corpus: $(STAMP)
+	$(RUN) -m tests.golden.run --suite llm $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
+
+bench: $(STAMP)
+	$(RUN) -m benchmarks.khop $(ARGS)
+
+plans: $(STAMP)
+	$(RUN) -m tests.plans.rewrite
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
