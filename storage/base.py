@@ -1,0 +1,347 @@
+"""The immutable part of a version: partitions, label codes, property columns, and what is derived from them on
+first use.
+
+Arrays for n nodes and m relationships, by position:
+
+    node_labels        int32[n]            code of the node's set of labels
+    node_ids           int64[n] or None    public ids; None: the id is the position
+    relationship_ids   int64[m] or None    the same for relationships
+    outgoing, incoming                     Sides: one Incidence for each partition
+    partition_of       int32[n + spare]    partition and row of each node; None for a single partition
+    row_of             int32[n + spare]
+
+Relationships are numbered in the order (partition, subject, type, object). The spare entries of `partition_of`
+and `row_of` point to an empty row, for nodes that are made later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.storage.incidence import Incidence
+from hoplite.storage.partition import deal
+from hoplite.storage.property_columns import PropertyColumn, merged
+from hoplite.storage.tokens import Tokens
+from hoplite.storage.value_index import ValueIndex
+from hoplite.values.columns import Int64s
+
+Int32s = NDArray[np.int32]
+
+
+@dataclass(eq=False)
+class Base:
+    """A graph as it was at the last fold; see the top of the file. Never changed, only derived from."""
+
+    tokens: Tokens
+    node_labels: Int32s
+    node_ids: Int64s | None
+    next_node_id: int
+    relationship_types: Int32s
+    relationship_ids: Int64s | None
+    next_relationship_id: int
+    outgoing: tuple[Incidence, ...]
+    incoming: tuple[Incidence, ...]
+    partition_of: Int32s | None
+    row_of: Int32s | None
+    node_columns: Mapping[str, PropertyColumn]
+    relationship_columns: Mapping[str, PropertyColumn]
+    _indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
+    _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
+    _labelled: dict[int, Int64s] = field(default_factory=dict)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are; their positions start at 0."""
+        return len(self.node_labels)
+
+    @property
+    def relationship_count(self) -> int:
+        """How many relationships there are; their positions start at 0."""
+        return len(self.relationship_types)
+
+    # --- relationships ---
+
+    @cached_property
+    def starts(self) -> NDArray[Any]:
+        """The subject of each relationship."""
+        parts = []
+        for partition, incidence in enumerate(self.outgoing):
+            lengths = np.diff(incidence.indptr)
+            parts.append(np.repeat(self._nodes_of_partition(partition, len(lengths)), lengths))
+        return np.concatenate(parts).astype(_position_type(self.node_count))
+
+    def _nodes_of_partition(self, partition: int, rows: int) -> Int64s:
+        if self.partition_of is None:
+            return np.arange(rows, dtype=np.int64)
+        nodes = np.flatnonzero(self.partition_of[: self.node_count] == partition)
+        return np.concatenate([nodes, np.full(rows - len(nodes), -1, np.int64)])  # the empty row at the end is nobody's
+
+    @cached_property
+    def ends(self) -> NDArray[Any]:
+        """The object of each relationship."""
+        if len(self.outgoing) == 1:
+            return self.outgoing[0].neighbours
+        return np.concatenate([incidence.neighbours for incidence in self.outgoing])
+
+    def row(self, node: int, outgoing: bool) -> tuple[Incidence, int, int]:
+        """Where the relationships of a node are: a partition, and the first and last entry there."""
+        side = self.outgoing if outgoing else self.incoming
+        if self.partition_of is None or self.row_of is None:
+            incidence, row = side[0], node
+        else:
+            incidence, row = side[self.partition_of[node]], int(self.row_of[node])
+        return incidence, int(incidence.indptr[row]), int(incidence.indptr[row + 1])
+
+    def degrees(self, nodes: Int64s, outgoing: bool) -> Int64s:
+        """How many relationships each of these nodes (all of them in the base) has on one side."""
+        side = self.outgoing if outgoing else self.incoming
+        if self.partition_of is None or self.row_of is None:
+            return side[0].indptr[nodes + 1] - side[0].indptr[nodes]
+        found = np.zeros(len(nodes), np.int64)
+        partitions, rows = self.partition_of[nodes], self.row_of[nodes].astype(np.int64)
+        for partition, incidence in enumerate(side):
+            mine = np.flatnonzero(partitions == partition)
+            found[mine] = incidence.indptr[rows[mine] + 1] - incidence.indptr[rows[mine]]
+        return found
+
+    @cached_property
+    def type_counts(self) -> Int64s:
+        """How many relationships have each type code."""
+        return np.bincount(self.relationship_types, minlength=len(self.tokens.types))
+
+    def relationships_with_type(self, type_code: int) -> Int64s:
+        """Positions, ascending."""
+        return np.flatnonzero(self.relationship_types == type_code)
+
+    @cached_property
+    def pattern_counts(self) -> tuple[Int64s, Int64s]:
+        """Which (set of start labels, type, set of end labels) occur, packed into one integer, and how often."""
+        labels = self.node_labels.astype(np.int64)
+        types = self.relationship_types.astype(np.int64)
+        packed = labels[self.starts] << 42 | types << 21 | labels[self.ends]
+        return np.unique(packed, return_counts=True)
+
+    @staticmethod
+    def pattern_parts(packed: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """Set of start labels, type, set of end labels."""
+        mask = (1 << 21) - 1
+        return packed >> 42, packed >> 21 & mask, packed & mask
+
+    # --- labels ---
+
+    @cached_property
+    def label_set_counts(self) -> Int64s:
+        """How many nodes have each set of labels."""
+        return np.bincount(self.node_labels, minlength=self.tokens.label_set_count)
+
+    def label_count(self, label: int) -> int:
+        """How many nodes have the label."""
+        counts = self.label_set_counts
+        return int(counts[self.tokens.sets_having(label)[: len(counts)]].sum())
+
+    def nodes_with_label(self, label: int) -> Int64s:
+        """Positions, ascending."""
+        nodes = self._labelled.get(label)
+        if nodes is None:
+            nodes = np.flatnonzero(self.tokens.sets_having(label)[self.node_labels])
+            self._labelled[label] = nodes
+        return nodes
+
+    # --- properties ---
+
+    @cached_property
+    def keys_by_label_set(self) -> dict[int, list[str]]:
+        """Which keys occur on nodes with a set of labels."""
+        return _keys_by_code(self.node_columns, self.node_labels)
+
+    @cached_property
+    def keys_by_type(self) -> dict[int, list[str]]:
+        """Which keys occur on relationships of a type."""
+        return _keys_by_code(self.relationship_columns, self.relationship_types)
+
+    def node_index(self, label: int, key: str) -> ValueIndex:
+        """Nodes with the label by the value of the key; made on first use."""
+        index = self._indexes.get((label, key))
+        if index is None:
+            index = _index_of(self.node_columns.get(key), self.tokens.sets_having(label)[self.node_labels])
+            self._indexes[label, key] = index
+        return index
+
+    def relationship_index(self, type_code: int, key: str) -> ValueIndex:
+        """Relationships of the type by the value of the key; made on first use."""
+        index = self._relationship_indexes.get((type_code, key))
+        if index is None:
+            index = _index_of(self.relationship_columns.get(key), self.relationship_types == type_code)
+            self._relationship_indexes[type_code, key] = index
+        return index
+
+    # --- public ids ---
+
+    @cached_property
+    def node_of_id(self) -> Int64s | None:
+        """The position of each public id, -1 for ids whose node is gone; None: the id is the position."""
+        return _inverse(self.node_ids, self.next_node_id)
+
+    @cached_property
+    def relationship_of_id(self) -> Int64s | None:
+        """The same for relationships."""
+        return _inverse(self.relationship_ids, self.next_relationship_id)
+
+
+def _index_of(column: PropertyColumn | None, included: NDArray[np.bool_]) -> ValueIndex:
+    if column is None:
+        return ValueIndex.empty()
+    positions, values = column.entries()
+    kept = np.flatnonzero(included[positions])
+    if len(kept) == len(positions):
+        return ValueIndex.of(positions, values)
+    return ValueIndex.of(positions[kept], values.take(kept))
+
+
+def _keys_by_code(columns: Mapping[str, PropertyColumn], codes: Int32s) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for key, column in columns.items():
+        positions, _ = column.entries()
+        for code in np.flatnonzero(np.bincount(codes[positions])).tolist():
+            found.setdefault(code, []).append(key)
+    return found
+
+
+def _inverse(ids: Int64s | None, next_id: int) -> Int64s | None:
+    if ids is None:
+        return None
+    positions = np.full(next_id, -1, np.int64)
+    positions[ids] = np.arange(len(ids))
+    return positions
+
+
+def _position_type(count: int) -> type[np.int32] | type[np.int64]:
+    return np.int32 if count < 2**31 else np.int64
+
+
+def empty_base(tokens: Tokens, partitions: int) -> Base:
+    """The base of a new database."""
+    none = np.zeros(0, np.int64)
+    return build_base(
+        tokens, none.astype(np.int32), None, 0, none, none, none.astype(np.int32), None, 0, {}, {}, partitions
+    )
+
+
+def build_base(
+    tokens: Tokens,
+    node_labels: Int32s,
+    node_ids: Int64s | None,
+    next_node_id: int,
+    starts: NDArray[Any],
+    ends: NDArray[Any],
+    types: Int32s,
+    relationship_ids: Int64s | None,
+    next_relationship_id: int,
+    node_columns: Mapping[str, PropertyColumn],
+    relationship_columns: Mapping[str, PropertyColumn],
+    partitions: int,
+) -> Base:
+    """A base from plain arrays; relationships come in any order, and are renumbered here with all that belongs
+    to them.
+    """
+    node_count, relationship_count = len(node_labels), len(types)
+    starts, ends = starts.astype(np.int64, copy=False), ends.astype(np.int64, copy=False)
+    partition_of: Int32s | None = None
+    if partitions > 1:
+        degrees = np.bincount(starts, minlength=node_count) + np.bincount(ends, minlength=node_count)
+        partition_of = deal(degrees.astype(np.int64), partitions)
+    order = _ordered(starts, types, ends, partition_of, node_count, len(tokens.types))
+    if order is not None:
+        renumbered = np.empty(relationship_count, np.int64)
+        renumbered[order] = np.arange(relationship_count)
+        starts, ends, types = starts[order], ends[order], types[order]
+        relationship_ids = order if relationship_ids is None else relationship_ids[order]
+        moved = {
+            key: merged(column, renumbered, {}, relationship_count) for key, column in relationship_columns.items()
+        }
+        relationship_columns = {key: column for key, column in moved.items() if column is not None}
+    row_of, outgoing, incoming = _sides(starts, types, ends, partition_of, node_count, partitions)
+    if partition_of is not None:
+        spare = node_count // 4 + 1024
+        partition_of = np.concatenate([partition_of, np.zeros(spare, np.int32)])
+    return Base(
+        tokens,
+        node_labels.astype(np.int32, copy=False),
+        None if node_ids is None or _is_identity(node_ids) else node_ids,
+        next_node_id,
+        types.astype(np.int32, copy=False),
+        None if relationship_ids is None or _is_identity(relationship_ids) else relationship_ids,
+        next_relationship_id,
+        outgoing,
+        incoming,
+        partition_of,
+        row_of,
+        node_columns,
+        relationship_columns,
+    )
+
+
+def _is_identity(ids: Int64s) -> bool:
+    return not len(ids) or (ids[-1] == len(ids) - 1 and bool((ids == np.arange(len(ids))).all()))
+
+
+def _ordered(
+    first: Int64s, types: Int32s, second: Int64s, partition_of: Int32s | None, node_count: int, type_count: int
+) -> Int64s | None:
+    """The order (partition, first, type, second), or None if the relationships are in that order already."""
+    if len(types) < 2:
+        return None
+    width = max(type_count, 1) * node_count
+    if node_count * width < 2**62:
+        key = first * width + types.astype(np.int64) * node_count + second
+        if partition_of is None:
+            if bool((key[1:] >= key[:-1]).all()):
+                return None
+            return np.argsort(key)
+        return np.lexsort((key, partition_of[first]))
+    major = first if partition_of is None else partition_of[first]
+    return np.lexsort((second, types, first, major))
+
+
+def _sides(
+    starts: Int64s, types: Int32s, ends: Int64s, partition_of: Int32s | None, node_count: int, partitions: int
+) -> tuple[Int32s | None, tuple[Incidence, ...], tuple[Incidence, ...]]:
+    """Both sides of relationships that are in their final order, and the row of each node in its partition."""
+    position_type = _position_type(node_count)
+    backwards = _ordered(ends, types, starts, partition_of, node_count, int(types.max(initial=0)) + 1)
+    relationships = np.arange(len(types)) if backwards is None else backwards
+    if partition_of is None:
+        out = Incidence(_indptr(starts, node_count), ends.astype(position_type), types, None)
+        into = Incidence(
+            _indptr(ends, node_count), starts[relationships].astype(position_type), types[relationships], relationships
+        )
+        return None, (out,), (into,)
+    sizes = np.bincount(partition_of, minlength=partitions)
+    by_partition = np.argsort(partition_of, kind="stable")
+    row_of = np.empty(node_count, np.int32)
+    row_of[by_partition] = np.arange(node_count) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    outgoing, incoming = [], []
+    out_bounds = np.searchsorted(partition_of[starts], np.arange(partitions + 1))
+    in_bounds = np.searchsorted(partition_of[ends[relationships]], np.arange(partitions + 1))
+    for partition in range(partitions):
+        rows = int(sizes[partition]) + 1  # the last one stays empty
+        mine = slice(int(out_bounds[partition]), int(out_bounds[partition + 1]))
+        indptr = _indptr(row_of[starts[mine]], rows)
+        outgoing.append(Incidence(indptr, ends[mine].astype(position_type), types[mine], None, mine.start))
+        theirs = relationships[in_bounds[partition] : in_bounds[partition + 1]]
+        indptr = _indptr(row_of[ends[theirs]], rows)
+        incoming.append(Incidence(indptr, starts[theirs].astype(position_type), types[theirs], theirs))
+    spare = np.full(node_count // 4 + 1024, sizes[0], np.int32)
+    return np.concatenate([row_of, spare]), tuple(outgoing), tuple(incoming)
+
+
+def _indptr(rows: NDArray[Any], count: int) -> Int64s:
+    indptr = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
+    return indptr

@@ -1,0 +1,143 @@
+"""The database's graph: the latest committed version, one writer at a time, any number of readers.
+
+    version   a Base and a Delta above it
+    commit    puts the writer's delta in place; costs what was changed
+    fold      makes a new base once the delta is a fair share of it; done when nobody is in the middle of a transaction
+
+A reader's snapshot pins a delta: a writer never changes one that a live snapshot holds, but goes on with a
+copy. A reader who arrives while a writer changes the delta in place gets a copy with the writer's steps taken
+back.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+import weakref
+
+from hoplite.errors import CypherError
+from hoplite.storage.base import Base, empty_base
+from hoplite.storage.delta import Delta
+from hoplite.storage.fold import fold
+from hoplite.storage.schema import initial_schema
+from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.tokens import Tokens
+from hoplite.storage.transaction import Transaction
+
+FOLD_MINIMUM = 512
+"""A delta smaller than this is never worth a fold by itself."""
+FOLD_SHARE = 4
+"""A delta is folded when it is larger than one part in this many of its base."""
+LOCK_TIMEOUT_S = 30.0
+
+
+class Graph:
+    """A graph in memory."""
+
+    def __init__(
+        self,
+        partitions: int = 1,
+        *,
+        fold_minimum: int = FOLD_MINIMUM,
+        fold_share: float = FOLD_SHARE,
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+    ) -> None:
+        self.uuid = str(uuid.uuid4())
+        self.partitions = partitions
+        self.lock_timeout_s = lock_timeout_s
+        self._fold_minimum = fold_minimum
+        self._fold_share = fold_share
+        self._writer = threading.Lock()
+        self._guard = threading.RLock()  # held for moments: to change the delta, and to look at what is current
+        self._delta = Delta(empty_base(Tokens(), partitions), initial_schema())
+        self._version = 0
+        self._changing: Transaction | None = None  # the open writer
+        self._pinned: weakref.ref[Snapshot] | None = None  # the one snapshot of the current delta
+
+    # --- readers ---
+
+    def snapshot(self, *, fold: bool = True) -> Snapshot:
+        """The latest committed version. It stays as it is for as long as it is held."""
+        with self._guard:
+            snapshot = None if self._pinned is None else self._pinned()
+            if snapshot is not None:
+                return snapshot
+            writer = self._changing
+            if writer is not None and writer._in_place and writer._journal:
+                committed = self._delta.copy()
+                committed.undo(writer._journal)
+                self._delta = committed
+                writer._in_place = False
+            elif writer is None and fold:
+                self._fold_if_due()
+            snapshot = Snapshot(self._delta, self.uuid, self._version)
+            self._pinned = weakref.ref(snapshot)
+            return snapshot
+
+    def _is_pinned(self) -> bool:
+        return self._pinned is not None and self._pinned() is not None
+
+    # --- the writer ---
+
+    def begin(self, *, lazy: bool = False) -> Transaction:
+        """A transaction. There is one writer at a time: waits for the other one, and gives up after `lock_timeout_s`.
+
+        A lazy transaction only reads at first, and becomes the writer with `prepare_write` or its first write.
+        """
+        transaction = Transaction(self, self.snapshot())
+        if not lazy:
+            transaction.prepare_write()
+        return transaction
+
+    def _acquire_writer(self, transaction: Transaction, *, fold: bool = True) -> tuple[Delta, int]:
+        """Make a transaction the one writer; what it starts from."""
+        self._lock_writer()
+        with self._guard:
+            if fold:
+                self._fold_if_due()
+            self._changing = transaction
+            return self._delta, self._version
+
+    def _lock_writer(self) -> None:
+        if not self._writer.acquire(timeout=self.lock_timeout_s):
+            raise CypherError(
+                "Neo.TransientError.Transaction.LockAcquisitionTimeout",
+                f"Another transaction is writing: the lock could not be acquired within {self.lock_timeout_s} seconds.",
+            )
+
+    def _release_writer(self) -> None:
+        self._changing = None
+        self._writer.release()
+
+    def _publish(self, delta: Delta) -> int:
+        with self._guard:
+            if delta is not self._delta:
+                self._delta = delta
+            self._pinned = None
+            self._version += 1
+            return self._version
+
+    # --- folding ---
+
+    def _fold_if_due(self) -> None:
+        size, base = self._delta.size, self._delta.base
+        limit = (base.node_count + base.relationship_count) / self._fold_share
+        if size >= max(self._fold_minimum, limit, 1):
+            self._replace_base(fold(self._delta, self.partitions))
+
+    def fold(self) -> None:
+        """Fold now, whatever the size. Readers keep the positions they have; new ones get new positions."""
+        self._lock_writer()
+        try:
+            with self._guard:
+                if self._delta.size:
+                    self._replace_base(fold(self._delta, self.partitions))
+        finally:
+            self._writer.release()
+
+    def _replace_base(self, base: Base) -> None:
+        self._delta = Delta(base, self._delta.schema)
+        self._pinned = None
+
+    def close(self) -> None:
+        """Nothing to let go of in memory."""

@@ -1,0 +1,191 @@
+"""The values of one property key over all nodes, or all relationships, of a base.
+
+    dense    positions None             column[p] is the value of entity p, null where it has none
+    sparse   positions int64[k] sorted  column[i] is the value of entity positions[i]; the others have none
+
+Columns are Integers, Floats, Booleans, Strings or Objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoplite.values.columns import (
+    Booleans,
+    Bools,
+    Column,
+    Floats,
+    Int64s,
+    Integers,
+    Objects,
+    Strings,
+    concatenate,
+    from_objects,
+    nulls,
+    object_array,
+)
+
+DENSE_SHARE = 4
+"""A column is dense when at least one entity in this many has a value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PropertyColumn:
+    """One key's values; see the top of the file."""
+
+    positions: Int64s | None
+    column: Column
+
+    def gather(self, positions: Int64s) -> Column:
+        """The values of these entities; null for those that have none, and for positions outside the base."""
+        if self.positions is None:
+            slots, found = positions, (positions >= 0) & (positions < len(self.column))
+        else:
+            slots = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
+            found = self.positions[slots] == positions
+        return take_or_null(self.column, slots, found)
+
+    def entries(self) -> tuple[Int64s, Column]:
+        """The entities that have a value, ascending, and their values."""
+        if self.positions is not None:
+            return self.positions, self.column
+        present = np.flatnonzero(~self.column.null_mask())
+        return present, without_nulls(self.column.take(present))
+
+    def value(self, position: int) -> Any:
+        """The value of one entity, or None."""
+        slot = position
+        if self.positions is not None:
+            slot = int(np.searchsorted(self.positions, position))
+            if slot == len(self.positions) or self.positions[slot] != position:
+                return None
+        elif not 0 <= position < len(self.column):
+            return None
+        match self.column:
+            case Strings(values=objects) | Objects(values=objects):
+                return objects[slot]
+            case Integers(values=values, nulls=mask) | Floats(values=values, nulls=mask):
+                return None if mask is not None and mask[slot] else values[slot].item()
+            case Booleans(values=values, nulls=mask):
+                return None if mask is not None and mask[slot] else bool(values[slot])
+        raise AssertionError(type(self.column))
+
+
+def property_column(positions: Int64s, column: Column, total: int) -> PropertyColumn | None:
+    """A column for values (none of them null) at ascending positions, out of `total` entities; None if there
+    are no values.
+    """
+    if not len(positions):
+        return None
+    if len(positions) == total:
+        return PropertyColumn(None, column)
+    if len(positions) * DENSE_SHARE < total:
+        return PropertyColumn(positions, column)
+    slots = np.zeros(total, np.int64)
+    slots[positions] = np.arange(len(positions))
+    present = np.zeros(total, np.bool_)
+    present[positions] = True
+    return PropertyColumn(None, take_or_null(column, slots, present))
+
+
+def merged(
+    old: PropertyColumn | None, new_positions: Int64s | None, overrides: Mapping[int, Any], total: int
+) -> PropertyColumn | None:
+    """The column after a fold.
+
+    `new_positions[p]` is where entity p stands afterwards, -1 if it is gone; None: everything stays in its
+    place. `overrides` are the values written since, by old position, None for removed ones.
+    """
+    if old is not None and not overrides and new_positions is None and old.positions is not None:
+        return old
+    parts: list[tuple[Int64s, Column]] = []
+    if old is not None:
+        positions, column = old.entries()
+        if overrides:
+            written = np.fromiter(overrides, np.int64, len(overrides))
+            kept = np.flatnonzero(~np.isin(positions, written))
+            positions, column = positions[kept], column.take(kept)
+        parts.append((positions, column))
+    present = {position: value for position, value in overrides.items() if value is not None}
+    if present:
+        parts.append((np.fromiter(present, np.int64, len(present)), from_objects(list(present.values()))))
+    if not parts:
+        return None
+    positions = np.concatenate([p for p, _ in parts])
+    column = concatenate([c for p, c in parts if len(p)]) if len(positions) else parts[0][1]
+    if new_positions is not None:
+        positions = new_positions[positions]
+        alive = np.flatnonzero(positions >= 0)
+        if len(alive) < len(positions):
+            positions, column = positions[alive], column.take(alive)
+    if len(positions) > 1 and not bool((positions[1:] > positions[:-1]).all()):
+        order = np.argsort(positions)
+        positions, column = positions[order], column.take(order)
+    return property_column(positions, narrowed(column), total)
+
+
+def narrowed(column: Column) -> Column:
+    """Objects that have become all of one kind are typed again."""
+    return from_objects(column.values) if isinstance(column, Objects) else column
+
+
+def without_nulls(column: Column) -> Column:
+    """The same column, known to hold no null."""
+    match column:
+        case Integers(values=values, nulls=mask) if mask is not None:
+            return Integers(values)
+        case Floats(values=floats, nulls=mask) if mask is not None:
+            return Floats(floats)
+        case Booleans(values=booleans, nulls=mask) if mask is not None:
+            return Booleans(booleans)
+    return column
+
+
+def take_or_null(column: Column, slots: Int64s, found: Bools) -> Column:
+    """column[slots[i]] where found[i], null elsewhere (slots are only read where found)."""
+    if not len(column):
+        return nulls(len(slots))
+    complete = bool(found.all())
+    if not complete:
+        slots = np.where(found, slots, 0)
+    taken = column.take(slots)
+    if complete:
+        return taken
+    match taken:
+        case Integers(values=integers, nulls=mask):
+            return Integers(integers, ~found if mask is None else mask | ~found)
+        case Floats(values=floats, nulls=mask):
+            return Floats(floats, ~found if mask is None else mask | ~found)
+        case Booleans(values=booleans, nulls=mask):
+            return Booleans(booleans, ~found if mask is None else mask | ~found)
+        case Strings(values=objects) | Objects(values=objects):
+            objects[~found] = None  # a fresh array: take copies
+            return taken
+    raise AssertionError(type(taken))
+
+
+def patched(column: Column, rows: Int64s, values: list[Any]) -> Column:
+    """The column with other values (None for null) in some rows."""
+    if len(rows) == len(column):
+        ordered = object_array(values, len(values))
+        if len(rows) > 1 and not bool((rows[1:] > rows[:-1]).all()):
+            ordered = ordered[np.argsort(rows)]
+        return from_objects(ordered)
+    patch = from_objects(values)
+    blank = bool(patch.null_mask().all())
+    if isinstance(column, Integers | Floats | Booleans) and (blank or type(patch) is type(column)):
+        data = column.values.copy()
+        mask = column.null_mask().copy()
+        mask[rows] = patch.null_mask()
+        if not blank:
+            data[rows] = patch.values  # type: ignore[union-attr]
+        return type(column)(data, mask)  # type: ignore[arg-type]
+    objects = column.objects().copy()
+    objects[rows] = object_array(values, len(values))
+    if isinstance(column, Strings) and (blank or isinstance(patch, Strings)):
+        return Strings(objects)
+    return from_objects(objects)

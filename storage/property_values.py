@@ -1,0 +1,116 @@
+"""Which values a property may hold, and how a value is written in Neo4j's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from hoplite.errors import CypherError, type_error
+from hoplite.values.columns import Int64s
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.floats import float_description, float_text
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+_SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
+_MIXED = (
+    "Neo4j only supports a subset of Cypher types for storage as singleton or array properties. "
+    "Please refer to section cypher/syntax/values of the manual for more details."
+)
+
+
+class PublicIds(Protocol):
+    """Where positions get their public ids: a snapshot."""
+
+    def node_ids(self, nodes: Int64s) -> Int64s: ...
+
+    def relationship_ids(self, relationships: Int64s) -> Int64s: ...
+
+
+def storable(value: Any, ids: PublicIds | None = None) -> Any:
+    """The value as it is stored: itself, or a list whose integers have become floats beside floats. Raises for
+    what no property can hold; `ids` tells how to name nodes and relationships then."""
+    if value is None or isinstance(value, (*_SCALARS, bytes)):
+        return value
+    if isinstance(value, list | tuple):
+        return _storable_list(list(value), ids)
+    raise _not_storable(value, ids)
+
+
+def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
+    kind: type | None = None
+    mixed_numbers = False
+    for item in items:
+        if item is None:
+            raise type_error("Collections containing null values can not be stored in properties.")
+        if isinstance(item, list | tuple | bytes):
+            raise type_error("Collections containing collections can not be stored in properties.")
+        if kind is None:
+            if not isinstance(item, _SCALARS):
+                raise _not_storable(item, ids)
+            kind = type(item)
+        elif type(item) is not kind:
+            if not {kind, type(item)} <= {int, float}:
+                raise type_error(_MIXED)
+            mixed_numbers = True
+            kind = float if type(items[0]) is int else kind
+        elif isinstance(item, Point) and item.srid != items[0].srid:
+            raise type_error("Collections containing point values with different CRS can not be stored in properties.")
+    if mixed_numbers or (kind is float and any(type(item) is int for item in items)):
+        return [float(item) for item in items]
+    return items
+
+
+def _not_storable(value: Any, ids: PublicIds | None) -> CypherError:
+    return type_error(
+        f"Property values can only be of primitive types or arrays thereof. Encountered: {described(value, ids)}.",
+        "22G03",
+    )
+
+
+def described(value: Any, ids: PublicIds | None = None) -> str:
+    """A value as Java's toString has it: `Map{a -> Long(1)}`, `List{String("x"), NO_VALUE}`, `(12)` for a node."""
+    match value:
+        case None:
+            return "NO_VALUE"
+        case bool():
+            return f"Boolean('{str(value).lower()}')"
+        case int():
+            return f"Long({value})"
+        case float():
+            return f"Double({float_description(value)})"
+        case str():
+            return f'String("{value}")'
+        case list() | tuple():
+            return "List{" + ", ".join(described(item, ids) for item in value) + "}"
+        case dict():
+            return "Map{" + ", ".join(f"{key} -> {described(item, ids)}" for key, item in value.items()) + "}"
+        case NodeRef():
+            return f"({_public(value.id, None if ids is None else ids.node_ids)})"
+        case RelationshipRef():
+            return f"-[{_public(value.id, None if ids is None else ids.relationship_ids)}]-"
+        case PathValue():
+            nodes = [described(NodeRef(node), ids) for node in value.nodes]
+            steps = [described(RelationshipRef(relationship), ids) for relationship in value.relationships]
+            return "Path{" + nodes[0] + "".join(step + node for step, node in zip(steps, nodes[1:], strict=True)) + "}"
+    return str(value)
+
+
+def _public(position: int, ids: Callable[[Int64s], Int64s] | None) -> int:
+    return position if ids is None else int(ids(np.array([position], np.int64))[0])
+
+
+def shown(value: Any) -> str:
+    """A value as messages about constraints print it: `'Ann'`, `1.0`, `[1, 2]`."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f"'{value}'"
+        case float():
+            return float_text(value)
+        case list():
+            return "[" + ", ".join(shown(item) for item in value) + "]"
+    return str(value)

@@ -1,0 +1,139 @@
+"""Indexes and constraints as data: what exists, under which name, and what it covers. Immutable; a change makes
+a new `Schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+
+class Entity(Enum):
+    """What a rule is about."""
+
+    NODE = "NODE"
+    RELATIONSHIP = "RELATIONSHIP"
+
+
+class IndexKind(Enum):
+    """The kinds of index; the value is what SHOW INDEXES calls it."""
+
+    LOOKUP = "LOOKUP"
+    RANGE = "RANGE"
+    TEXT = "TEXT"
+    POINT = "POINT"
+    FULLTEXT = "FULLTEXT"
+    VECTOR = "VECTOR"
+
+
+class ConstraintKind(Enum):
+    """The kinds of constraint; the value is what SHOW CONSTRAINTS calls it."""
+
+    NODE_UNIQUE = "UNIQUENESS"
+    RELATIONSHIP_UNIQUE = "RELATIONSHIP_UNIQUENESS"
+
+
+PROVIDERS: Mapping[IndexKind, str] = MappingProxyType(
+    {
+        IndexKind.LOOKUP: "token-lookup-1.0",
+        IndexKind.RANGE: "range-1.0",
+        IndexKind.TEXT: "text-2.0",
+        IndexKind.POINT: "point-1.0",
+        IndexKind.FULLTEXT: "fulltext-1.0",
+        IndexKind.VECTOR: "vector-2.0",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index. `labels` holds labels or relationship types; it and `keys` are empty for a LOOKUP index."""
+
+    id: int
+    name: str
+    kind: IndexKind
+    entity: Entity
+    labels: tuple[str, ...]
+    keys: tuple[str, ...]
+    config: Mapping[str, Any] = field(default_factory=dict)
+    owning_constraint: str | None = None
+
+    @property
+    def provider(self) -> str:
+        """What implements it, in Neo4j's words."""
+        return PROVIDERS[self.kind]
+
+    @property
+    def finds_values(self) -> bool:
+        """Whether it serves equality seeks on its first key."""
+        return self.kind in (IndexKind.RANGE, IndexKind.TEXT, IndexKind.POINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A uniqueness constraint on a label or type and one or several keys; it owns an index of the same name."""
+
+    id: int
+    name: str
+    kind: ConstraintKind
+    entity: Entity
+    labels: tuple[str, ...]
+    keys: tuple[str, ...]
+    owned_index: int
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All indexes and constraints of a database."""
+
+    indexes: tuple[Index, ...]
+    constraints: tuple[Constraint, ...] = ()
+    next_id: int = 3
+    version: int = 0
+
+    @cached_property
+    def _seekable(self) -> frozenset[tuple[Entity, str, str]]:
+        return frozenset(
+            (index.entity, label, index.keys[0])
+            for index in self.indexes
+            if index.finds_values and index.keys
+            for label in index.labels
+        )
+
+    def has_index(self, entity: Entity, label: str, key: str) -> bool:
+        """Whether an index serves equality on this key."""
+        return (entity, label, key) in self._seekable
+
+    @cached_property
+    def _unique(self) -> Mapping[tuple[Entity, str], tuple[Constraint, ...]]:
+        found: dict[tuple[Entity, str], tuple[Constraint, ...]] = {}
+        for constraint in self.constraints:
+            place = (constraint.entity, constraint.labels[0])
+            found[place] = (*found.get(place, ()), constraint)
+        return found
+
+    def unique(self, entity: Entity, label: str) -> tuple[Constraint, ...]:
+        """The uniqueness constraints on a label or type."""
+        return self._unique.get((entity, label), ())
+
+    def index(self, name: str) -> Index | None:
+        """The index of that name."""
+        return next((index for index in self.indexes if index.name == name), None)
+
+    def constraint(self, name: str) -> Constraint | None:
+        """The constraint of that name."""
+        return next((constraint for constraint in self.constraints if constraint.name == name), None)
+
+
+def initial_schema() -> Schema:
+    """What a new database has: the two lookup indexes."""
+    return Schema(
+        (
+            Index(1, "index_343aff4e", IndexKind.LOOKUP, Entity.NODE, (), ()),
+            Index(2, "index_f7700477", IndexKind.LOOKUP, Entity.RELATIONSHIP, (), ()),
+        )
+    )

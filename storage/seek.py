@@ -1,0 +1,149 @@
+"""Finding nodes and relationships by the value of a property: the base's index, corrected by what was written since.
+
+The base knows what had the value when it was made; the delta knows, as a superset, what may have it since.
+Whatever was written to is looked at again, so the answer is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoplite.storage.delta import Delta
+from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
+from hoplite.values.columns import Int64s
+
+__all__ = ["Bound", "Seek"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """Look-ups in one state of the graph."""
+
+    delta: Delta
+
+    def nodes(self, label: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+        """(index into values, node) for every node with the label and one of the values."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return _pairs([], [])
+        index = self.delta.base.node_index(code, key)
+        written = self.delta.nodes_by_value(key) if self._nodes_written(key) else {}
+        return _collect(values, lambda value, wanted: self._nodes_with(code, key, value, wanted, index, written))
+
+    def relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+        """(index into values, relationship) for every relationship of the type with one of the values."""
+        code = self.delta.base.tokens.types.code(type)
+        if code is None:
+            return _pairs([], [])
+        index = self.delta.base.relationship_index(code, key)
+        written = self.delta.relationships_having(key) if self.delta.relationship_values.get(key) else {}
+        return _collect(
+            values, lambda value, wanted: self._relationships_with(code, key, value, wanted, index, written)
+        )
+
+    def node_range(self, label: str, key: str, low: Bound | None, high: Bound | None) -> Int64s:
+        """Nodes with the label whose value is within the bounds, ascending."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(0, np.int64)
+        index = self.delta.base.node_index(code, key)
+        return self._corrected(code, key, index.within(low, high), lambda written: written.within(low, high))
+
+    def node_prefix(self, label: str, key: str, prefix: str) -> Int64s:
+        """Nodes with the label whose value starts with the prefix, ascending."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(0, np.int64)
+        index = self.delta.base.node_index(code, key)
+        return self._corrected(code, key, index.starting_with(prefix), lambda written: written.starting_with(prefix))
+
+    # --- one value ---
+
+    def _nodes_written(self, key: str) -> bool:
+        return bool(self.delta.relabelled or self.delta.node_values.get(key))
+
+    def _nodes_with(
+        self,
+        label: int,
+        key: str,
+        value: Any,
+        wanted: Hashable,
+        index: ValueIndex,
+        written: dict[Hashable, dict[int, None]],
+    ) -> list[int]:
+        delta = self.delta
+        found = index.find(value)
+        changed = delta.node_values.get(key, {})
+        if found and (changed or delta.relabelled):
+            found = [node for node in found if node not in changed and node not in delta.relabelled]
+        having = delta.base.tokens.sets_having(label)
+        for node in written.get(wanted, ()):
+            if (
+                node < delta.node_count
+                and having[delta.label_set(node)]
+                and lookup_key(delta.node_value(node, key)) == wanted
+                and (node in changed or node in delta.relabelled)
+            ):
+                found.append(node)
+        return found
+
+    def _relationships_with(
+        self,
+        type_code: int,
+        key: str,
+        value: Any,
+        wanted: Hashable,
+        index: ValueIndex,
+        written: dict[Hashable, dict[int, None]],
+    ) -> list[int]:
+        delta = self.delta
+        found = index.find(value)
+        changed = delta.relationship_values.get(key, {})
+        if found and changed:
+            found = [relationship for relationship in found if relationship not in changed]
+        for relationship in written.get(wanted, ()):
+            if (
+                relationship in changed
+                and delta.type_of(relationship) == type_code
+                and lookup_key(changed[relationship]) == wanted
+            ):
+                found.append(relationship)
+        return found
+
+    def _corrected(self, label: int, key: str, found: Int64s, among_written: Callable[[ValueIndex], Int64s]) -> Int64s:
+        """What the base says, without what was written to since, and with those of the written that qualify."""
+        delta = self.delta
+        if not self._nodes_written(key):
+            return np.sort(found)
+        touched = dict.fromkeys([*delta.node_values.get(key, ()), *delta.relabelled])
+        positions = np.fromiter(touched, np.int64, len(touched))
+        found = found[~np.isin(found, positions)]
+        having = delta.base.tokens.sets_having(label)
+        present = [
+            (node, value)
+            for node in touched
+            if having[delta.label_set(node)] and (value := delta.node_value(node, key)) is not None
+        ]
+        gained = among_written(ValueIndex.of_pairs(present))
+        return np.sort(np.concatenate([found, gained]))
+
+
+def _collect(values: Sequence[Any], find: Callable[[Any, Hashable], list[int]]) -> tuple[Int64s, Int64s]:
+    rows: list[int] = []
+    found: list[int] = []
+    for row, value in enumerate(values):
+        wanted = lookup_key(value)
+        if wanted is None:
+            continue
+        hits = find(value, wanted)
+        rows.extend([row] * len(hits))
+        found.extend(hits)
+    return _pairs(rows, found)
+
+
+def _pairs(rows: list[int], found: list[int]) -> tuple[Int64s, Int64s]:
+    return np.array(rows, np.int64), np.array(found, np.int64)

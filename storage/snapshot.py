@@ -1,0 +1,492 @@
+"""Reading one version of the graph.
+
+Nodes and relationships are positions: dense integers that mean something in this version only. Arrays of them
+are int64, -1 is null and gives null (or -1, or false) back. `Transaction` reads its own uncommitted state
+through the same class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.storage import statistics
+from hoplite.storage.delta import Delta, Values
+from hoplite.storage.incidence import Adjacency
+from hoplite.storage.property_columns import PropertyColumn, patched
+from hoplite.storage.schema import Entity, Schema
+from hoplite.storage.seek import Bound, Seek
+from hoplite.values.columns import Bools, Column, Int64s, nulls
+
+NOTHING: Int64s = np.zeros(0, np.int64)
+
+
+class Snapshot:
+    """One version of the graph, for as long as it is held."""
+
+    def __init__(self, delta: Delta, uuid: str, version: int) -> None:
+        self._delta = delta
+        self._uuid = uuid
+        self._version = version
+        self._cache: dict[Any, tuple[Any, Any]] = {}  # what -> (what it was made from, result)
+
+    # --- about the version ---
+
+    @property
+    def uuid(self) -> str:
+        """The database's id: the middle part of element ids."""
+        return self._uuid
+
+    @property
+    def version(self) -> int:
+        """The number of commits this version is made of."""
+        return self._version
+
+    @property
+    def schema(self) -> Schema:
+        """Indexes and constraints."""
+        return self._delta.schema
+
+    @property
+    def schema_version(self) -> tuple[int, int]:
+        """Changes when an index, a constraint or a name is added or dropped: a cached plan is good while it stays."""
+        return self._delta.schema.version, self._delta.base.tokens.count
+
+    # --- nodes ---
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return self._delta.node_count - len(self._delta.removed_nodes)
+
+    def nodes(self) -> Int64s:
+        """All nodes, ascending."""
+        delta = self._delta
+        if not delta.removed_nodes:
+            return np.arange(delta.node_count, dtype=np.int64)
+        state = (id(delta), delta.node_set, delta.node_count)
+        known = self._cache.get("nodes")
+        if known is None or known[0] != state:
+            every = np.arange(delta.node_count, dtype=np.int64)
+            known = (state, np.delete(every, _array(delta.removed_nodes)))
+            self._cache["nodes"] = known
+        nodes: Int64s = known[1]
+        return nodes
+
+    def node_exists(self, nodes: Int64s) -> Bools:
+        """False for null, and for nodes deleted in this transaction."""
+        return _exists(nodes, self._delta.node_count, self._delta.removed_nodes)
+
+    def nodes_with_label(self, label: str) -> Int64s:
+        """The nodes with a label, ascending."""
+        delta = self._delta
+        code = delta.base.tokens.labels.code(label)
+        if code is None:
+            return NOTHING
+        new, changes = delta.new_labels, (id(delta), delta.node_set)
+        known = self._cache.get(("label", code))
+        having = delta.base.tokens.sets_having(code)
+        if known is None or known[0][0] != changes:
+            found = delta.base.nodes_with_label(code)
+            if delta.relabelled:
+                relabelled = _array(delta.relabelled)
+                found = found[~np.isin(found, relabelled)]
+                gained = [node for node, label_set in delta.relabelled.items() if having[label_set]]
+                found = np.sort(np.concatenate([found, _array(gained)]))
+            known = ((changes, 0), found)
+        if known[0][1] < len(new):
+            seen = known[0][1]
+            fresh = np.flatnonzero(having[new.array()[seen:]]) + (delta.base.node_count + seen)
+            known = ((changes, len(new)), np.concatenate([known[1], fresh]) if len(fresh) else known[1])
+        self._cache["label", code] = known
+        nodes: Int64s = known[1]
+        return nodes
+
+    def label_set_codes(self, nodes: Int64s) -> NDArray[np.int32]:
+        """The code of each node's set of labels; that of the empty set for null."""
+        delta, base = self._delta, self._delta.base
+        if not len(delta.new_labels) and not delta.relabelled:
+            if base.node_count and not (nodes < 0).any():
+                return base.node_labels[nodes]
+            codes = np.zeros(len(nodes), np.int32)
+            valid = np.flatnonzero(nodes >= 0)
+            codes[valid] = base.node_labels[nodes[valid]]
+            return codes
+        codes = np.zeros(len(nodes), np.int32)
+        old = np.flatnonzero((nodes >= 0) & (nodes < base.node_count))
+        codes[old] = base.node_labels[nodes[old]]
+        new = np.flatnonzero(nodes >= base.node_count)
+        codes[new] = delta.new_labels.array()[nodes[new] - base.node_count]
+        if delta.relabelled:
+            for row in _rows_among(nodes, delta.relabelled).tolist():
+                codes[row] = delta.relabelled[int(nodes[row])]
+        return codes
+
+    def has_label(self, nodes: Int64s, label: str) -> Bools:
+        """Which of these nodes have the label; false for null."""
+        code = self._delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(len(nodes), np.bool_)
+        codes = self.label_set_codes(nodes)
+        having: Bools = self._delta.base.tokens.sets_having(code)[codes]
+        return having
+
+    def has_any_label(self, nodes: Int64s) -> Bools:
+        """Which of these nodes have a label at all."""
+        labelled: Bools = self.label_set_codes(nodes) != 0
+        return labelled
+
+    def label_sets(self, nodes: Int64s) -> list[tuple[str, ...]]:
+        """The labels of each node, in the order in which the database first used them."""
+        names = self._delta.base.tokens.label_names_of
+        return [names(code) for code in self.label_set_codes(nodes).tolist()]
+
+    # --- relationships ---
+
+    @property
+    def relationship_count(self) -> int:
+        """How many relationships there are."""
+        return self._delta.relationship_count - len(self._delta.removed_relationships)
+
+    def relationships(self) -> Int64s:
+        """All relationships, ascending."""
+        every = np.arange(self._delta.relationship_count, dtype=np.int64)
+        removed = self._removed_relationships()
+        return every if removed is None else np.delete(every, removed)
+
+    def relationship_exists(self, relationships: Int64s) -> Bools:
+        """False for null, and for relationships deleted in this transaction."""
+        return _exists(relationships, self._delta.relationship_count, self._delta.removed_relationships)
+
+    def relationships_with_type(self, name: str) -> Int64s:
+        """The relationships of a type, ascending."""
+        code = self.type_code(name)
+        if code is None:
+            return NOTHING
+        base = self._delta.base
+        found = base.relationships_with_type(code)
+        fresh = np.flatnonzero(self._delta.types.array() == code) + base.relationship_count
+        found = np.concatenate([found, fresh]) if len(fresh) else found
+        removed = self._removed_relationships()
+        return found if removed is None else found[~np.isin(found, removed)]
+
+    def type_code(self, name: str) -> int | None:
+        """The number of a relationship type that the database has ever used."""
+        return self._delta.base.tokens.types.code(name)
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """Relationship types by their number."""
+        return self._delta.base.tokens.types.all()
+
+    def relationship_types(self, relationships: Int64s) -> NDArray[np.int32]:
+        """The type code of each relationship; -1 for null."""
+        base = self._delta.base
+        codes: NDArray[np.int32] = _pick(relationships, base.relationship_types, self._delta.types.array(), np.int32)
+        return codes
+
+    def endpoints(self, relationships: Int64s) -> tuple[Int64s, Int64s]:
+        """The start and the end of each relationship; -1 for null."""
+        base, delta = self._delta.base, self._delta
+        if not len(relationships):
+            return NOTHING, NOTHING
+        starts = _pick(relationships, base.starts, delta.starts.array(), np.int64)
+        return starts, _pick(relationships, base.ends, delta.ends.array(), np.int64)
+
+    def relationships_of(self, node: int) -> Int64s:
+        """The relationships of a node on either side; a self-loop once."""
+        both = dict.fromkeys(self._delta.relationships_of(node, True))
+        both.update(dict.fromkeys(self._delta.relationships_of(node, False)))
+        return _array(both)
+
+    def neighbours(self, node: int, outgoing: bool, type_codes: Sequence[int] | None = None) -> tuple[Int64s, Int64s]:
+        """One hop from one node: relationships, and the nodes at their other ends. Costs what it finds, also
+        between writes.
+        """
+        relationships = _array(self._delta.relationships_of(node, outgoing))
+        if type_codes is not None and len(relationships):
+            relationships = relationships[np.isin(self.relationship_types(relationships), type_codes)]
+        starts, ends = self.endpoints(relationships)
+        return relationships, ends if outgoing else starts
+
+    def adjacency(self, outgoing: bool) -> Adjacency:
+        """The graph seen from one side, for hop kernels."""
+        delta, base = self._delta, self._delta.base
+        state = (id(delta), delta.topology, len(delta.types), delta.node_count)
+        known = self._cache.get(("adjacency", outgoing))
+        if known is None or known[0] != state:
+            known = (state, self._make_adjacency(outgoing))
+            self._cache["adjacency", outgoing] = known
+        adjacency: Adjacency = known[1]
+        assert adjacency.node_count >= base.node_count
+        return adjacency
+
+    def _make_adjacency(self, outgoing: bool) -> Adjacency:
+        delta, base = self._delta, self._delta.base
+        new, rows = None, None
+        if len(delta.types):
+            side = delta.side(outgoing)
+            with delta.lock:
+                new, rows = side.incidence_and_rows()
+        partition_of, row_of = base.partition_of, base.row_of
+        if partition_of is not None and row_of is not None:
+            missing = delta.node_count - len(partition_of)
+            if missing > 0:
+                partition_of = np.concatenate([partition_of, np.zeros(missing, np.int32)])
+                row_of = np.concatenate([row_of, np.full(missing, row_of[-1], np.int32)])
+            partition_of, row_of = partition_of[: delta.node_count], row_of[: delta.node_count]
+        partitions = base.outgoing if outgoing else base.incoming
+        removed = self._removed_relationships()
+        return Adjacency(delta.node_count, partitions, partition_of, row_of, new, rows, removed)
+
+    def degree(self, nodes: Int64s, outgoing: bool, type_codes: Sequence[int] | None = None) -> Int64s:
+        """How many relationships (of some types) each node has on one side; 0 for null."""
+        delta = self._delta
+        if type_codes is None and not len(delta.types) and not delta.removed_relationships and delta.base.node_count:
+            valid = nodes >= 0
+            return np.where(valid, delta.base.degrees(np.where(valid, nodes, 0), outgoing), 0)
+        if type_codes is None:
+            counts = [len(delta.relationships_of(node, outgoing)) if node >= 0 else 0 for node in nodes.tolist()]
+        else:
+            counts = [
+                len(self.neighbours(node, outgoing, type_codes)[0]) if node >= 0 else 0 for node in nodes.tolist()
+            ]
+        return _array(counts)
+
+    def _removed_relationships(self) -> Int64s | None:
+        """Sorted, or None if nothing is removed."""
+        delta = self._delta
+        if not delta.removed_relationships:
+            return None
+        state = (id(delta), delta.topology)
+        known = self._cache.get("removed")
+        if known is None or known[0] != state:
+            known = (state, np.sort(_array(delta.removed_relationships)))
+            self._cache["removed"] = known
+        removed: Int64s = known[1]
+        return removed
+
+    # --- properties ---
+
+    def node_property(self, nodes: Int64s, key: str) -> Column:
+        """A property of each node; null for null, and where it has none."""
+        return _values(nodes, self._delta.base.node_columns.get(key), self._delta.node_values.get(key))
+
+    def relationship_property(self, relationships: Int64s, key: str) -> Column:
+        """A property of each relationship; null for null, and where it has none."""
+        delta = self._delta
+        return _values(relationships, delta.base.relationship_columns.get(key), delta.relationship_values.get(key))
+
+    def node_keys(self, node: int) -> list[str]:
+        """The keys of a node."""
+        return self._delta.node_keys(node)
+
+    def relationship_keys(self, relationship: int) -> list[str]:
+        """The keys of a relationship."""
+        return self._delta.relationship_keys(relationship)
+
+    def node_properties(self, node: int) -> dict[str, Any]:
+        """All properties of a node."""
+        return {key: self._delta.node_value(node, key) for key in self._delta.node_keys(node)}
+
+    def relationship_properties(self, relationship: int) -> dict[str, Any]:
+        """All properties of a relationship."""
+        delta = self._delta
+        return {key: delta.relationship_value(relationship, key) for key in delta.relationship_keys(relationship)}
+
+    def node_property_maps(self, nodes: Int64s) -> list[dict[str, Any]]:
+        """All properties of many nodes: one pass over each key that occurs on nodes labelled like them."""
+        base = self._delta.base
+        codes = base.node_labels[nodes[(nodes >= 0) & (nodes < base.node_count)]]
+        keys = [base.keys_by_label_set.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
+        wanted = dict.fromkeys(key for some in keys for key in some) | dict.fromkeys(self._delta.node_values)
+        return _maps(len(nodes), {key: self.node_property(nodes, key) for key in wanted})
+
+    def relationship_property_maps(self, relationships: Int64s) -> list[dict[str, Any]]:
+        """All properties of many relationships."""
+        base = self._delta.base
+        inside = (relationships >= 0) & (relationships < base.relationship_count)
+        codes = base.relationship_types[relationships[inside]]
+        keys = [base.keys_by_type.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
+        wanted = dict.fromkeys(key for some in keys for key in some) | dict.fromkeys(self._delta.relationship_values)
+        return _maps(len(relationships), {key: self.relationship_property(relationships, key) for key in wanted})
+
+    # --- public ids ---
+
+    def node_ids(self, nodes: Int64s) -> Int64s:
+        """What id() says; -1 for null."""
+        base = self._delta.base
+        return _public(nodes, base.node_ids, base.node_count, base.next_node_id)
+
+    def relationship_ids(self, relationships: Int64s) -> Int64s:
+        """What id() says; -1 for null."""
+        base = self._delta.base
+        return _public(relationships, base.relationship_ids, base.relationship_count, base.next_relationship_id)
+
+    def node_positions(self, ids: Int64s) -> Int64s:
+        """The nodes with these public ids; -1 where there is none."""
+        base = self._delta.base
+        found = _private(ids, base.node_of_id, base.node_count, base.next_node_id)
+        return np.where(self.node_exists(found), found, -1)
+
+    def relationship_positions(self, ids: Int64s) -> Int64s:
+        """The relationships with these public ids; -1 where there is none."""
+        base = self._delta.base
+        found = _private(ids, base.relationship_of_id, base.relationship_count, base.next_relationship_id)
+        return np.where(self.relationship_exists(found), found, -1)
+
+    # --- looking up by value ---
+
+    def has_index(self, label: str, key: str) -> bool:
+        """Whether an index on nodes was asked for. `seek_nodes` works without one too."""
+        return self.schema.has_index(Entity.NODE, label, key)
+
+    def has_relationship_index(self, type: str, key: str) -> bool:
+        """Whether an index on relationships was asked for."""
+        return self.schema.has_index(Entity.RELATIONSHIP, type, key)
+
+    def is_unique(self, label: str, key: str) -> bool:
+        """Whether a constraint lets at most one node of the label have each value of the key."""
+        return any(constraint.keys == (key,) for constraint in self.schema.unique(Entity.NODE, label))
+
+    def seek_nodes(self, label: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+        """For each value the nodes that have it: (index into values, node). Null and NaN match nothing.
+
+        A look-up structure for the label and key is made when it is first needed, and kept up to date by writes.
+        """
+        return Seek(self._delta).nodes(label, key, values)
+
+    def seek_relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+        """The same for relationships of a type."""
+        return Seek(self._delta).relationships(type, key, values)
+
+    def seek_range(self, label: str, key: str, low: Bound | None, high: Bound | None) -> Int64s:
+        """The nodes whose value compares as within the bounds, ascending by position. Bounds are of one
+        comparable type.
+        """
+        return Seek(self._delta).node_range(label, key, low, high)
+
+    def seek_prefix(self, label: str, key: str, prefix: str) -> Int64s:
+        """The nodes whose value is a string that starts with the prefix, ascending by position."""
+        return Seek(self._delta).node_prefix(label, key, prefix)
+
+    # --- names and statistics ---
+
+    def labels(self) -> tuple[str, ...]:
+        """Every label that the database has ever used."""
+        return self._delta.base.tokens.labels.all()
+
+    def labels_in_use(self) -> tuple[str, ...]:
+        """The labels that some node has."""
+        return tuple(label for label in self.labels() if self.label_count(label))
+
+    def relationship_types_in_use(self) -> tuple[str, ...]:
+        """The types that some relationship has."""
+        return tuple(name for name in self.type_names if self.type_count(name))
+
+    def property_keys(self) -> tuple[str, ...]:
+        """Every property key that the database has ever used."""
+        return self._delta.base.tokens.keys.all()
+
+    def known_label(self, name: str) -> bool:
+        """Whether the database has ever used the label."""
+        return self._delta.base.tokens.labels.code(name) is not None
+
+    def known_type(self, name: str) -> bool:
+        """Whether the database has ever used the relationship type."""
+        return self._delta.base.tokens.types.code(name) is not None
+
+    def known_key(self, name: str) -> bool:
+        """Whether the database has ever used the property key."""
+        return self._delta.base.tokens.keys.code(name) is not None
+
+    def label_count(self, label: str) -> int:
+        """How many nodes have the label; exact."""
+        code = self._delta.base.tokens.labels.code(label)
+        return 0 if code is None else self._delta.base.label_count(code) + self._delta.label_changes.get(code, 0)
+
+    def type_count(self, type: str) -> int:
+        """How many relationships have the type; exact."""
+        return 0 if (code := self.type_code(type)) is None else statistics.type_count(self._delta, code)
+
+    def pattern_count(self, start_label: str | None, type: str | None, end_label: str | None) -> int:
+        """How many relationships match `(:start_label)-[:type]->(:end_label)`; None leaves a part open. Exact
+        up to labels that were changed on old nodes since the last fold."""
+        return statistics.pattern_count(self, self._delta, start_label, type, end_label)
+
+    def distinct_values(self, label: str, key: str) -> int | None:
+        """About how many different values the key has on nodes with the label; None where it is unknown."""
+        return statistics.distinct_values(self._delta, label, key)
+
+
+def _array(positions: Any) -> Int64s:
+    return np.fromiter(positions, np.int64, len(positions))
+
+
+def _rows_among(positions: Int64s, members: Any) -> Int64s:
+    """The rows whose position is a key of a dictionary or set, at a cost of the shorter of the two."""
+    if len(members) < len(positions):
+        return np.flatnonzero(np.isin(positions, _array(members)))
+    return np.fromiter((row for row, position in enumerate(positions.tolist()) if position in members), np.int64)
+
+
+def _exists(positions: Int64s, count: int, removed: set[int]) -> Bools:
+    exists = (positions >= 0) & (positions < count)
+    if removed:
+        exists[_rows_among(positions, removed)] = False
+    return exists
+
+
+def _pick(positions: Int64s, old: NDArray[Any], new: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """old[p], or new[p - len(old)] for positions beyond it, or -1 for null."""
+    lowest, highest = int(positions.min(initial=0)), int(positions.max(initial=-1))
+    if lowest >= 0 and highest < len(old):
+        return old[positions].astype(dtype, copy=False)
+    picked = np.full(len(positions), -1, dtype)
+    inside = np.flatnonzero((positions >= 0) & (positions < len(old)))
+    picked[inside] = old[positions[inside]]
+    beyond = np.flatnonzero(positions >= len(old))
+    picked[beyond] = new[positions[beyond] - len(old)]
+    return picked
+
+
+def _values(positions: Int64s, column: PropertyColumn | None, written: Values | None) -> Column:
+    found: Column = nulls(len(positions)) if column is None else column.gather(positions)
+    if not written:
+        return found
+    rows = _rows_among(positions, written)
+    if not len(rows):
+        return found
+    return patched(found, rows, [written[position] for position in positions[rows].tolist()])
+
+
+def _maps(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
+    maps: list[dict[str, Any]] = [{} for _ in range(count)]
+    for key, column in columns.items():
+        for properties, value in zip(maps, column.objects(), strict=True):
+            if value is not None:
+                properties[key] = value
+    return maps
+
+
+def _public(positions: Int64s, ids: Int64s | None, count: int, next_id: int) -> Int64s:
+    if ids is None and next_id == count:
+        return positions
+    old = np.flatnonzero((positions >= 0) & (positions < count))
+    public = np.where(positions < 0, -1, positions - count + next_id)
+    public[old] = positions[old] if ids is None else ids[positions[old]]
+    return public
+
+
+def _private(ids: Int64s, positions: Int64s | None, count: int, next_id: int) -> Int64s:
+    """The other way round; may give positions of nodes that were removed since, or that are beyond the last one."""
+    found = np.where(ids < 0, -1, ids - next_id + count)
+    old = np.flatnonzero((ids >= 0) & (ids < next_id))
+    if positions is None:
+        found[old] = np.where(ids[old] < count, ids[old], -1)
+    else:
+        found[old] = positions[ids[old]]
+    return found

@@ -1,0 +1,75 @@
+"""Counts for the planner: of types, of (label, type, label) patterns, of distinct values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hoplite.storage.base import Base
+from hoplite.storage.delta import Delta
+from hoplite.values.columns import Bools, Int64s
+
+if TYPE_CHECKING:
+    from hoplite.storage.snapshot import Snapshot
+
+
+def type_count(delta: Delta, type_code: int) -> int:
+    """How many relationships have a type."""
+    counts = delta.base.type_counts
+    old = int(counts[type_code]) if type_code < len(counts) else 0
+    return old + delta.type_changes.get(type_code, 0)
+
+
+def pattern_count(
+    snapshot: Snapshot, delta: Delta, start_label: str | None, type: str | None, end_label: str | None
+) -> int:
+    """How many relationships match `(:start_label)-[:type]->(:end_label)`."""
+    tokens = delta.base.tokens
+    if start_label is None and end_label is None:
+        return snapshot.relationship_count if type is None else snapshot.type_count(type)
+    codes = tokens.labels.code(start_label or ""), tokens.labels.code(end_label or "")
+    type_code = None if type is None else tokens.types.code(type)
+    if (start_label and codes[0] is None) or (end_label and codes[1] is None) or (type and type_code is None):
+        return 0
+    every = np.ones(tokens.label_set_count, np.bool_)
+    from_sets: Bools = every if codes[0] is None else tokens.sets_having(codes[0])
+    to_sets: Bools = every if codes[1] is None else tokens.sets_having(codes[1])
+    found = _count(delta.base.pattern_counts, from_sets, type_code, to_sets)
+    if len(delta.types) or delta.removed_relationships:
+        found += _changed(snapshot, delta, from_sets, type_code, to_sets)
+    return max(found, 0)
+
+
+def _count(patterns: tuple[Int64s, Int64s], from_sets: Bools, type_code: int | None, to_sets: Bools) -> int:
+    keys, counts = patterns
+    if not len(keys):
+        return 0
+    starts, types, ends = Base.pattern_parts(keys)
+    matching = from_sets[starts] & to_sets[ends]
+    if type_code is not None:
+        matching &= types == type_code
+    return int(counts[matching].sum())
+
+
+def _changed(snapshot: Snapshot, delta: Delta, from_sets: Bools, type_code: int | None, to_sets: Bools) -> int:
+    """New relationships less removed ones."""
+    first = delta.base.relationship_count
+    change = 0
+    added = np.arange(first, delta.relationship_count, dtype=np.int64)
+    removed = np.fromiter(delta.removed_relationships, np.int64, len(delta.removed_relationships))
+    for relationships, sign in ((added, 1), (removed, -1)):
+        starts, ends = snapshot.endpoints(relationships)
+        matching = from_sets[snapshot.label_set_codes(starts)] & to_sets[snapshot.label_set_codes(ends)]
+        if type_code is not None:
+            matching &= snapshot.relationship_types(relationships) == type_code
+        change += sign * int(np.count_nonzero(matching))
+    return change
+
+
+def distinct_values(delta: Delta, label: str, key: str) -> int | None:
+    """How many different values the nodes with a label have for a key: those of the base, and those written since."""
+    code = delta.base.tokens.labels.code(label)
+    if code is None:
+        return 0
+    return delta.base.node_index(code, key).distinct + len(delta.node_values.get(key, ()))

@@ -1,0 +1,345 @@
+"""Writing: a transaction reads its own uncommitted state and changes it step by step, each step O(1) and reversible.
+
+A transaction changes the graph's delta in place while no reader holds it, and a copy of it from the moment one
+does; what was changed is in a journal, so that a rollback, a savepoint or a reader who comes in between can go
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hoplite.errors import CypherError, constraint_violation
+from hoplite.storage import uniqueness
+from hoplite.storage.delta import Delta, Journal
+from hoplite.storage.property_values import storable
+from hoplite.storage.schema import Entity, Schema
+from hoplite.storage.snapshot import Snapshot
+from hoplite.values.columns import Column, Int64s
+
+if TYPE_CHECKING:
+    from hoplite.storage.graph import Graph
+
+
+class Transaction(Snapshot):
+    """The graph as one writer sees and changes it. Used from one thread; ended by `commit` or `rollback`."""
+
+    def __init__(self, graph: Graph, start: Snapshot) -> None:
+        super().__init__(start._delta, graph.uuid, start.version)
+        self._graph = graph
+        self._in_place = False  # the delta is the graph's own
+        self._holds_lock = False
+        self._journal: Journal = []
+        self._deleted_nodes: list[int] = []
+        self._pin: Snapshot | None = (
+            start  # keeps the delta as it is while this transaction only reads, and after its end
+        )
+        self._open = True
+
+    @property
+    def is_open(self) -> bool:
+        """Neither committed nor rolled back."""
+        return self._open
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._journal)
+
+    def prepare_write(self) -> None:
+        """Become the one writer. Moves to the latest committed version, so positions read before are void: call
+        it between statements, before the first that writes."""
+        if not self._holds_lock:
+            self._become_writer(*self._graph._acquire_writer(self))
+
+    def _become_writer(self, delta: Delta, version: int) -> None:
+        self._holds_lock, self._in_place, self._pin = True, True, None
+        self._delta, self._version = delta, version
+
+    # --- nodes ---
+
+    def create_node(self, labels: Iterable[str], properties: Mapping[str, Any]) -> int:
+        """A new node; null properties are left out."""
+        values = _storable_map(properties, self)
+        with self._writing() as delta:
+            mark = len(self._journal)
+            node = delta.add_node(delta.base.tokens.label_set_of_names(labels), self._journal)
+            for key, value in values.items():
+                delta.base.tokens.keys.intern(key)
+                delta.set_node_value(node, key, value, self._journal)
+            self._check_node(delta, node, mark)
+        return node
+
+    def create_nodes(self, count: int, labels: Iterable[str], properties: Mapping[str, Column]) -> Int64s:
+        """Many new nodes with the same labels; nulls in the columns are left out."""
+        values = {key: _storable_column(column, self) for key, column in properties.items()}
+        with self._writing() as delta:
+            mark = len(self._journal)
+            label_set = delta.base.tokens.label_set_of_names(labels)
+            nodes = delta.add_nodes(np.full(count, label_set, np.int32), self._journal)
+            for key, (rows, objects) in values.items():
+                delta.base.tokens.keys.intern(key)
+                delta.set_node_values(nodes[rows].tolist(), key, objects, self._journal)
+            names = delta.base.tokens.label_names_of(label_set)
+            if any(delta.schema.unique(Entity.NODE, name) for name in names):
+                for node in nodes.tolist():
+                    self._check_node(delta, node, mark)
+        return nodes
+
+    def set_node_property(self, node: int, key: str, value: Any) -> None:
+        """Set a property; None removes it. Nothing happens to a node that is null or deleted."""
+        value = storable(value, self)
+        with self._writing() as delta:
+            if node < 0 or node in delta.removed_nodes:
+                return
+            mark = len(self._journal)
+            if value is None and delta.node_value(node, key) is None:
+                return
+            delta.base.tokens.keys.intern(key)
+            delta.set_node_value(node, key, value, self._journal)
+            if value is not None:
+                self._check_node(delta, node, mark, key)
+
+    def add_label(self, node: int, label: str) -> bool:
+        """Whether the node did not have the label before."""
+        with self._writing() as delta:
+            if node < 0 or node in delta.removed_nodes:
+                return False
+            tokens, mark = delta.base.tokens, len(self._journal)
+            code = tokens.labels.intern(label)
+            before = tokens.labels_of(delta.label_set(node))
+            if code in before:
+                return False
+            delta.set_label_set(node, tokens.label_set((*before, code)), self._journal)
+            self._check_node(delta, node, mark)
+            return True
+
+    def remove_label(self, node: int, label: str) -> bool:
+        """Whether the node had the label."""
+        with self._writing() as delta:
+            if node < 0 or node in delta.removed_nodes:
+                return False
+            tokens = delta.base.tokens
+            code = tokens.labels.code(label)
+            before = tokens.labels_of(delta.label_set(node))
+            if code not in before:
+                return False
+            delta.set_label_set(node, tokens.label_set(set(before) - {code}), self._journal)
+            return True
+
+    def delete_node(self, node: int) -> bool:
+        """Whether the node was there. That no relationship is left on it is checked at the commit."""
+        with self._writing() as delta:
+            if node < 0 or node in delta.removed_nodes:
+                return False
+            delta.remove_node(node, self._journal)
+            self._deleted_nodes.append(node)
+            return True
+
+    # --- relationships ---
+
+    def create_relationship(self, start: int, end: int, type: str, properties: Mapping[str, Any]) -> int:
+        """A new relationship between nodes that exist; null properties are left out."""
+        values = _storable_map(properties, self)
+        with self._writing() as delta:
+            mark = len(self._journal)
+            code = delta.base.tokens.types.intern(type)
+            relationship = delta.add_relationship(start, end, code, self._journal)
+            for key, value in values.items():
+                delta.base.tokens.keys.intern(key)
+                delta.set_relationship_value(relationship, key, value, self._journal)
+            self._check_relationship(delta, relationship, mark)
+        return relationship
+
+    def create_relationships(self, starts: Int64s, ends: Int64s, type: str, properties: Mapping[str, Column]) -> Int64s:
+        """Many new relationships of one type; nulls in the columns are left out."""
+        values = {key: _storable_column(column, self) for key, column in properties.items()}
+        with self._writing() as delta:
+            mark = len(self._journal)
+            code = delta.base.tokens.types.intern(type)
+            relationships = delta.add_relationships(starts, ends, code, self._journal)
+            for key, (rows, objects) in values.items():
+                delta.base.tokens.keys.intern(key)
+                delta.set_relationship_values(relationships[rows].tolist(), key, objects, self._journal)
+            if delta.schema.unique(Entity.RELATIONSHIP, type):
+                for relationship in relationships.tolist():
+                    self._check_relationship(delta, relationship, mark)
+        return relationships
+
+    def set_relationship_property(self, relationship: int, key: str, value: Any) -> None:
+        """Set a property; None removes it. Nothing happens to a relationship that is null or deleted."""
+        value = storable(value, self)
+        with self._writing() as delta:
+            if relationship < 0 or relationship in delta.removed_relationships:
+                return
+            mark = len(self._journal)
+            if value is None and delta.relationship_value(relationship, key) is None:
+                return
+            delta.base.tokens.keys.intern(key)
+            delta.set_relationship_value(relationship, key, value, self._journal)
+            if value is not None:
+                self._check_relationship(delta, relationship, mark, key)
+
+    def delete_relationship(self, relationship: int) -> bool:
+        """Whether the relationship was there."""
+        with self._writing() as delta:
+            if relationship < 0 or relationship in delta.removed_relationships:
+                return False
+            delta.remove_relationship(relationship, self._journal)
+            return True
+
+    # --- the end, and ways back ---
+
+    def savepoint(self) -> int:
+        """A point that `rollback_to` can go back to."""
+        return len(self._journal)
+
+    def rollback_to(self, savepoint: int) -> None:
+        """Take back everything since the savepoint."""
+        if len(self._journal) == savepoint:
+            return
+        with self._writing() as delta:
+            self._take_back(delta, savepoint)
+            self._deleted_nodes = [node for node in self._deleted_nodes if node in delta.removed_nodes]
+
+    def commit(self) -> Snapshot:
+        """Make the changes visible to all. Gives back the version just made, in the transaction's own positions.
+
+        A node deleted with relationships left on it fails the commit, and rolls everything back.
+        """
+        self._publish()
+        if self._holds_lock:
+            self._pin = self._graph.snapshot(fold=False)
+        self._close()
+        return self if self._pin is None else self._pin
+
+    def commit_and_go_on(self) -> None:
+        """Make the changes so far visible to all, and stay open with the same positions."""
+        self._publish()
+
+    def _publish(self) -> None:
+        assert self._open, "The transaction is closed."
+        left = next((node for node in self._deleted_nodes if len(self.relationships_of(node))), None)
+        if left is not None:
+            public = int(self.node_ids(np.array([left], np.int64))[0])
+            self.rollback()
+            raise constraint_violation(
+                f"Cannot delete node<{public}>, because it still has relationships. "
+                "To delete this node, you must first delete its relationships."
+            )
+        if self._journal:
+            self._version = self._graph._publish(self._delta)
+            self._in_place = True
+            self._journal = []
+            self._deleted_nodes = []
+
+    def rollback(self) -> None:
+        """Forget the changes."""
+        if not self._open:
+            return
+        if self._journal:
+            with self._graph._guard:
+                if self._in_place:
+                    self._take_back(self._delta, 0)
+        self._close()
+
+    def _close(self) -> None:
+        self._open = False
+        if self._holds_lock:
+            self._holds_lock = False
+            self._graph._release_writer()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._open:
+            if kind is None:
+                self.commit()
+            else:
+                self.rollback()
+
+    # --- the delta to write to ---
+
+    def _writing(self) -> AbstractContextManager[Delta]:
+        assert self._open, "The transaction is closed."
+        if not self._holds_lock:
+            self._take_lock_late()
+        return _Writing(self)
+
+    def _take_lock_late(self) -> None:
+        """Become the writer in the middle of a statement: only if nobody has committed since this transaction began."""
+        delta, version = self._graph._acquire_writer(self, fold=False)
+        if version != self._version:
+            self._graph._release_writer()
+            raise CypherError(
+                "Neo.TransientError.Transaction.Outdated",
+                "Transaction has seen state which has been invalidated by applied updates while "
+                "transaction was active. Transaction may succeed if retried.",
+            )
+        self._become_writer(delta, version)
+
+    def _take_back(self, delta: Delta, kept: int) -> None:
+        delta.undo(self._journal, kept)
+        del self._journal[kept:]
+
+    # --- constraints, checked as each write is made ---
+
+    def _check_node(self, delta: Delta, node: int, mark: int, key: str | None = None) -> None:
+        problem = uniqueness.node_violation(delta, node, key)
+        if problem is not None:
+            self._take_back(delta, mark)
+            existing, label, values = problem
+            public = int(self.node_ids(np.array([existing], np.int64))[0])
+            raise constraint_violation(uniqueness.message("Node", public, f"label `{label}`", values))
+
+    def _check_relationship(self, delta: Delta, relationship: int, mark: int, key: str | None = None) -> None:
+        problem = uniqueness.relationship_violation(delta, relationship, key)
+        if problem is not None:
+            self._take_back(delta, mark)
+            existing, type, values = problem
+            public = int(self.relationship_ids(np.array([existing], np.int64))[0])
+            raise constraint_violation(uniqueness.message("Relationship", public, f"type `{type}`", values))
+
+    # --- schema ---
+
+    def set_schema(self, schema: Schema) -> None:
+        """Put other indexes and constraints in place; `hoplite.storage.schema_changes` makes them."""
+        with self._writing() as delta:
+            delta.set_schema(schema, self._journal)
+
+
+class _Writing:
+    """Holds the graph's guard during one write, so that a reader who arrives finds whole steps; gives the delta
+    to write to.
+    """
+
+    __slots__ = ("_transaction",)
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def __enter__(self) -> Delta:
+        transaction = self._transaction
+        transaction._graph._guard.acquire()
+        if transaction._in_place and transaction._graph._is_pinned():
+            transaction._delta = transaction._delta.copy()
+            transaction._in_place = False
+        return transaction._delta
+
+    def __exit__(self, *_: object) -> None:
+        self._transaction._graph._guard.release()
+
+
+def _storable_map(properties: Mapping[str, Any], ids: Snapshot) -> dict[str, Any]:
+    return {key: stored for key, value in properties.items() if (stored := storable(value, ids)) is not None}
+
+
+def _storable_column(column: Column, ids: Snapshot) -> tuple[Int64s, Sequence[Any]]:
+    """The rows that have a value, and the values as they are stored."""
+    rows = np.flatnonzero(~column.null_mask())
+    return rows, [storable(value, ids) for value in column.take(rows).objects().tolist()]

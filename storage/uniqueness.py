@@ -1,0 +1,88 @@
+"""Uniqueness constraints, checked for one node or relationship that was just written."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hoplite.storage.delta import Delta
+from hoplite.storage.property_values import shown
+from hoplite.storage.schema import Entity
+from hoplite.storage.seek import Seek
+from hoplite.storage.value_index import lookup_key
+
+if TYPE_CHECKING:
+    from hoplite.storage.snapshot import Snapshot
+
+Violation = tuple[int, str, list[tuple[str, Any]]]
+"""Who has the values already, the label or type, and the keys with their values."""
+
+Duplicate = tuple[int, int, list[tuple[str, Any]]]
+"""Two that share their values, and the keys with these values."""
+
+
+def node_violation(delta: Delta, node: int, key: str | None) -> Violation | None:
+    """The first constraint that this node violates; only those on `key`, if one is given."""
+    if not delta.schema.constraints:
+        return None
+    for label in delta.base.tokens.label_names_of(delta.label_set(node)):
+        for constraint in delta.schema.unique(Entity.NODE, label):
+            if key is not None and key not in constraint.keys:
+                continue
+            values = [delta.node_value(node, wanted) for wanted in constraint.keys]
+            if any(value is None for value in values):
+                continue
+            _, found = Seek(delta).nodes(label, constraint.keys[0], [values[0]])
+            for other in found[found != node].tolist():
+                if _same([delta.node_value(other, wanted) for wanted in constraint.keys[1:]], values[1:]):
+                    return other, label, list(zip(constraint.keys, values, strict=True))
+    return None
+
+
+def relationship_violation(delta: Delta, relationship: int, key: str | None) -> Violation | None:
+    """The same for a relationship."""
+    if not delta.schema.constraints:
+        return None
+    type = delta.base.tokens.types.name(delta.type_of(relationship))
+    for constraint in delta.schema.unique(Entity.RELATIONSHIP, type):
+        if key is not None and key not in constraint.keys:
+            continue
+        values = [delta.relationship_value(relationship, wanted) for wanted in constraint.keys]
+        if any(value is None for value in values):
+            continue
+        _, found = Seek(delta).relationships(type, constraint.keys[0], [values[0]])
+        for other in found[found != relationship].tolist():
+            if _same([delta.relationship_value(other, wanted) for wanted in constraint.keys[1:]], values[1:]):
+                return other, type, list(zip(constraint.keys, values, strict=True))
+    return None
+
+
+def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    keys = [lookup_key(value) for value in left]
+    return None not in keys and keys == [lookup_key(value) for value in right]
+
+
+def message(entity: str, public_id: int, token: str, values: list[tuple[str, Any]]) -> str:
+    """``Node(0) already exists with label `X` and property `k` = 1``"""
+    pairs = ", ".join(f"`{key}` = {shown(value)}" for key, value in values)
+    noun = "property" if len(values) == 1 else "properties"
+    return f"{entity}({public_id}) already exists with {token} and {noun} {pairs}"
+
+
+def first_duplicate(snapshot: Snapshot, entity: Entity, label: str, keys: tuple[str, ...]) -> Duplicate | None:
+    """The first two nodes or relationships that share their values, if any do: a constraint cannot be made then."""
+    if entity is Entity.NODE:
+        positions = snapshot.nodes_with_label(label)
+        columns = [snapshot.node_property(positions, key).objects() for key in keys]
+    else:
+        positions = snapshot.relationships_with_type(label)
+        columns = [snapshot.relationship_property(positions, key).objects() for key in keys]
+    seen: dict[tuple[Hashable, ...], int] = {}
+    for position, *values in zip(positions.tolist(), *columns, strict=True):
+        wanted = tuple(lookup_key(value) for value in values)
+        if None in wanted:
+            continue
+        first = seen.setdefault(wanted, position)
+        if first != position:
+            return first, position, list(zip(keys, values, strict=True))
+    return None

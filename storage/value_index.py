@@ -1,0 +1,189 @@
+"""A property index over a base: which positions have a given value, or one within bounds.
+
+Values are compared as Cypher's `=` does: 1 equals 1.0, true does not equal 1, NaN equals nothing. Numbers in a
+typed column are kept sorted (positions by value, found by binary search); everything else goes into a
+dictionary by `lookup_key`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.values.columns import Column, Floats, Int64s, Integers, Strings, from_objects
+
+NOTHING: Int64s = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a range of values."""
+
+    value: Any
+    inclusive: bool
+
+
+def lookup_key(value: Any) -> Hashable | None:
+    """What two values share exactly when they are equal; None for a value that equals nothing (null, NaN)."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return (bool, value)
+        case int() | str():
+            return value
+        case float():
+            return None if math.isnan(value) else value
+        case list() | tuple():
+            keys = tuple(lookup_key(item) for item in value)
+            return None if None in keys else (list, keys)
+    return (type(value), value)
+
+
+@dataclass(eq=False)
+class ValueIndex:
+    """Positions by value. Numeric columns: `positions` in the order of `values`. Others: a dictionary made on
+    first use.
+    """
+
+    positions: Int64s
+    column: Column
+
+    @staticmethod
+    def empty() -> ValueIndex:
+        """An index without entries."""
+        return ValueIndex(NOTHING, Integers(NOTHING))
+
+    @staticmethod
+    def of(positions: Int64s, column: Column) -> ValueIndex:
+        """An index of values, none of them null, at ascending positions."""
+        if isinstance(column, Integers | Floats):
+            order = np.argsort(column.values, kind="stable")
+            return ValueIndex(positions[order], column.take(order))
+        return ValueIndex(positions, column)
+
+    @staticmethod
+    def of_pairs(pairs: list[tuple[int, Any]]) -> ValueIndex:
+        """An index of (position, value)."""
+        positions = np.fromiter((position for position, _ in pairs), np.int64, len(pairs))
+        return ValueIndex.of(positions, from_objects([value for _, value in pairs]))
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def _by_key(self) -> dict[Hashable, int | list[int]]:
+        """Positions by lookup key: a bare integer for the common case of a single one."""
+        found: dict[Hashable, int | list[int]] = {}
+        keys = self.column.objects().tolist()
+        if not isinstance(self.column, Strings):
+            keys = [lookup_key(value) for value in keys]
+        positions = self.positions.tolist()
+        if isinstance(self.column, Strings):
+            found = dict(zip(keys, positions, strict=True))
+            if len(found) == len(keys):
+                return found
+            found = {}
+        for key, position in zip(keys, positions, strict=True):
+            if key is None:
+                continue
+            known = found.setdefault(key, position)
+            if isinstance(known, list):
+                known.append(position)
+            elif known != position:
+                found[key] = [known, position]
+        return found
+
+    def find(self, value: Any) -> list[int]:
+        """The positions that have this value."""
+        if isinstance(self.column, Integers | Floats):
+            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                return []
+            values = self.column.values
+            wanted = _comparable(value, values)
+            if wanted is None:
+                return []
+            low, high = np.searchsorted(values, wanted, "left"), np.searchsorted(values, wanted, "right")
+            found: list[int] = self.positions[low:high].tolist()
+            return found
+        key = lookup_key(value)
+        hit = None if key is None else self._by_key.get(key)
+        if hit is None:
+            return []
+        return list(hit) if isinstance(hit, list) else [hit]
+
+    def within(self, low: Bound | None, high: Bound | None) -> Int64s:
+        """The positions whose value compares as within the bounds; at least one bound is given."""
+        bound = low or high
+        if bound is None or bound.value is None:
+            return NOTHING
+        if isinstance(self.column, Integers | Floats) and _is_number(bound.value):
+            values = self.column.values
+            first = 0 if low is None else _place(values, low.value, "left" if low.inclusive else "right")
+            last = len(values) if high is None else _place(values, high.value, "right" if high.inclusive else "left")
+            if isinstance(self.column, Floats):  # NaN sorts last and is within nothing
+                last = min(last, int(np.searchsorted(values, np.nan)))
+            return self.positions[first:last]
+        if isinstance(self.column, Integers | Floats):
+            return NOTHING
+        fits = [_fits(value, low, high) for value in self.column.objects()]
+        return self.positions[np.array(fits, np.bool_)]
+
+    def starting_with(self, prefix: str) -> Int64s:
+        """The positions whose value is a string with this prefix."""
+        if isinstance(self.column, Integers | Floats):
+            return NOTHING
+        fits = [isinstance(value, str) and value.startswith(prefix) for value in self.column.objects()]
+        return self.positions[np.array(fits, np.bool_)]
+
+    @property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        if isinstance(self.column, Integers | Floats):
+            values = self.column.values
+            return int(np.count_nonzero(values[1:] != values[:-1])) + 1 if len(values) else 0
+        return len(self._by_key)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> int:
+    """Where a number would stand in a sorted array; integers and floats compare as floats, as Cypher's `<` does."""
+    if values.dtype == np.int64 and isinstance(bound, float):
+        if bound != bound:
+            return len(values)
+        return int(np.searchsorted(values.astype(np.float64), bound, side))
+    if values.dtype == np.float64:
+        return int(np.searchsorted(values, float(bound), side))
+    return int(np.searchsorted(values, bound, side))
+
+
+def _fits(value: Any, low: Bound | None, high: Bound | None) -> bool:
+    """Whether a value compares as within the bounds; false where it does not compare."""
+    return (low is None or _less(low.value, value, low.inclusive)) and (
+        high is None or _less(value, high.value, high.inclusive)
+    )
+
+
+def _less(left: Any, right: Any, or_equal: bool) -> bool:
+    alike = (_is_number(left) and _is_number(right)) or (type(left) is type(right) and isinstance(left, str | bool))
+    return alike and (left < right or (or_equal and left == right))
+
+
+def _comparable(value: int | float, values: NDArray[Any]) -> Any | None:
+    """A number in the type of a sorted array, or None if no element can equal it."""
+    if values.dtype == np.float64:
+        return float(value)
+    if isinstance(value, float):
+        if not value.is_integer() or not -(2.0**63) <= value < 2.0**63:
+            return None
+        value = int(value)
+    return value if -(2**63) <= value < 2**63 else None
