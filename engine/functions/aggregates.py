@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
+from hoplite.engine.expressions.java import class_name
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.grouping import Grouping
 from hoplite.engine.ordering import float_from_order, float_order
@@ -49,10 +50,10 @@ from hoplite.values.columns import (
     from_objects,
     object_array,
 )
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
-from hoplite.values.render import float_text, java_text
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.render import describe
+from hoplite.values.temporal import Duration
 
 Float64s = NDArray[np.float64]
 
@@ -384,27 +385,9 @@ class Collect:
         return Objects(object_array(lists, group_count))
 
 
-_JAVA_CLASSES: dict[type, str] = {
-    str: "storable.UTF8StringValue",
-    Date: "storable.DateValue",
-    DateTime: "storable.DateTimeValue",
-    LocalDateTime: "storable.LocalDateTimeValue",
-    LocalTime: "storable.LocalTimeValue",
-    Time: "storable.TimeValue",
-    Duration: "storable.DurationValue",
-    list: "virtual.ListValue$ArrayListValue",
-    dict: "virtual.MapValue$MapWrappingMapValue",
-    NodeRef: "virtual.NodeIdReference",
-    RelationshipRef: "virtual.RelationshipReference",
-    PathValue: "virtual.PathReference$PathReferenceReferences",
-}
-
-
 def _java_class(value: Any) -> str:
-    """What Neo4j's messages call the class of a value, below org.neo4j.values."""
-    if isinstance(value, bool):
-        return "storable.BooleanValue$1" if value else "storable.BooleanValue$2"
-    return _JAVA_CLASSES.get(type(value), "storable.PointValue")
+    """What messages call the class of a value; text that is aggregated mostly comes as it was sent, in UTF-8."""
+    return "org.neo4j.values.storable.UTF8StringValue" if isinstance(value, str) else class_name(value)
 
 
 def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -> Integers | Floats | Objects:
@@ -413,8 +396,8 @@ def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -
         return column
     for index, value in enumerate(column.objects()):
         if isinstance(value, bool) or not isinstance(value, int | float):
-            received = f"org.neo4j.values.{_java_class(value)}"
-            message = f"{name}({argument}) can only handle numerical values or null, but received: {received}"
+            only = f"{name}({argument}) can only handle numerical values or null"
+            message = f"{only}, but received: {_java_class(value)}"
             raise _row_error(index, rows, type_error(message))
     return Objects(column.objects())
 
@@ -533,7 +516,7 @@ def _java_int(value: float) -> int:
 
 def _percentile(value: Any, row: int) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(row, type_error(f"Can't coerce `{java_text(value)}` to Number"))
+        raise RowError(row, type_error(f"Can't coerce `{describe(value)}` to Number"))
     percentile = float(value)
     if percentile < 0.0 or percentile > 1.0:
         found = f"Invalid input '{float_text(percentile)}' is not a valid argument"
@@ -570,13 +553,13 @@ def _register(
 
 
 _ANYTHING = Argument((ANY,))
-_SUMMABLE = Argument((FLOAT, INTEGER, DURATION))
+_SUMMABLE = Argument((INTEGER, FLOAT, DURATION))
 _PERCENTILE = Argument((FLOAT,), name="percentile")
 
 _register(
     "avg",
     (_SUMMABLE,),
-    (FLOAT, DURATION),
+    (INTEGER, FLOAT, DURATION),
     "Returns the average of a set of `INTEGER`, `FLOAT` or `DURATION` values.",
     Average,
 )
@@ -607,8 +590,8 @@ _register(
 )
 _register(
     "percentileDisc",
-    (Argument((FLOAT, INTEGER)), _PERCENTILE),
-    (FLOAT, INTEGER),
+    (Argument((INTEGER, FLOAT)), _PERCENTILE),
+    (INTEGER, FLOAT),
     "Returns the nearest `INTEGER` or `FLOAT` value to the given percentile over a group using a rounding method.",
     lambda argument: Percentile(argument, continuous=False),
 )
@@ -629,7 +612,7 @@ _register(
 _register(
     "sum",
     (_SUMMABLE,),
-    (FLOAT, INTEGER, DURATION),
+    (INTEGER, FLOAT, DURATION),
     "Returns the sum of a set of `INTEGER`, `FLOAT` or `DURATION` values",
     Sum,
 )

@@ -25,6 +25,17 @@ ValueFunction = Callable[..., Any]
 ColumnFunction = Callable[..., Column | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to call a function, as SHOW FUNCTIONS lists it.
+
+    A function whose arguments may be left out has several.
+    """
+
+    signature: str
+    description: str
+
+
 @dataclass(slots=True)
 class Function:
     """A scalar function.
@@ -39,6 +50,7 @@ class Function:
     null_in_null_out: bool = True
     needs_context: bool = False
     column_call: ColumnFunction | None = None
+    forms: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +76,12 @@ def cypher_function(
     needs_context: bool = False,
     variadic: bool = False,
     deterministic: bool = True,
+    forms: tuple[tuple[str, str], ...] = (),
 ) -> Callable[[ValueFunction], ValueFunction]:
-    """Register the decorated function; `nulls="handle"` passes nulls to it."""
+    """Register the decorated function; `nulls="handle"` passes nulls to it.
+
+    `forms`, where SHOW FUNCTIONS lists more than one: the signature and the description of each.
+    """
     signature = Signature(
         name=name,
         arguments=tuple(a if isinstance(a, Argument) else Argument((a,)) for a in args),
@@ -77,10 +93,23 @@ def cypher_function(
     )
 
     def register(function: ValueFunction) -> ValueFunction:
-        FUNCTIONS[name.lower()] = Function(signature, function, nulls == "propagate", needs_context)
+        FUNCTIONS[name.lower()] = Function(
+            signature, function, nulls == "propagate", needs_context, forms=tuple(Form(*form) for form in forms)
+        )
         return function
 
     return register
+
+
+def named(name: str, *types: CypherType, optional: bool = False) -> Argument:
+    """An argument as SHOW FUNCTIONS names it."""
+    return Argument(types, optional, name)
+
+
+def signature_of(name: str) -> Signature | None:
+    """The signature of a function, scalar or aggregating, whatever the case of its name."""
+    entry = FUNCTIONS.get(name.lower()) or AGGREGATES.get(name.lower())
+    return None if entry is None else entry.signature
 
 
 def columns_of(name: str) -> Callable[[ColumnFunction], ColumnFunction]:

@@ -1,0 +1,82 @@
+"""What functions may be given at run time: each check returns the argument as the type wanted, or raises Neo4j's error.
+
+The semantic check turns most wrong calls down before a query runs; these are for the values whose type it could not
+know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoplite.engine.expressions.java import TEXT_VALUE, expected
+from hoplite.errors import CypherError, execution_failed, type_error
+from hoplite.values.render import describe
+
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is an Integer or a Float (a Boolean is a Python int, but no number)."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number(value: Any, function: str) -> int | float:
+    """A number, or `abs() requires numbers`."""
+    if not is_number(value):
+        raise type_error(f"{function}() requires numbers")
+    result: int | float = value
+    return result
+
+
+def text(value: Any, function: str) -> str:
+    """A string, or `Expected a string value for ...`."""
+    if not isinstance(value, str):
+        raise type_error(
+            f"Expected a string value for `{function}`, but got: {describe(value)}; "
+            "consider converting it to a string with toString()."
+        )
+    return value
+
+
+def text_value(value: Any) -> str:
+    """A string, or `Expected Long(1) to be a org.neo4j.values.storable.TextValue, ...`."""
+    if not isinstance(value, str):
+        raise expected(TEXT_VALUE, value)
+    return value
+
+
+def wrong_input(function: str, wanted: str, value: Any) -> CypherError:
+    """`Invalid input for function 'size()': Expected a String or List, got: Long(1)`"""
+    return type_error(f"Invalid input for function '{function}()': Expected {wanted}, got: {describe(value)}")
+
+
+def whole(value: Any, role: str, function: str) -> int:
+    """An integer; a float is cut off as a cast to long does it."""
+    if not is_number(value):
+        raise type_error(
+            f"Invalid input for {role} value in function '{function}()': "
+            f"Expected a numeric value but got: {describe(value)}",
+            "22G03",
+        )
+    return value if isinstance(value, int) else long_of(value)
+
+
+def small_whole(value: Any, role: str, function: str) -> int:
+    """An integer of 32 bits."""
+    result = whole(value, role, function)
+    if not _INT32_MIN <= result <= _INT32_MAX:
+        raise execution_failed(
+            f"Invalid input for {role} value in function '{function}()': "
+            f"Expected an integer between {_INT32_MIN} and {_INT32_MAX}, but got: {result}"
+        )
+    return result
+
+
+def long_of(value: float) -> int:
+    """Java's `(long) value`: cut off, NaN is 0, and what is out of range becomes the nearest integer that is in it."""
+    if value != value:
+        return 0
+    if value >= _INT64_MAX:
+        return _INT64_MAX
+    return _INT64_MIN if value <= _INT64_MIN else int(value)

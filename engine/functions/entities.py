@@ -1,0 +1,372 @@
+"""Functions of nodes, relationships and paths: what the graph knows about them.
+
+References carry storage positions; `id` and `elementId` are the public numbers that the graph keeps for them. Columns
+are looked up in one read of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.expressions.java import type_name
+from hoplite.engine.functions.arguments import wrong_input
+from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.errors import CypherError, entity_not_found, type_error
+from hoplite.planner.types import INTEGER, MAP, NODE, PATH, RELATIONSHIP, STRING, list_of
+from hoplite.values.columns import (
+    Column,
+    EntityLists,
+    Int64s,
+    Integers,
+    Nodes,
+    Objects,
+    Paths,
+    Relationships,
+    Strings,
+    object_array,
+)
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.render import describe
+
+_ENTITY = named("input", NODE, RELATIONSHIP)
+_RELATIONSHIP = named("input", RELATIONSHIP)
+_PATH = named("input", PATH)
+
+
+def _one(position: int) -> Int64s:
+    return np.array([position], np.int64)
+
+
+def public_id(context: Execution, entity: NodeRef | RelationshipRef) -> int:
+    """What id() says."""
+    position = _one(entity.id)
+    graph = context.graph
+    ids = graph.node_ids(position) if isinstance(entity, NodeRef) else graph.relationship_ids(position)
+    return int(ids[0])
+
+
+# --- identity ---
+
+
+def _not_an_entity(function: str, value: Any) -> CypherError:
+    return type_error(
+        f"Invalid input for function '{function}()': Expected {describe(value)} to be a node or relationship, "
+        f"but it was `{type_name(value)}`"
+    )
+
+
+@cypher_function(
+    "id",
+    args=(_ENTITY,),
+    returns=INTEGER,
+    category="Scalar",
+    description="Returns the id of a `NODE` or `RELATIONSHIP`.",
+    needs_context=True,
+)
+def entity_id(context: Execution, entity: Any) -> int:
+    """A number that the entity keeps for life."""
+    if isinstance(entity, NodeRef | RelationshipRef):
+        return public_id(context, entity)
+    raise _not_an_entity("id", entity)
+
+
+@columns_of("id")
+def entity_ids(context: Execution, column: Column) -> Column | None:
+    """The same for a column."""
+    match column:
+        case Nodes():
+            ids = context.graph.node_ids(column.ids)
+        case Relationships():
+            ids = context.graph.relationship_ids(column.ids)
+        case _:
+            return None
+    nulls = column.ids < 0
+    return Integers(ids, nulls if nulls.any() else None)
+
+
+@cypher_function(
+    "elementId",
+    args=(_ENTITY,),
+    returns=STRING,
+    category="Scalar",
+    description="Returns the element id of a `NODE` or `RELATIONSHIP`.",
+    needs_context=True,
+)
+def element_id(context: Execution, entity: Any) -> str:
+    """`4:<uuid of the database>:<id>` for a node, `5:...` for a relationship."""
+    if isinstance(entity, NodeRef | RelationshipRef):
+        return f"{_kind(entity)}:{context.graph.uuid}:{public_id(context, entity)}"
+    raise _not_an_entity("elementId", entity)
+
+
+def _kind(entity: NodeRef | RelationshipRef) -> int:
+    return 4 if isinstance(entity, NodeRef) else 5
+
+
+@columns_of("elementId")
+def element_ids(context: Execution, column: Column) -> Column | None:
+    """The same for a column."""
+    ids = entity_ids(context, column)
+    if ids is None:
+        return None
+    prefix = f"{4 if isinstance(column, Nodes) else 5}:{context.graph.uuid}:"
+    return Strings(object_array((None if i is None else f"{prefix}{i}" for i in ids.objects()), len(ids)))
+
+
+# --- what entities hold ---
+
+
+def _deleted_node(context: Execution, node: NodeRef) -> CypherError:
+    return entity_not_found(f"Node with id {public_id(context, node)} has been deleted in this transaction")
+
+
+def _deleted_relationship(context: Execution, relationship: RelationshipRef) -> CypherError:
+    number = public_id(context, relationship)
+    return entity_not_found(f"Relationship with id {number} has been deleted in this transaction")
+
+
+def properties_of(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
+    """All properties; a deleted node has none, a deleted relationship raises."""
+    graph = context.graph
+    if isinstance(entity, NodeRef):
+        return graph.node_properties(entity.id) if graph.node_exists(_one(entity.id))[0] else {}
+    if not graph.relationship_exists(_one(entity.id))[0]:
+        raise _deleted_relationship(context, entity)
+    return graph.relationship_properties(entity.id)
+
+
+def _map_of(context: Execution, value: Any, function: str) -> dict[str, Any]:
+    match value:
+        case dict():
+            return value
+        case NodeRef() | RelationshipRef():
+            return properties_of(context, value)
+    raise type_error(
+        f"Invalid input for function '{function}()': Expected a node, a relationship or a literal map but got "
+        f"{describe(value)}"
+    )
+
+
+@cypher_function(
+    "properties",
+    args=(named("input", NODE, RELATIONSHIP, MAP),),
+    returns=MAP,
+    category="Scalar",
+    description="Returns a `MAP` containing all the properties of a `NODE`, `RELATIONSHIP` or `MAP`.",
+    needs_context=True,
+)
+def properties(context: Execution, value: Any) -> dict[str, Any]:
+    """The properties of an entity as a map; a map is given back."""
+    return _map_of(context, value, "properties")
+
+
+@columns_of("properties")
+def properties_of_column(context: Execution, column: Column) -> Column | None:
+    """Nodes that all exist, in one read."""
+    if not isinstance(column, Nodes) or not context.graph.node_exists(column.ids).all():
+        return None
+    return Objects(object_array(context.graph.node_property_maps(column.ids), len(column)))
+
+
+@cypher_function(
+    "keys",
+    args=(named("input", NODE, RELATIONSHIP, MAP),),
+    returns=list_of(STRING),
+    category="List",
+    description="Returns a `LIST<STRING>` containing the `STRING` representations for all the property names of a "
+    "`NODE`, `RELATIONSHIP` or `MAP`.",
+    needs_context=True,
+)
+def keys(context: Execution, value: Any) -> list[str]:
+    """The keys of an entity in the order in which they were stored; those of a map sorted."""
+    found = _map_of(context, value, "keys")
+    return sorted(found) if isinstance(value, dict) else list(found)
+
+
+@cypher_function(
+    "labels",
+    args=(named("input", NODE),),
+    returns=list_of(STRING),
+    category="List",
+    description="Returns a `LIST<STRING>` containing the `STRING` representations for all the labels of a `NODE`.",
+    needs_context=True,
+)
+def labels(context: Execution, node: Any) -> list[str]:
+    """`labels(n)` is `['Person', 'Actor']`."""
+    if not isinstance(node, NodeRef):
+        raise wrong_input("labels", "a Node", node)
+    if not context.graph.node_exists(_one(node.id))[0]:
+        raise _deleted_node(context, node)
+    return list(context.graph.label_sets(_one(node.id))[0])
+
+
+@columns_of("labels")
+def labels_of_column(context: Execution, column: Column) -> Column | None:
+    """The same for a column of nodes, read at once."""
+    if not isinstance(column, Nodes):
+        return None
+    present = context.graph.node_exists(column.ids) | (column.ids < 0)
+    if not present.all():
+        return None
+    sets = context.graph.label_sets(column.ids)
+    nulls = (column.ids < 0).tolist()
+    lists = (None if null else list(some) for some, null in zip(sets, nulls, strict=True))
+    return Objects(object_array(lists, len(sets)))
+
+
+@cypher_function(
+    "type",
+    args=(_RELATIONSHIP,),
+    returns=STRING,
+    category="Scalar",
+    description="Returns a `STRING` representation of the `RELATIONSHIP` type.",
+    needs_context=True,
+)
+def relationship_type(context: Execution, relationship: Any) -> str:
+    """`type(r)` is `'KNOWS'`; a deleted relationship still has its type."""
+    if not isinstance(relationship, RelationshipRef):
+        raise wrong_input("type", "a Relationship", relationship)
+    code = int(context.graph.relationship_types(_one(relationship.id))[0])
+    return context.graph.type_names[code]
+
+
+@columns_of("type")
+def types_of_column(context: Execution, column: Column) -> Column | None:
+    """The same for a column of relationships, read at once."""
+    if not isinstance(column, Relationships):
+        return None
+    names = np.array([*context.graph.type_names, None], dtype=object)  # code -1 is null: the last one
+    codes = context.graph.relationship_types(column.ids)
+    return Strings(names[np.where(column.ids < 0, -1, codes)])
+
+
+# --- ends of relationships, parts of paths ---
+
+
+def _endpoint(context: Execution, relationship: Any, function: str, side: int) -> NodeRef:
+    if not isinstance(relationship, RelationshipRef):
+        raise type_error(
+            f"Invalid input for function '{function}()': Expected {describe(relationship)} to be a RelationshipValue"
+        )
+    return NodeRef(int(context.graph.endpoints(_one(relationship.id))[side][0]))
+
+
+def _endpoints(context: Execution, column: Column, side: int) -> Column | None:
+    if not isinstance(column, Relationships) or (column.ids < 0).any():
+        return None
+    return Nodes(context.graph.endpoints(column.ids)[side])
+
+
+@cypher_function(
+    "startNode",
+    args=(_RELATIONSHIP,),
+    returns=NODE,
+    category="Scalar",
+    description="Returns the start `NODE` of a `RELATIONSHIP`.",
+    needs_context=True,
+)
+def start_node(context: Execution, relationship: Any) -> NodeRef:
+    """The node that the relationship leads from."""
+    return _endpoint(context, relationship, "startNode", 0)
+
+
+@columns_of("startNode")
+def start_nodes(context: Execution, column: Column) -> Column | None:
+    """The same for a column."""
+    return _endpoints(context, column, 0)
+
+
+@cypher_function(
+    "endNode",
+    args=(_RELATIONSHIP,),
+    returns=NODE,
+    category="Scalar",
+    description="Returns the end `NODE` of a `RELATIONSHIP`.",
+    needs_context=True,
+)
+def end_node(context: Execution, relationship: Any) -> NodeRef:
+    """The node that the relationship leads to."""
+    return _endpoint(context, relationship, "endNode", 1)
+
+
+@columns_of("endNode")
+def end_nodes(context: Execution, column: Column) -> Column | None:
+    """The same for a column."""
+    return _endpoints(context, column, 1)
+
+
+@cypher_function(
+    "length",
+    args=(_PATH,),
+    returns=INTEGER,
+    category="Scalar",
+    description="Returns the length of a `PATH`.",
+)
+def length(path: Any) -> int:
+    """The number of relationships."""
+    if not isinstance(path, PathValue):
+        raise wrong_input("length", "a Path", path)
+    return len(path.relationships)
+
+
+@columns_of("length")
+def lengths(column: Column) -> Column | None:
+    """The same for a column of paths, without making the paths."""
+    if not isinstance(column, Paths):
+        return None
+    nulls = column.starts < 0
+    return Integers(np.diff(column.offsets), nulls if nulls.any() else None)
+
+
+def _path(value: Any, function: str) -> PathValue:
+    if not isinstance(value, PathValue):
+        raise type_error(f"Invalid input for function '{function}()': Expected {describe(value)} to be a path")
+    return value
+
+
+@cypher_function(
+    "nodes",
+    args=(_PATH,),
+    returns=list_of(NODE),
+    category="List",
+    description="Returns a `LIST<NODE>` containing all the `NODE` values in a `PATH`.",
+)
+def nodes(path: Any) -> list[NodeRef]:
+    """The nodes in the order of the path."""
+    return [NodeRef(node) for node in _path(path, "nodes").nodes]
+
+
+@columns_of("nodes")
+def nodes_of_column(column: Column) -> Column | None:
+    """The same for a column of paths: each start is slipped in before the nodes that follow it."""
+    if not isinstance(column, Paths) or (column.starts < 0).any():
+        return None
+    count = len(column)
+    first, final = int(column.offsets[0]), int(column.offsets[-1])
+    offsets = column.offsets - first
+    ids = np.insert(column.nodes[first:final], offsets[:-1], column.starts)
+    return EntityLists(offsets + np.arange(count + 1), ids, of_nodes=True)
+
+
+@cypher_function(
+    "relationships",
+    args=(_PATH,),
+    returns=list_of(RELATIONSHIP),
+    category="List",
+    description="Returns a `LIST<RELATIONSHIP>` containing all the `RELATIONSHIP` values in a `PATH`.",
+)
+def relationships(path: Any) -> list[RelationshipRef]:
+    """The relationships in the order of the path."""
+    return [RelationshipRef(relationship) for relationship in _path(path, "relationships").relationships]
+
+
+@columns_of("relationships")
+def relationships_of_column(column: Column) -> Column | None:
+    """The same for a column of paths."""
+    if not isinstance(column, Paths):
+        return None
+    nulls = column.starts < 0
+    return EntityLists(column.offsets, column.relationships, False, nulls if nulls.any() else None)

@@ -1,0 +1,60 @@
+"""List functions: range and tail. (Conversions of lists are in `conversions`, keys and labels in `entities`.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoplite.engine.functions.arguments import whole
+from hoplite.engine.functions.registry import cypher_function, named
+from hoplite.errors import argument_error
+from hoplite.planner.types import INTEGER, LIST, list_of
+
+_WRAP = 2**64
+
+
+@cypher_function(
+    "range",
+    args=(named("start", INTEGER), named("end", INTEGER), named("step", INTEGER, optional=True)),
+    returns=list_of(INTEGER),
+    category="List",
+    description="Returns a `LIST<INTEGER>` comprising all `INTEGER` values within a specified range.",
+    nulls="handle",
+    forms=(
+        (
+            "range(start :: INTEGER, end :: INTEGER) :: LIST<INTEGER>",
+            "Returns a `LIST<INTEGER>` comprising all `INTEGER` values within a specified range.",
+        ),
+        (
+            "range(start :: INTEGER, end :: INTEGER, step :: INTEGER) :: LIST<INTEGER>",
+            "Returns a `LIST<INTEGER>` comprising all `INTEGER` values within a specified range created with step "
+            "length.",
+        ),
+    ),
+)
+def range_list(start: Any, end: Any, *step: Any) -> list[int]:
+    """`range(0, 10, 3)` is `[0, 3, 6, 9]`; the end is included.
+
+    The number of elements is (end - start) / step + 1 in 64-bit arithmetic, cut off towards zero. So where the
+    division gives zero the start comes back, whatever the signs: `range(1, 0, 3)` is `[1]`.
+    """
+    first, final = whole(start, "start", "range"), whole(end, "end", "range")
+    stride = whole(step[0], "step", "range") if step else 1
+    if stride == 0:
+        raise argument_error("Step argument to 'range()' cannot be zero", "22N38")
+    distance = (final - first + _WRAP // 2) % _WRAP - _WRAP // 2
+    count = abs(distance) // abs(stride)
+    if (distance < 0) != (stride < 0):
+        count = -count
+    return list(range(first, first + stride * (count + 1), stride)) if count >= 0 else []
+
+
+@cypher_function(
+    "tail",
+    args=(named("input", LIST),),
+    returns=LIST,
+    category="List",
+    description="Returns all but the first element in a `LIST<ANY>`.",
+)
+def tail(values: Any) -> list[Any]:
+    """`tail([1, 2, 3])` is `[2, 3]`; anything but a list counts as a list of one element."""
+    return values[1:] if isinstance(values, list) else []

@@ -1,0 +1,375 @@
+"""String functions: text in, text out.
+
+Lengths and places count code points. Only `split` and `replace` at an empty delimiter cut between UTF-16 units, as
+Java does; half of a pair that stands alone is written `?`, which is what a Neo4j server sends for it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from hoplite.engine.functions.arguments import small_whole, text, text_value, whole, wrong_input
+from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.errors import argument_error, execution_failed, type_error
+from hoplite.planner.types import ANY, INTEGER, LIST, STRING, list_of
+from hoplite.values.columns import Column, Integers, ObjectArray, Strings, from_objects, object_array
+from hoplite.values.floats import float_text
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+_INPUT = named("input", STRING)
+_TRIM_CHARACTERS = named("trimCharacterString", STRING, optional=True)
+
+# Java's Character.isWhitespace: Unicode's spaces without the three that do not break, and the control characters for
+# layout.
+_WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a"
+    "\u2028\u2029\u205f\u3000"
+)
+
+_TEMPORAL = (Date, Time, LocalTime, LocalDateTime, DateTime, Duration)
+
+
+# --- parts of a text ---
+
+
+@cypher_function(
+    "left",
+    args=(named("original", STRING), named("length", INTEGER)),
+    returns=STRING,
+    category="String",
+    description="Returns a `STRING` containing the specified number (`INTEGER`) of leftmost characters in the given "
+    "`STRING`.",
+)
+def left(original: Any, length: Any) -> str:
+    """`left('hello', 3)` is `'hel'`."""
+    original, length = text(original, "left"), whole(length, "length", "left")
+    count = (min(length, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int after the upper bound only
+    if count < 0:
+        raise execution_failed("Cannot handle negative start index nor negative length")
+    return original[:count]
+
+
+@cypher_function(
+    "right",
+    args=(named("original", STRING), named("length", INTEGER)),
+    returns=STRING,
+    category="String",
+    description="Returns a `STRING` containing the specified number of rightmost characters in the given `STRING`.",
+)
+def right(original: Any, length: Any) -> str:
+    """`right('hello', 3)` is `'llo'`."""
+    original, length = text(original, "right"), whole(length, "length", "right")
+    if length < 0:
+        raise execution_failed("negative length")
+    return original[max(len(original) - length, 0) :]
+
+
+@cypher_function(
+    "substring",
+    args=(named("original", STRING), named("start", INTEGER), named("length", INTEGER, optional=True)),
+    returns=STRING,
+    category="String",
+    description="Returns a substring of the given `STRING`, beginning with a 0-based index start.",
+    forms=(
+        (
+            "substring(original :: STRING, start :: INTEGER) :: STRING",
+            "Returns a substring of the given `STRING`, beginning with a 0-based index start.",
+        ),
+        (
+            "substring(original :: STRING, start :: INTEGER, length :: INTEGER) :: STRING",
+            "Returns a substring of a given `length` from the given `STRING`, beginning with a 0-based index start.",
+        ),
+    ),
+)
+def substring(original: Any, start: Any, *length: Any) -> str:
+    """`substring('hello', 1, 3)` is `'ell'`."""
+    original = text(original, "substring")
+    first = small_whole(start, "start", "substring")
+    count = small_whole(length[0], "length", "substring") if length else len(original)
+    if first < 0 or count < 0:
+        raise execution_failed("Cannot handle negative start index nor negative length")
+    return original[first : first + count]
+
+
+@cypher_function(
+    "split",
+    args=(named("original", STRING), named("splitDelimiters", STRING, list_of(STRING))),
+    returns=list_of(STRING),
+    category="String",
+    description="Returns a `LIST<STRING>` resulting from the splitting of the given `STRING` around matches of the "
+    "given delimiter(s).",
+)
+def split(original: Any, delimiters: Any) -> list[str] | None:
+    """`split('a,b;c', [',', ';'])` is `['a', 'b', 'c']`."""
+    original = text(original, "split")
+    if isinstance(delimiters, list):
+        if any(delimiter is None for delimiter in delimiters):
+            return None
+        separators = [text_value(delimiter) for delimiter in delimiters]
+    else:
+        separators = [text_value(delimiters)]
+    if not separators or not original:
+        return [original]
+    if "" not in separators:
+        return re.split("|".join(map(re.escape, separators)), original)
+    others = [separator for separator in separators if separator]
+    parts = re.split("|".join(map(re.escape, others)), original) if others else [original]
+    return [unit for part in parts for unit in _utf16_units(part)]
+
+
+def _utf16_units(part: str) -> list[str]:
+    return [unit for character in part for unit in ([character] if ord(character) < 0x10000 else ["?", "?"])]
+
+
+@cypher_function(
+    "replace",
+    args=(named("original", STRING), named("search", STRING), named("replace", STRING)),
+    returns=STRING,
+    category="String",
+    description="Returns a `STRING` in which all occurrences of a specified search `STRING` in the given `STRING` have "
+    "been replaced by another (specified) replacement `STRING`.",
+)
+def replace(original: Any, search: Any, replacement: Any) -> str:
+    """`replace('abc', 'b', 'x')` is `'axc'`."""
+    original, search, replacement = text_value(original), text_value(search), text_value(replacement)
+    if search:
+        return original.replace(search, replacement)
+    units = _utf16_units(original)
+    return replacement + "".join(unit + replacement for unit in units)
+
+
+@cypher_function(
+    "reverse",
+    args=(named("input", STRING, LIST),),
+    returns=(STRING, LIST),
+    category="String",
+    description="Returns a `STRING` or `LIST<ANY>` in which the order of all characters or elements in the given "
+    "`STRING` or `LIST<ANY>` have been reversed.",
+)
+def reverse(value: Any) -> str | list[Any]:
+    """`reverse('abc')` is `'cba'`, `reverse([1, 2])` is `[2, 1]`."""
+    if isinstance(value, str | list):
+        return value[::-1]
+    raise type_error(
+        "Invalid input for function 'reverse()': Expected a string or a list; consider converting the value to a "
+        "string "
+        "with toString() or creating a list."
+    )
+
+
+# --- white space and other characters at the ends ---
+
+
+def _trim_characters(value: tuple[Any, ...], function: str) -> str:
+    return text(value[0], function) if value else _WHITE_SPACE
+
+
+def _trim_forms(name: str, where: str) -> tuple[tuple[str, str], ...]:
+    return (
+        (f"{name}(input :: STRING) :: STRING", f"Returns the given `STRING` with {where} whitespace removed."),
+        (
+            f"{name}(input :: STRING, trimCharacterString :: STRING) :: STRING",
+            f"Returns the given `STRING` with {where} `trimCharacterString` characters removed.",
+        ),
+    )
+
+
+@cypher_function(
+    "btrim",
+    args=(_INPUT, _TRIM_CHARACTERS),
+    returns=STRING,
+    category="String",
+    description="Returns the given `STRING` with leading and trailing whitespace removed.",
+    forms=_trim_forms("btrim", "leading and trailing"),
+)
+def btrim(value: Any, *characters: Any) -> str:
+    """`btrim('xxabcxx', 'x')` is `'abc'`."""
+    return text(value, "btrim").strip(_trim_characters(characters, "btrim"))
+
+
+@cypher_function(
+    "ltrim",
+    args=(_INPUT, _TRIM_CHARACTERS),
+    returns=STRING,
+    category="String",
+    description="Returns the given `STRING` with leading whitespace removed.",
+    forms=_trim_forms("ltrim", "leading"),
+)
+def ltrim(value: Any, *characters: Any) -> str:
+    """`ltrim('  abc')` is `'abc'`."""
+    return text(value, "ltrim").lstrip(_trim_characters(characters, "ltrim"))
+
+
+@cypher_function(
+    "rtrim",
+    args=(_INPUT, _TRIM_CHARACTERS),
+    returns=STRING,
+    category="String",
+    description="Returns the given `STRING` with trailing whitespace removed.",
+    forms=_trim_forms("rtrim", "trailing"),
+)
+def rtrim(value: Any, *characters: Any) -> str:
+    """`rtrim('abc  ')` is `'abc'`."""
+    return text(value, "rtrim").rstrip(_trim_characters(characters, "rtrim"))
+
+
+@cypher_function(
+    "trim",
+    args=(_INPUT,),
+    returns=STRING,
+    category="String",
+    description="Returns the given `STRING` with leading and trailing whitespace removed.",
+    forms=(
+        (
+            "trim([[LEADING | TRAILING | BOTH] [trimCharacterString :: STRING] FROM] input :: STRING) :: STRING",
+            "Returns the given `STRING` with leading and/or trailing `trimCharacterString` removed.",
+        ),
+        (
+            "trim(input :: STRING) :: STRING",
+            "Returns the given `STRING` with leading and trailing whitespace removed.",
+        ),
+    ),
+)
+def trim(value: Any) -> str:
+    """`trim('  abc ')` is `'abc'`."""
+    return text(value, "trim").strip(_WHITE_SPACE)
+
+
+_SIDES: dict[str, Callable[[str, str], str]] = {"BOTH": str.strip, "LEADING": str.lstrip, "TRAILING": str.rstrip}
+
+
+def trim_side(side: str, character: Any, value: Any) -> str | None:
+    """`trim(LEADING 'x' FROM 'xxa')` is `'a'`; `side` is BOTH, LEADING or TRAILING."""
+    if character is None or value is None:
+        return None
+    character, value = text(character, "trim"), text(value, "trim")
+    if len(character) != 1:
+        raise argument_error("The argument `trimCharacterString` in the `trim()` function must be of length 1.")
+    return _SIDES[side](value, character)
+
+
+# --- case and form ---
+
+
+def _case_function(name: str, as_called: str, description: str, convert: Callable[[str], str]) -> None:
+    """Register a function that changes the case of a text; `as_called` is what messages name it."""
+
+    @cypher_function(name, args=(_INPUT,), returns=STRING, category="String", description=description)
+    def change_case(value: Any) -> str:
+        return convert(text(value, as_called))
+
+    @columns_of(name)
+    def change_case_of_column(column: Column) -> Column | None:
+        return _mapped(column, convert)
+
+
+def _mapped(column: Column, convert: Callable[[str], str]) -> Column | None:
+    if not isinstance(column, Strings):
+        return None
+    values: ObjectArray = column.values
+    converted = (None if value is None else convert(value) for value in values.tolist())
+    return Strings(object_array(converted, len(values)))
+
+
+_case_function("toLower", "toLower", "Returns the given `STRING` in lowercase.", str.lower)
+_case_function("lower", "toLower", "Returns the given `STRING` in lowercase.", str.lower)
+_case_function("toUpper", "toUpper", "Returns the given `STRING` in uppercase.", str.upper)
+_case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", str.upper)
+
+
+@columns_of("trim")
+def trim_column(column: Column) -> Column | None:
+    """Trim a column of text."""
+    return _mapped(column, lambda value: value.strip(_WHITE_SPACE))
+
+
+@cypher_function(
+    "normalize",
+    args=(_INPUT, named("normalForm", STRING, optional=True)),
+    returns=STRING,
+    category="String",
+    description="Normalize a `STRING`. The `STRING` will be normalized using the normal form 'NFC'.",
+    forms=(
+        (
+            "normalize(input :: STRING) :: STRING",
+            "Normalize a `STRING`. The `STRING` will be normalized using the normal form 'NFC'.",
+        ),
+        (
+            "normalize(input :: STRING, normalForm = NFC :: [NFC, NFD, NFKC, NFKD]) :: STRING",
+            "Normalize a `STRING`. The `STRING` will be normalized according to the specified normalization form.",
+        ),
+    ),
+)
+def normalize(value: Any, form: str = "NFC") -> str:
+    """`normalize('e\\u0301')` is `'é'`."""
+    match form.upper():
+        case "NFC" | "NFD" | "NFKC" | "NFKD" as known:
+            return unicodedata.normalize(known, text_value(value))
+    raise argument_error("Invalid normal form, expected NFC, NFD, NFKC, NFKD")
+
+
+# --- to text ---
+
+
+def string_of(value: Any) -> str | None:
+    """The text of a value that has one; None for lists, maps and entities."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return float_text(value)
+        case Point():
+            return str(value)
+        case _:
+            return str(value) if isinstance(value, _TEMPORAL) else None
+
+
+@cypher_function(
+    "toString",
+    args=(named("input", ANY),),
+    returns=STRING,
+    category="String",
+    description="Converts an `INTEGER`, `FLOAT`, `BOOLEAN`, `POINT` or temporal type (i.e. `DATE`, `ZONED TIME`, "
+    "`LOCAL TIME`, `ZONED DATETIME`, `LOCAL DATETIME` or `DURATION`) value to a `STRING`.",
+)
+def to_string(value: Any) -> str:
+    """`toString(1.0)` is `'1.0'`."""
+    result = string_of(value)
+    if result is None:
+        raise wrong_input("toString", "a String, Float, Integer, Boolean, Temporal or Duration", value)
+    return result
+
+
+@columns_of("toString")
+def to_string_of_column(column: Column) -> Column | None:
+    """Text stays as it is, integers are written out."""
+    if isinstance(column, Strings):
+        return column
+    if not isinstance(column, Integers):
+        return None
+    values = column.objects()
+    return from_objects(object_array((None if v is None else str(v) for v in values), len(values)))
+
+
+@cypher_function(
+    "toStringOrNull",
+    args=(named("input", ANY),),
+    returns=STRING,
+    category="String",
+    description="Converts an "
+    "`INTEGER`, `FLOAT`, `BOOLEAN`, `POINT` or temporal type (i.e. `DATE`, `ZONED TIME`, "
+    "`LOCAL TIME`, `ZONED "
+    "DATETIME`, `LOCAL DATETIME` or `DURATION`) value to a `STRING`, or null if the value cannot be "
+    "converted.",
+)
+def to_string_or_null(value: Any) -> str | None:
+    """`toStringOrNull([1])` is null."""
+    return string_of(value)
