@@ -1,3 +1,4 @@
+# ruff: noqa: RUF009  (the spans' defaults are immutable)
 """The abstract syntax of Cypher: what `parse` returns and the planner reads.
 
 Every node is a frozen dataclass with a `span`, the half-open range of character offsets it was read from. Spans do not
@@ -53,7 +54,7 @@ _REVERSED = {
 class Literal:
     """`null`, a boolean, an integer, a float or a string."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
     span: Span = _span()
 
     def __eq__(self, other: object) -> bool:  # 1, 1.0 and true are different literals
@@ -229,7 +230,7 @@ class CaseWhen:
     """One `WHEN ... THEN ...`.
 
     In a simple CASE each condition is compared with the subject for equality, unless it is written as a predicate
-    on it (`WHEN > 3`, `WHEN IS NULL`): such a condition stands here complete, with `CaseSubject` in the subject's place.
+    on it (`WHEN > 3`, `WHEN IS NULL`): such a condition stands here complete, with `CaseSubject` for the subject.
     In a searched CASE there is exactly one condition.
     """
 
@@ -926,7 +927,7 @@ class Show:
     """`SHOW kind ... YIELD projection WHERE predicate RETURN projection`
 
     kind: INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES, DATABASES, SETTINGS, TRANSACTIONS ...; `qualifier` is what
-    stands before or inside it, upper-cased (`RANGE`, `BUILT IN`, `UNIQUE`, `EXECUTABLE`); `names` a list of names asked for.
+    stands before or inside it, upper-cased (`RANGE`, `BUILT IN`, `UNIQUE`, `EXECUTABLE`); `names` are those asked for.
     """
 
     kind: str

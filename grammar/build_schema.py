@@ -1,0 +1,297 @@
+"""Builds commands for indexes and constraints, and SHOW."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hoplite.grammar import ast
+from hoplite.grammar.ast import Expression, LabelExpression, Span
+from hoplite.grammar.build_clauses import (
+    Limit,
+    OrderBy,
+    Skip,
+    Star,
+    extended,
+    projection_of,
+)
+from hoplite.grammar.build_expressions import name_of
+from hoplite.grammar.source import Source
+from hoplite.grammar.tokens import Token
+
+SchemaName = Token | ast.Parameter | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an index or a constraint is for: `(n:Label)` or `()-[r:TYPE]-()`."""
+
+    entity: str
+    variable: ast.Variable | None
+    labels: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    keys: tuple[str, ...]
+    is_lookup: bool = False
+
+
+def or_replace(source: Source, span: Span, word: Token) -> Span:
+    return span
+
+
+def if_not_exists(source: Source, span: Span, word: Token) -> bool:
+    return True
+
+
+def if_exists(source: Source, span: Span, word: Token) -> bool:
+    return True
+
+
+def schema_target(source: Source, span: Span, *elements: ast.NodePattern | ast.RelationshipPattern) -> Target:
+    element = elements[len(elements) // 2]
+    if isinstance(element, ast.RelationshipPattern):
+        return Target("RELATIONSHIP", element.variable, _names(element.types), span)
+    return Target("NODE", element.variable, _names(element.labels), span)
+
+
+def _names(labels: LabelExpression | None) -> tuple[str, ...]:
+    match labels:
+        case ast.LabelName(name=name):
+            return (name,)
+        case ast.LabelOr(operands=operands):
+            return tuple(name for operand in operands for name in _names(operand))
+        case _:
+            return ()
+
+
+def property_key(source: Source, span: Span, variable: ast.Variable, key: Token) -> str:
+    return name_of(key)
+
+
+def index_keys(source: Source, span: Span, *keys: str) -> Keys:
+    return Keys(keys)
+
+
+def lookup_keys(source: Source, span: Span, function: ast.FunctionCall) -> Keys:
+    return Keys((), True)
+
+
+def constraint_keys(source: Source, span: Span, *keys: str) -> Keys:
+    return Keys(keys)
+
+
+def create_index(
+    source: Source,
+    span: Span,
+    or_replace: Span | None,
+    kind: Token | None,
+    name: SchemaName,
+    if_not_exists: bool | None,
+    target: Target,
+    keys: Keys,
+    options: Expression | None,
+) -> ast.CreateIndex:
+    _refuse_replace(source, "index", or_replace)
+    kind_name = kind.word if kind else "RANGE"
+    if kind_name == "BTREE":
+        assert kind is not None
+        source.complain("Invalid index type b-tree, use range, point or text index instead.", kind.start)
+    return ast.CreateIndex(
+        kind_name,
+        _schema_name(name),
+        target.entity,
+        target.labels,
+        keys.keys,
+        if_not_exists is not None,
+        options,
+        span,
+    )
+
+
+def _refuse_replace(source: Source, what: str, or_replace: Span | None) -> None:
+    if or_replace is not None:
+        source.complain(
+            f"Failed to create {what}: `OR REPLACE` cannot be used together with this command.",
+            or_replace.start,
+        )
+
+
+def _schema_name(name: SchemaName) -> str | ast.Parameter | None:
+    return name_of(name) if isinstance(name, Token) else name
+
+
+def unique_constraint(source: Source, span: Span, entity: Token | None, word: Token) -> tuple[str, ast.TypeName | None]:
+    return "UNIQUE", None
+
+
+def key_constraint(source: Source, span: Span, entity: Token | None, word: Token) -> tuple[str, ast.TypeName | None]:
+    return "KEY", None
+
+
+def existence_constraint(source: Source, span: Span) -> tuple[str, ast.TypeName | None]:
+    return "NOT NULL", None
+
+
+def type_constraint(source: Source, span: Span, type: ast.TypeName) -> tuple[str, ast.TypeName | None]:
+    return "TYPED", type
+
+
+def create_constraint(
+    source: Source,
+    span: Span,
+    or_replace: Span | None,
+    name: SchemaName,
+    if_not_exists: bool | None,
+    target: Target,
+    keys: Keys,
+    kind: tuple[str, ast.TypeName | None],
+    options: Expression | None,
+) -> ast.CreateConstraint:
+    _refuse_replace(source, "constraint", or_replace)
+    return ast.CreateConstraint(
+        kind[0],
+        _schema_name(name),
+        target.entity,
+        target.labels[0] if target.labels else "",
+        keys.keys,
+        kind[1],
+        if_not_exists is not None,
+        options,
+        span,
+    )
+
+
+def drop_schema(source: Source, span: Span, kind: Token, name: SchemaName, if_exists: bool | None) -> ast.DropSchema:
+    schema_name = _schema_name(name)
+    assert schema_name is not None
+    return ast.DropSchema(kind.word, schema_name, if_exists is not None, span)
+
+
+# --- SHOW -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTail:
+    yielded: ast.Projection | None = None
+    predicate: Expression | None = None
+    returned: ast.Projection | None = None
+
+
+def show(source: Source, span: Span, what: ast.Show, tail: ShowTail | None) -> ast.Show:
+    if tail is None:
+        return replace(what, span=span)
+    return replace(
+        what,
+        yielded=tail.yielded,
+        yield_star=tail.yielded is not None and tail.yielded.star,
+        predicate=tail.predicate,
+        returned=tail.returned,
+        span=span,
+    )
+
+
+def terminate(source: Source, span: Span, word: Token, *parts: Expression | ShowTail | None) -> ast.Show:
+    tail = parts[-1]
+    assert tail is None or isinstance(tail, ShowTail)
+    names = tuple(part for part in parts[:-1] if part and not isinstance(part, ShowTail))
+    return show(source, span, ast.Show("TERMINATE TRANSACTIONS", None, names), tail)
+
+
+def show_indexes(source: Source, span: Span, kind: Token | None, word: Token) -> ast.Show:
+    if kind is not None and kind.word == "BTREE":
+        source.complain("Invalid index type b-tree, please omit the `BTREE` filter.", kind.start)
+    return ast.Show("INDEXES", kind.word if kind else None)
+
+
+def show_constraint_kind(source: Source, span: Span, *words: Token | None) -> str:
+    return " ".join(word.word for word in words if word)
+
+
+def show_constraints(source: Source, span: Span, kind: str | None, word: Token) -> ast.Show:
+    return ast.Show("CONSTRAINTS", kind)
+
+
+def show_function_kind(source: Source, span: Span, *words: Token) -> str:
+    return " ".join(word.word for word in words)
+
+
+def executable(source: Source, span: Span, user: Token | None = None) -> str:
+    return "EXECUTABLE" if user is None else f"EXECUTABLE BY {name_of(user)}"
+
+
+def show_functions(source: Source, span: Span, kind: str | None, word: Token, executable: str | None) -> ast.Show:
+    qualifier = " ".join(part for part in (kind, executable) if part)
+    return ast.Show("FUNCTIONS", qualifier or None)
+
+
+def show_procedures(source: Source, span: Span, word: Token, executable: str | None) -> ast.Show:
+    return ast.Show("PROCEDURES", executable)
+
+
+def show_named(source: Source, span: Span, word: Token, *names: Expression) -> ast.Show:
+    kind = word.word if word.word.endswith("S") else word.word + "S"
+    return ast.Show(kind, None, names)
+
+
+def show_databases(source: Source, span: Span, *words: Token) -> ast.Show:
+    if len(words) == 1:
+        return ast.Show("DATABASES")
+    first, second = words
+    if first.word == "DATABASE":
+        name = ast.Literal(name_of(second), Span(second.start, second.end))
+        return ast.Show("DATABASES", None, (name,))
+    return ast.Show("DATABASES", first.word)
+
+
+def show_all(source: Source, span: Span, sign: Token) -> ast.Projection:
+    return projection_of(None, (Star(span),), span)
+
+
+def show_columns(source: Source, span: Span, *items: ast.YieldItem) -> ast.Projection:
+    listed = tuple(
+        ast.ReturnItem(ast.Variable(item.name, item.span), item.alias, item.name, item.span) for item in items
+    )
+    return projection_of(None, listed, span)
+
+
+def show_yield(
+    source: Source,
+    span: Span,
+    columns: ast.Projection,
+    order: OrderBy | None,
+    skip: Skip | None,
+    limit: Limit | None,
+    predicate: Expression | None,
+) -> ShowTail:
+    return ShowTail(_with_parts(columns, order, skip, limit), predicate)
+
+
+def _with_parts(projection: ast.Projection, *parts: OrderBy | Skip | Limit | None) -> ast.Projection:
+    for part in parts:
+        if part is not None:
+            projection = extended(projection, part)
+    return projection
+
+
+def show_return(
+    source: Source,
+    span: Span,
+    distinct: Token | None,
+    *parts: Star | ast.ReturnItem | OrderBy | Skip | Limit | None,
+) -> ast.Projection:
+    items = tuple(part for part in parts if isinstance(part, (Star, ast.ReturnItem)))
+    others = [part for part in parts if isinstance(part, (OrderBy, Skip, Limit))]
+    return _with_parts(projection_of(distinct, items, span), *others)
+
+
+def show_tail(
+    source: Source,
+    span: Span,
+    first: ShowTail | Expression,
+    returned: ast.Projection | None = None,
+) -> ShowTail:
+    if isinstance(first, ShowTail):
+        return replace(first, returned=returned)
+    return ShowTail(None, first)

@@ -1,0 +1,117 @@
+"""Statements that are recognised by their first words: commands for servers, and forms of older versions.
+
+An embedded database has no users, roles or servers; such a command is read as `ast.Administration`, whatever follows.
+Forms that Neo4j has given up are refused in its words.
+"""
+
+from __future__ import annotations
+
+from hoplite.errors import CypherError, syntax_error
+from hoplite.grammar.ast import Administration, Span
+from hoplite.grammar.tokens import Token
+
+_SERVER_WORDS = {
+    "GRANT": None,
+    "DENY": None,
+    "REVOKE": None,
+    "ALTER": ("USER", "DATABASE", "ALIAS", "SERVER", "CURRENT"),
+    "RENAME": ("USER", "ROLE", "SERVER"),
+    "ENABLE": ("SERVER",),
+    "DEALLOCATE": ("DATABASE", "DATABASES"),
+    "REALLOCATE": ("DATABASE", "DATABASES"),
+    "DRYRUN": ("DEALLOCATE", "REALLOCATE"),
+    "START": ("DATABASE",),
+    "STOP": ("DATABASE",),
+    "CREATE": ("USER", "ROLE", "IMMUTABLE", "DATABASE", "COMPOSITE", "ALIAS"),
+    "DROP": ("USER", "ROLE", "DATABASE", "COMPOSITE", "ALIAS", "SERVER"),
+    "SHOW": (
+        *("USER", "USERS", "ROLE", "ROLES", "PRIVILEGE", "PRIVILEGES", "SERVER", "SERVERS"),
+        *("ALIAS", "ALIASES", "SUPPORTED", "CURRENT", "POPULATED"),
+    ),
+}
+_OPENERS = frozenset(["=", "(", ".", ":"])
+
+
+def server_command(tokens: list[Token]) -> Administration | None:
+    """The command for a server that the text is, or None."""
+    words = [token.text.upper() for token in tokens[:4]]
+    if words[0] not in _SERVER_WORDS:
+        return None
+    seconds = _SERVER_WORDS[words[0]]
+    replaces = words[0] == "CREATE" and words[1:3] == ["OR", "REPLACE"]
+    second = 3 if replaces else 1
+    if len(tokens) <= second or (seconds is not None and words[second] not in seconds):
+        return None
+    if words[0] == "SHOW" and words[1] == "USER" and words[2:3] == ["DEFINED"]:
+        return None
+    if seconds is not None and len(tokens) > second + 1 and tokens[second + 1].text in _OPENERS:
+        return None
+    name = " ".join(words[:1] if seconds is None else (words[0], words[second]))
+    return Administration(name, Span(tokens[0].start, tokens[-1].end))
+
+
+def refuse_old_forms(text: str, tokens: list[Token]) -> None:
+    """Raise Neo4j's error for schema commands of version 4 and for PERIODIC COMMIT."""
+    words = [token.text.upper() for token in tokens]
+    if words[0] in ("CREATE", "DROP") and len(words) > 3:
+        error = _old_schema(text, tokens, words)
+        if error is not None:
+            raise error
+    elif words[:3] == ["USING", "PERIODIC", "COMMIT"]:
+        raise syntax_error(
+            "The PERIODIC COMMIT query hint is no longer supported. Please use CALL { ... } IN TRANSACTIONS instead.",
+            text,
+            tokens[1].start,
+        )
+
+
+def _old_schema(text: str, tokens: list[Token], words: list[str]) -> CypherError | None:
+    match words:
+        case ["CREATE", "INDEX", "ON", ":", *_]:
+            message = "Invalid create index syntax, use `CREATE INDEX FOR ...` instead."
+            return syntax_error(message, text, tokens[2].start)
+        case ["DROP", "INDEX", "ON", ":", *_]:
+            message = (
+                "Indexes cannot be dropped by schema, please drop by name instead: "
+                "DROP INDEX index_name. The index name can be found using SHOW INDEXES."
+            )
+            return syntax_error(message, text, tokens[2].start)
+        case ["DROP", "CONSTRAINT", "ON", "(", *_]:
+            message = (
+                f"{_constraint_kind(words)} constraints cannot be dropped by schema, please drop "
+                "by name instead: DROP CONSTRAINT constraint_name. The constraint name can be "
+                "found using SHOW CONSTRAINTS."
+            )
+            return syntax_error(message, text, tokens[1].start)
+        case ["CREATE", "CONSTRAINT", *_]:
+            return _old_constraint(text, tokens, words)
+    return None
+
+
+def _constraint_kind(words: list[str]) -> str:
+    if "UNIQUE" in words:
+        return "Uniqueness"
+    if "KEY" in words:
+        return "Node key"
+    return "Node property existence" if "[" not in words else "Relationship property existence"
+
+
+def _old_constraint(text: str, tokens: list[Token], words: list[str]) -> CypherError | None:
+    def at(word: str) -> int | None:
+        return tokens[words.index(word)].start if word in words else None
+
+    on, require, assert_, for_ = at("ON"), at("REQUIRE"), at("ASSERT"), at("FOR")
+    if on is not None and assert_ is not None:
+        message = (
+            "Invalid constraint syntax, ON and ASSERT should not be used. Replace ON with FOR and ASSERT with REQUIRE."
+        )
+        return syntax_error(message, text, on)
+    if on is not None and require is not None and for_ is None:
+        message = "Invalid constraint syntax, ON should not be used in combination with REQUIRE. Replace ON with FOR."
+        return syntax_error(message, text, on)
+    if assert_ is not None and for_ is not None:
+        message = (
+            "Invalid constraint syntax, FOR should not be used in combination with ASSERT. Replace ASSERT with REQUIRE."
+        )
+        return syntax_error(message, text, assert_)
+    return None

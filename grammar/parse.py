@@ -1,0 +1,106 @@
+"""`parse(text)`: query text in, `ast.Statement` out; a `CypherError` if the text is not Cypher.
+
+A plain LALR(1) machine over the table that Lark made. The one thing it adds: a token may have several kinds, and the
+first one that the machine can shift is taken, so that keywords are names wherever no keyword fits.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from hoplite.grammar import ast
+from hoplite.grammar.ast import Span
+from hoplite.grammar.build import Action, action
+from hoplite.grammar.commands import refuse_old_forms, server_command
+from hoplite.grammar.lookahead import choose_kind
+from hoplite.grammar.source import Source
+from hoplite.grammar.syntax_errors import unexpected
+from hoplite.grammar.table import Table, load_table
+from hoplite.grammar.tokens import Token, tokenize
+from hoplite.grammar.unicode_escapes import replace_escapes
+
+
+@cache
+def _machine() -> tuple[Table, list[Action | None]]:
+    table = load_table()
+    return table, [action(rule.action) if rule.action else None for rule in table.rules]
+
+
+def parse(text: str) -> ast.Statement:
+    """The syntax tree of one statement.
+
+    >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
+    '1'
+    """
+    table, _ = _machine()
+    plain, offsets = replace_escapes(text)
+    tokens = tokenize(plain, table.vocabulary)
+    if offsets is not None:
+        for token in tokens:
+            token.start, token.end = offsets[token.start], offsets[token.end]
+    refuse_old_forms(text, tokens)
+    command = server_command(tokens)
+    if command is not None:
+        return ast.Statement(command, span=command.span)
+    source = Source(text)
+    statement = _run(source, tokens)
+    source.raise_first_complaint()
+    return statement
+
+
+def _run(source: Source, tokens: list[Token]) -> ast.Statement:
+    table, builders = _machine()
+    actions, goto, rules = table.actions, table.goto, table.rules
+    states = [table.start]
+    values: list[Any] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for position, token in enumerate(tokens):
+        kinds = token.kinds
+        kind = kinds[0] if len(kinds) == 1 else choose_kind(table, states, kinds)
+        while True:
+            step = actions[states[-1]].get(kind)
+            if step is None:
+                raise unexpected(source.text, table, tokens, position)
+            if step >= 0:
+                states.append(step)
+                values.append(token)
+                starts.append(token.start)
+                ends.append(token.end)
+                break
+            number = -1 - step
+            rule = rules[number]
+            size = rule.size
+            children = values[-size:]
+            start, end = starts[-size], ends[-1]
+            build = builders[number]
+            value: Any
+            if build is not None:
+                value = build(source, Span(start, end), *_arguments(rule.children, children))
+            elif rule.makes_list:
+                value = _arguments(rule.children, children)
+            else:
+                kept = rule.children[0]
+                value = children[kept] if kept is not None else None
+            del states[-size:], values[-size:], starts[-size:], ends[-size:]
+            states.append(goto[states[-1]][rule.origin])
+            values.append(value)
+            starts.append(start)
+            ends.append(end)
+            if kind == "$END" and states[-1] == table.end:
+                statement: ast.Statement = value
+                return statement
+    raise AssertionError("the end of the text is accepted or refused")
+
+
+def _arguments(places: tuple[int | None, ...], children: list[Any]) -> list[Any]:
+    arguments: list[Any] = []
+    for place in places:
+        if place is None:
+            arguments.append(None)
+        elif place >= 0:
+            arguments.append(children[place])
+        else:
+            arguments.extend(children[-1 - place])
+    return arguments

@@ -1,0 +1,42 @@
+"""The text that is being parsed, and the errors that only count once all of it has been read."""
+
+from __future__ import annotations
+
+from hoplite.errors import UNCLASSIFIED, CypherError, syntax_error
+from hoplite.grammar.ast import Span
+
+
+class Source:
+    """A query text with a notebook of complaints.
+
+    Neo4j reports a token that does not fit before a number that is too large, wherever the two stand, because it looks
+    at numbers after parsing. Complaints are therefore noted by position and the first one is raised at the end.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._complaints: dict[int, tuple[str, str]] = {}
+
+    def complain(self, message: str, offset: int, gql_status: str = UNCLASSIFIED) -> None:
+        """Note an error, to be raised if nothing worse happens."""
+        self._complaints.setdefault(offset, (message, gql_status))
+
+    def withdraw(self, offset: int) -> str | None:
+        """Forget the complaint about what stands at an offset; returns its message."""
+        complaint = self._complaints.pop(offset, None)
+        return None if complaint is None else complaint[0]
+
+    def raise_first_complaint(self) -> None:
+        """Raise what was noted first in the text, if anything was."""
+        if self._complaints:
+            offset = min(self._complaints)
+            message, gql_status = self._complaints[offset]
+            raise syntax_error(message, self.text, offset, gql_status)
+
+    def error(self, message: str, offset: int) -> CypherError:
+        """A syntax error that points into this text."""
+        return syntax_error(message, self.text, offset)
+
+    def between(self, span: Span) -> str:
+        """The text of a span."""
+        return self.text[span.start : span.end]

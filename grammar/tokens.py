@@ -1,0 +1,396 @@
+"""Query text -> tokens, each with the kinds it may have, best guess first.
+
+Cypher has no reserved words, and brackets say late what they were, so one token of lookahead is not enough for the
+grammar. Every token therefore carries a tuple of kinds, and the parser takes the first one that fits where it stands
+(`parse.py`). A word that is a keyword may be that keyword or a NAME; most signs have one kind only. One pass over the
+tokens, with the brackets paired, then puts the kinds in order by these rules:
+
+    (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows
+    - <        DASH, LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
+    [x IN      ITEMS_LSQB before LSQB         if no comma stands in the bracket
+    [( [p = (  PATHS_LSQB before LSQB         if a pattern follows and a "|" stands in the bracket
+    |          SEPARATOR before VBAR          the first of reduce() and FOREACH; of a comprehension the last if it has a
+                                              WHERE (`[n IN ns WHERE n:A|B | n.x]`), else the first
+    <          TYPE_LESS before LESSTHAN      behind ANY or VALUE: ANY<INTEGER | FLOAT>
+    a.b.c(     FUNCTION before NAME           for the first word of dotted names before "("; keywords stay in front,
+                                              unless they could only be a literal there (`null(1)`)
+    any(x IN   QUANTIFIER first               also all, none, single
+    reduce     REDUCE first                   before "(x =", else FUNCTION or NAME
+    count      COUNT_STAR before "(*)"; COUNT, EXISTS, COLLECT before "{" unless a map projection follows; else a name
+    trim       TRIM                           if FROM stands in its bracket
+    shortestPath                              the keyword before "(", else a name
+    NOT, CASE, DISTINCT                       the keyword only if an expression may follow
+    WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate
+    any word   NAME first                     before "=": it is a path variable or a property
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Kinds = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Token:
+    """A piece of the text; `word` is its keyword in upper case, its sign, or its kind."""
+
+    kinds: Kinds
+    word: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The keywords and signs of the grammar with the names of their terminals."""
+
+    keywords: Mapping[str, str]
+    signs: Mapping[str, str]
+
+
+_SCANNER = re.compile(
+    r"""
+      (?P<SPACE>   (?: [\s\u180e\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
+    | (?P<WORD>    [^\W\d]\w* )
+    | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
+                   [-()\[\]{},:;=<>+*/%^|&!] )
+    | (?P<STRING>  '(?:[^'\\]|\\(?s:.))*' | "(?:[^"\\]|\\(?s:.))*" )
+    | (?P<NUMBER>  0[xXoO]\w* | (?:\d\w*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: \w+ | `(?:[^`]|``)*` ) )
+    | (?P<NAME>    `(?:[^`]|``)*` )
+    | (?P<DOLLAR>  \$ )
+    | (?P<UNKNOWN> (?s:.) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+END = "$END"
+UNKNOWN = "UNKNOWN"
+
+
+def tokenize(text: str, vocabulary: Vocabulary) -> list[Token]:
+    """The tokens of a text, the last of which is its end, with their kinds in order."""
+    tokens = _scan(text, vocabulary)
+    _mark(tokens)
+    return tokens
+
+
+def _scan(text: str, vocabulary: Vocabulary) -> list[Token]:
+    tokens: list[Token] = []
+    keywords, signs = vocabulary.keywords, vocabulary.signs
+    for match in _SCANNER.finditer(text):
+        group = match.lastgroup
+        if group == "SPACE":
+            continue
+        piece = match.group()
+        start, end = match.span()
+        if group == "WORD":
+            word = piece.upper()
+            keyword = keywords.get(word)
+            if keyword is None:
+                known = word if word in _RULES else "NAME"
+                tokens.append(Token(("NAME",), known, piece, start, end))
+            else:
+                tokens.append(Token((keyword, "NAME"), word, piece, start, end))
+        elif group == "SIGN":
+            tokens.append(Token((signs[piece],), piece, piece, start, end))
+        elif group == "NUMBER":
+            kind = "INTEGER" if _is_integer(piece) else "FLOAT"
+            tokens.append(Token((kind,), kind, piece, start, end))
+        else:
+            assert group is not None
+            tokens.append(Token((group,), group, piece, start, end))
+    tokens.append(Token((END,), END, "", len(text), len(text)))
+    return tokens
+
+
+def _is_integer(number: str) -> bool:
+    if number[:2] in ("0x", "0X", "0o", "0O"):
+        return True
+    return "." not in number and not re.search(r"^\d[\d_]*[eE][+-]?\d", number)
+
+
+# --- the pass over the tokens -------------------------------------------------------------------------------
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
+_DOUBLE_SIGNS = ("..", "<=", ">=", "<>", "=~", "!=", "+=", "::", "||")
+_NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
+    ["STRING", "INTEGER", "FLOAT", "PARAMETER", "DOLLAR", UNKNOWN, END]
+)
+_ENDS_EXPRESSION = _NO_WORD.difference(
+    ["(", "[", "{", "+", "-", "!", "STRING", "INTEGER", "FLOAT", "PARAMETER", "DOLLAR", UNKNOWN]
+).union(["AS", "AND", "OR", "XOR", "IS", "IN", "THEN", "WHEN", "STARTS", "ENDS", "CONTAINS"])
+_AFTER_NODE_NAME = frozenset([")", ":", "{", "PARAMETER", "WHERE", "IS"])
+_AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "PARAMETER"])
+
+
+class _Row:
+    """The tokens with their brackets paired: `partner[i]` closes what `i` opens (-1: nothing does)."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.words = [token.word for token in tokens]
+        self.partner = self._pair()
+
+    def _pair(self) -> dict[int, int]:
+        partner: dict[int, int] = {}
+        opened: list[int] = []
+        for index, word in enumerate(self.words):
+            if word in _CLOSING:
+                opened.append(index)
+            elif word in (")", "]", "}") and opened and _CLOSING[self.words[opened[-1]]] == word:
+                partner[opened.pop()] = index
+        return partner
+
+    def word(self, index: int) -> str:
+        return self.words[index] if 0 <= index < len(self.words) else END
+
+    def is_word(self, index: int) -> bool:
+        return self.word(index) not in _NO_WORD
+
+    def closing(self, index: int) -> int:
+        return self.partner.get(index, -1)
+
+    def outermost(self, opening: int, wanted: frozenset[str]) -> list[int]:
+        """Where the wanted words stand inside a bracket, but not inside a deeper one."""
+        found = []
+        end = self.partner.get(opening, len(self.words))
+        index = opening + 1
+        while index < end:
+            if self.words[index] in wanted:
+                found.append(index)
+            index = self.partner.get(index, index) + 1
+        return found
+
+    def starts_relationship(self, index: int) -> bool:
+        """Whether `-[...]-`, `--(`, `-->` or one of them behind `<` begins here."""
+        if self.word(index) == "<":
+            index += 1
+        if self.word(index) != "-":
+            return False
+        following = self.word(index + 1)
+        if following == "[":
+            return self.word(self.closing(index + 1) + 1) == "-" and index + 1 in self.partner
+        return following == "-" and self.word(index + 2) in ("(", ">")
+
+    def opens_pattern(self, index: int) -> bool:
+        """Whether the bracket is a node pattern with a relationship behind it."""
+        if self.word(index) != "(" or not self.starts_relationship(self.closing(index) + 1):
+            return False
+        if index not in self.partner:
+            return False
+        first = self.word(index + 1)
+        if first in (")", ":", "{", "WHERE", "IS", "PARAMETER"):
+            return True
+        return self.is_word(index + 1) and self.word(index + 2) in _AFTER_NODE_NAME
+
+    def names_function(self, index: int) -> bool:
+        """Whether dotted names that start here end before an opening bracket."""
+        while self.word(index + 1) == "." and self.is_word(index + 2):
+            index += 2
+        return self.word(index + 1) == "("
+
+
+def _mark(tokens: list[Token]) -> None:
+    row = _Row(tokens)
+    for index, word in enumerate(row.words):
+        rule = _RULES.get(word)
+        if rule is not None:
+            rule(row, index)
+        elif word == "NAME":
+            if row.word(index - 1) != "." and row.names_function(index):
+                tokens[index].kinds = ("FUNCTION", "NAME")
+        elif word not in _NO_WORD:
+            _mark_keyword(row, index)
+
+
+def _mark_keyword(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index + 1) == "=":
+        token.kinds = ("NAME", token.kinds[0])
+    elif row.word(index - 1) != "." and row.names_function(index):
+        token.kinds = (token.kinds[0], "FUNCTION", "NAME")
+
+
+def _name_or_function(row: _Row, index: int) -> Kinds:
+    if row.word(index - 1) != "." and row.names_function(index):
+        return ("FUNCTION", "NAME")
+    return ("NAME",)
+
+
+def _round_bracket(row: _Row, index: int) -> None:
+    if row.opens_pattern(index):
+        row.tokens[index].kinds = ("NODE_LPAR", "LPAR")
+
+
+def _square_bracket(row: _Row, index: int) -> None:
+    bars: list[int] = []
+    if row.is_word(index + 1) and row.word(index + 2) == "IN":
+        if row.outermost(index, frozenset([","])):
+            return
+        row.tokens[index].kinds = ("ITEMS_LSQB", "LSQB")
+        bars = row.outermost(index, frozenset(["|"]))
+    elif row.opens_pattern(index + 1) or (
+        row.is_word(index + 1) and row.word(index + 2) == "=" and row.opens_pattern(index + 3)
+    ):
+        bars = row.outermost(index, frozenset(["|"]))
+        if bars:
+            row.tokens[index].kinds = ("PATHS_LSQB", "LSQB")
+    if bars:
+        has_where = bool(row.outermost(index, frozenset(["WHERE"])))
+        row.tokens[bars[-1 if has_where else 0]].kinds = ("SEPARATOR", "VBAR")
+
+
+def _dash(row: _Row, index: int) -> None:
+    if row.word(index - 1) == ")":
+        begins = row.starts_relationship(index)
+        row.tokens[index].kinds = ("DASH", "MINUS") if begins else ("MINUS", "DASH")
+
+
+def _less(row: _Row, index: int) -> None:
+    before = row.word(index - 1)
+    if before == ")":
+        begins = row.starts_relationship(index)
+        row.tokens[index].kinds = ("LEFT_HEAD", "LESSTHAN") if begins else ("LESSTHAN", "LEFT_HEAD")
+    elif before in ("ANY", "VALUE"):
+        row.tokens[index].kinds = ("TYPE_LESS", "LESSTHAN")
+
+
+def _bar(row: _Row, index: int) -> None:
+    if len(row.tokens[index].kinds) == 1:
+        row.tokens[index].kinds = ("VBAR", "SEPARATOR")
+
+
+def _quantifier(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    keyword = token.kinds[:-1]
+    if row.word(index + 1) == "(" and row.is_word(index + 2) and row.word(index + 3) == "IN":
+        token.kinds = ("QUANTIFIER", *keyword, "FUNCTION", "NAME")
+    elif row.word(index + 1) == "=":
+        token.kinds = ("NAME", *keyword)
+    else:
+        token.kinds = (*keyword, *_name_or_function(row, index))
+
+
+def _reduce(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index + 1) == "(" and row.is_word(index + 2) and row.word(index + 3) == "=":
+        _first_bar(row, index + 1)
+        token.kinds = ("REDUCE", "FUNCTION", "NAME")
+    else:
+        token.kinds = _name_or_function(row, index)
+
+
+def _foreach(row: _Row, index: int) -> None:
+    if row.word(index + 1) == "(":
+        _first_bar(row, index + 1)
+    _mark_keyword(row, index)
+
+
+def _first_bar(row: _Row, opening: int) -> None:
+    bars = row.outermost(opening, frozenset(["|"]))
+    if bars:
+        row.tokens[bars[0]].kinds = ("SEPARATOR", "VBAR")
+
+
+def _before_brace(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    keyword = token.kinds[0]
+    if row.word(index + 1) == "{" and not _holds_projection(row, index + 1):
+        token.kinds = (keyword, "NAME")
+    elif (
+        keyword == "COUNT" and row.word(index + 1) == "(" and row.word(index + 2) == "*" and row.word(index + 3) == ")"
+    ):
+        token.kinds = ("COUNT_STAR", "FUNCTION", "NAME")
+    else:
+        token.kinds = (*_name_or_function(row, index), keyword)
+
+
+def _holds_projection(row: _Row, brace: int) -> bool:
+    """Whether what stands in the braces is `.key`, `key: value`, a variable or nothing."""
+    first, second = row.word(brace + 1), row.word(brace + 2)
+    if first in (".", "}"):
+        return True
+    return row.is_word(brace + 1) and second in (":", ",", "}")
+
+
+def _trim(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    token.kinds = _name_or_function(row, index)
+    if row.word(index + 1) == "(" and (
+        row.outermost(index + 1, frozenset(["FROM"]))
+        or (row.word(index + 2) in ("BOTH", "LEADING", "TRAILING") and row.word(index + 3) not in _ENDS_EXPRESSION)
+    ):
+        token.kinds = ("TRIM", *token.kinds)
+
+
+def _before_bracket(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index + 1) != "(":
+        token.kinds = ("NAME",)
+
+
+def _literal_word(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index + 1) == "=":
+        return
+    if row.word(index + 1) == "(":
+        token.kinds = ("FUNCTION", *token.kinds)
+
+
+def _before_expression(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    keyword = token.kinds[0]
+    following = row.word(index + 1)
+    if following in _ENDS_EXPRESSION and not (
+        (keyword == "DISTINCT" and (following == "*" or row.word(index - 1) == "("))
+        or (keyword == "CASE" and following == "WHEN")
+    ):
+        token.kinds = ("NAME", keyword)
+    else:
+        token.kinds = (keyword, *_name_or_function(row, index))
+
+
+def _inside_pattern(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index - 1) in ("(", "[") and row.word(index + 1) in _AFTER_WHERE_AS_NAME:
+        token.kinds = ("NAME", token.kinds[0])
+    else:
+        _mark_keyword(row, index)
+
+
+_RULES: dict[str, Callable[[_Row, int], None]] = {
+    "(": _round_bracket,
+    "[": _square_bracket,
+    "-": _dash,
+    "<": _less,
+    "|": _bar,
+    "ANY": _quantifier,
+    "ALL": _quantifier,
+    "NONE": _quantifier,
+    "SINGLE": _quantifier,
+    "REDUCE": _reduce,
+    "FOREACH": _foreach,
+    "COUNT": _before_brace,
+    "EXISTS": _before_brace,
+    "COLLECT": _before_brace,
+    "TRIM": _trim,
+    "SHORTESTPATH": _before_bracket,
+    "ALLSHORTESTPATHS": _before_bracket,
+    "NULL": _literal_word,
+    "TRUE": _literal_word,
+    "FALSE": _literal_word,
+    "INF": _literal_word,
+    "INFINITY": _literal_word,
+    "NAN": _literal_word,
+    "NOT": _before_expression,
+    "CASE": _before_expression,
+    "DISTINCT": _before_expression,
+    "WHERE": _inside_pattern,
+    "IS": _inside_pattern,
+}
