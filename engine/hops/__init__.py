@@ -1,1 +1,55 @@
-"""."""
+"""Hops: following relationships from nodes to nodes. The functions are described in `interface.py`.
+
+Every function takes the name of a backend; `auto` chooses.
+"""
+
+from hoplite.engine.hops.frontier import levels, reach, reach_merged
+from hoplite.engine.hops.guided import count_trails, trails
+from hoplite.engine.hops.interface import (
+    Booleans,
+    Check,
+    Ends,
+    Excluded,
+    Hop,
+    Levels,
+    NodeMask,
+    Positions,
+    RelationshipMask,
+    Side,
+    Steps,
+    TrailBatch,
+    unchecked,
+)
+from hoplite.engine.hops.masks import remember_nodes, remember_relationships
+from hoplite.engine.hops.select import BackendName
+from hoplite.engine.hops.shortest import shortest_paths
+from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_into
+
+__all__ = [
+    "BackendName",
+    "Booleans",
+    "Check",
+    "Ends",
+    "Excluded",
+    "Hop",
+    "Levels",
+    "NodeMask",
+    "Positions",
+    "RelationshipMask",
+    "Side",
+    "Steps",
+    "TrailBatch",
+    "count_trails",
+    "degrees",
+    "expand",
+    "expand_chunks",
+    "expand_into",
+    "levels",
+    "reach",
+    "reach_merged",
+    "remember_nodes",
+    "remember_relationships",
+    "shortest_paths",
+    "trails",
+    "unchecked",
+]

@@ -20,10 +20,10 @@ batch; a node of -1 stands for null, and nothing is found from it. An `upper` of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,22 @@ class Ends(NamedTuple):
     nodes: Positions
 
 
+class Arrivals(NamedTuple):
+    """What a breadth-first search found: nodes[i] was first entered in search group[i] after level[i] relationships.
+
+    Groups ascend, and levels within a group; starts that were come back to may stand at the end of theirs. Every node
+    up to `depth` away is listed; UNLIMITED when there is no other.
+    """
+
+    group: Positions
+    nodes: Positions
+    level: Positions
+    depth: int
+
+
+UNLIMITED = 1 << 40
+
+
 class Levels(NamedTuple):
     """Shortest distances: nodes[i] is level[i] relationships away from the nearest source; by ascending level."""
 
@@ -183,9 +199,117 @@ class Excluded:
         counts = np.bincount(rows, minlength=len(offsets) - 1)
         return Excluded(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), relationships[order])
 
+    def contains(self, rows: Positions, relationships: Positions) -> Booleans:
+        """For each pair of row and relationship whether that row excludes it."""
+        if not len(self.relationships) or not len(rows):
+            return np.zeros(len(rows), dtype=np.bool_)
+        # Pairs as one number each: the lists follow each other by row, each is sorted, and so are the numbers.
+        span = int(max(self.relationships.max(), relationships.max())) + 1
+        lists = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        listed, asked = lists * span + self.relationships, rows * span + relationships
+        place = np.minimum(np.searchsorted(listed, asked), len(listed) - 1)
+        found: Booleans = listed[place] == asked
+        return found
+
     def take(self, rows: Positions) -> Excluded:
         """The lists of the given rows, in their order."""
         starts, counts = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], counts)
         return Excluded(offsets, self.relationships[entries])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guide:
+    """Lower bounds on how far it still is to an end that is asked for, to cut off trails that cannot get there.
+
+    `table` says which search from the ends belongs to each row; `keys` are table * node_count + node, ascending, with
+    `level` relationships to go from that node; a node that is not listed has more than `depth` to go.
+    """
+
+    node_count: int
+    table: Positions
+    keys: Positions
+    level: Positions
+    depth: int
+
+    def remaining(self, rows: Positions, nodes: Positions) -> Positions:
+        """For each pair of row and node at least how many relationships there are to an end; 0: it is one."""
+        keys = self.table[rows] * self.node_count + nodes
+        if not len(self.keys):
+            return np.full(len(keys), self.depth + 1, dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.level[place], self.depth + 1)
+
+
+class Backend(Protocol):
+    """The kernels that differ between backends. Everything else is built from these.
+
+    A search group is a run of equal numbers in `groups` (ascending): its sources are searched from together, the groups
+    apart from each other. Sources are nodes (no -1), distinct within a group. `excluded` has a list for each group.
+    """
+
+    name: str
+
+    def expand(self, hop: Hop, nodes: Positions) -> Steps:
+        """One hop from each node."""
+        ...
+
+    def arrivals(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        excluded: Excluded | None = None,
+        budget: int | None = None,
+        check: Check = unchecked,
+    ) -> Arrivals:
+        """Breadth-first search over walks. With `mark_starts` the sources are listed at level 0; without, they are
+        listed only when a walk comes back to them. A search stops early at a level that would go over the budget of
+        steps."""
+        ...
+
+    def closings(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        """For an undirected hop and each source the length of the shortest trail that ends in it and comes from a
+        source of its group, itself included; 0 where there is none up to `upper`."""
+        ...
+
+    def trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        guide: Guide | None = None,
+        excluded: Excluded | None = None,
+        chunk: int = 4096,
+        check: Check = unchecked,
+    ) -> Iterator[TrailBatch]:
+        """The trails from each source, in batches of about `chunk` relationships (smaller ones first)."""
+        ...
+
+    def count_trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        """How many trails there are from each source."""
+        ...

@@ -1,8 +1,8 @@
-"""Masks that remember: a predicate over relationships or nodes goes in, one that is asked only once about each comes out.
+"""Masks that remember: a predicate goes in, one that asks it only once about each relationship or node comes out.
 
 Trails touch the same relationships again and again, and a predicate over properties costs far more than a look-up. The
-answers are kept in one byte for each relationship and orientation (or node), in an array that grows to the largest position
-touched; memory that was never written to is never backed by the operating system.
+answers are kept in one byte for each relationship and orientation (or node), in an array that grows to the largest
+position touched; memory that was never written to is never backed by the operating system.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class _Answers:
             _, first = np.unique(keys[unknown], return_index=True)
             asked = unknown[first]
             self._known[keys[asked]] = np.where(ask(asked), _ALLOWED, _REFUSED)
-        return self._known[keys] == _ALLOWED
+        allowed: Booleans = self._known[keys] == _ALLOWED
+        return allowed
 
 
 def remember_relationships(mask: RelationshipMask) -> RelationshipMask:

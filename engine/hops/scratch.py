@@ -1,8 +1,8 @@
 """Arrays with one entry for each node that are lent to a search and given back clean.
 
-A hop from a handful of nodes must not cost time in proportion to the graph, so nothing here is allocated or cleared for each
-query: a search clears the entries that it set, and gives the arrays back for the next one. A search that fails does not
-give them back.
+A hop from a handful of nodes must not cost time in proportion to the graph, so nothing here is allocated or cleared for
+each query: a search clears the entries that it set, and gives the arrays back for the next one. A search that fails
+does not give them back.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Scratch:
     queue     int64[size]   what they hold is left over from earlier searches
     level     int32[size]
     owner     int64[size]
+    label     int64[size]
     """
 
     def __init__(self, size: int) -> None:
@@ -32,6 +33,7 @@ class Scratch:
         self.queue: NDArray[np.int64] = np.empty(size, dtype=np.int64)
         self.level: NDArray[np.int32] = np.empty(size, dtype=np.int32)
         self.owner: NDArray[np.int64] = np.empty(size, dtype=np.int64)
+        self.label: NDArray[np.int64] = np.empty(size, dtype=np.int64)
 
 
 _free: list[Scratch] = []
@@ -57,4 +59,5 @@ def distinct(nodes: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.b
     """Marks one of each: True where a node of `nodes` is the one to keep. No sorting; `owner` is scratch."""
     numbers = np.arange(len(nodes), dtype=np.int64)
     owner[nodes[::-1]] = numbers[::-1]
-    return owner[nodes] == numbers
+    kept: NDArray[np.bool_] = owner[nodes] == numbers
+    return kept

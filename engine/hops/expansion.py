@@ -1,0 +1,251 @@
+"""One hop in plain NumPy, over any adjacency: nodes go in, the steps from them come out.
+
+A node's entries are found as segments of the arrays, one for each partition, delta and side that holds some:
+
+    row    int64[s]   which of the given nodes, ascending
+    start  int64[s]   its entries are start .. start + count of the incidence
+    count  int64[s]
+
+Segments are cheap (nothing of the entries is read), so they serve to count, to cut the work into pieces, and to gather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops.interface import Booleans, Hop, Positions, Side, Steps
+from hoplite.storage.incidence import Adjacency, Incidence
+
+# Below this many entries it is cheaper to look at the type of each than to search for where a type begins.
+_NARROW_AT = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """Where the entries of some nodes are in one incidence, which `adjacency` holds."""
+
+    adjacency: Adjacency
+    incidence: Incidence
+    row: Positions
+    start: Positions
+    count: Positions
+    drop_loops: bool
+    types_done: bool = False
+
+
+def segments_of(hop: Hop, nodes: Positions) -> list[Segments]:
+    """All segments of the nodes for one hop. A self-loop is in both sides of a node: the second is told to drop it."""
+    found: list[Segments] = []
+    for number, adjacency in enumerate(hop.sides):
+        for incidence, row, place in _places(adjacency, nodes):
+            start = incidence.indptr[place]
+            count = incidence.indptr[place + 1] - start
+            segments = Segments(adjacency, incidence, row, start, count, drop_loops=number == 1)
+            found.append(segments if hop.types is None else _narrowed(segments, hop.types))
+    return found
+
+
+def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[Incidence, Positions, Positions]]:
+    """(incidence, indexes into nodes, rows of the incidence) wherever some of the nodes have entries."""
+    if adjacency.partition_of is None:
+        for incidence in adjacency.partitions:
+            index = np.flatnonzero((nodes >= 0) & (nodes < len(incidence.indptr) - 1))
+            yield incidence, index, nodes[index]
+    else:
+        assert adjacency.row_of is not None
+        known = np.flatnonzero((nodes >= 0) & (nodes < len(adjacency.partition_of)))
+        partition = adjacency.partition_of[nodes[known]]
+        for number in np.unique(partition):
+            if number >= 0:
+                incidence = adjacency.partitions[number]
+                index = known[partition == number]
+                place = adjacency.row_of[nodes[index]].astype(np.int64)
+                covered = (place >= 0) & (place < len(incidence.indptr) - 1)
+                yield incidence, index[covered], place[covered]
+    if adjacency.delta is not None and adjacency.delta_rows is not None and len(adjacency.delta_rows):
+        place = np.searchsorted(adjacency.delta_rows, nodes)
+        index = np.flatnonzero(adjacency.delta_rows[np.minimum(place, len(adjacency.delta_rows) - 1)] == nodes)
+        yield adjacency.delta, index, place[index]
+
+
+def _narrowed(segments: Segments, types: NDArray[np.int32]) -> Segments:
+    """The parts of large segments that have one of the types: types ascend within a row, so each type is a range."""
+    entries = int(segments.count.sum())
+    if entries < _NARROW_AT or entries < 16 * len(segments.count) * len(types):
+        return segments
+    wanted = np.unique(types)
+    start = np.empty((len(segments.row), len(wanted)), dtype=np.int64)
+    end = np.empty_like(start)
+    stop = segments.start + segments.count
+    for column, code in enumerate(wanted):
+        start[:, column] = _first_at_least(segments.incidence.types, segments.start, stop, int(code))
+        end[:, column] = _first_at_least(segments.incidence.types, segments.start, stop, int(code) + 1)
+    row = np.repeat(segments.row, len(wanted))
+    return Segments(
+        segments.adjacency,
+        segments.incidence,
+        row,
+        start.reshape(-1),
+        (end - start).reshape(-1),
+        segments.drop_loops,
+        types_done=True,
+    )
+
+
+def _first_at_least(values: NDArray[np.int32], start: Positions, stop: Positions, wanted: int) -> Positions:
+    """For each range start .. stop of ascending values the first place whose value is at least `wanted`, or stop."""
+    low, high = start.copy(), stop.copy()
+    while True:
+        searching = low < high
+        if not searching.any():
+            return low
+        middle = (low + high) // 2
+        below = searching & (values[np.where(searching, middle, 0)] < wanted)
+        low = np.where(below, middle + 1, low)
+        high = np.where(searching & ~below, middle, high)
+
+
+def gather(hop: Hop, nodes: Positions, found: list[Segments]) -> Steps:
+    """The steps in the given segments that the hop allows, by ascending row."""
+    pieces = [_gather_one(hop, nodes, segments) for segments in found if len(segments.row)]
+    if not pieces:
+        none = np.zeros(0, dtype=np.int64)
+        return Steps(none, none, none)
+    row, relationships, neighbours = pieces[0]
+    if len(pieces) > 1:
+        row, relationships, neighbours = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
+        order = np.argsort(row, kind="stable")
+        row, relationships, neighbours = row[order], relationships[order], neighbours[order]
+    if hop.relationship_mask is not None and len(row):
+        kept = hop.relationship_mask(relationships, nodes[row], neighbours)
+        row, relationships, neighbours = row[kept], relationships[kept], neighbours[kept]
+    if hop.node_mask is not None and len(row):
+        kept = hop.node_mask(neighbours)
+        row, relationships, neighbours = row[kept], relationships[kept], neighbours[kept]
+    return Steps(row, relationships, neighbours)
+
+
+def _gather_one(hop: Hop, nodes: Positions, segments: Segments) -> tuple[Positions, Positions, Positions]:
+    """The steps of one incidence, before masks."""
+    incidence = segments.incidence
+    entries = concatenated_ranges(segments.start, segments.count)
+    row = np.repeat(segments.row, segments.count)
+    if hop.types is not None and not segments.types_done:
+        kept = is_among(incidence.types[entries], hop.types)
+        entries, row = entries[kept], row[kept]
+    neighbours = incidence.neighbours[entries].astype(np.int64, copy=False)
+    if segments.drop_loops:
+        kept = neighbours != nodes[row]
+        entries, row, neighbours = entries[kept], row[kept], neighbours[kept]
+    if incidence.relationships is None:
+        relationships = entries + incidence.first_relationship
+    else:
+        relationships = incidence.relationships[entries]
+    removed = segments.adjacency.removed
+    if removed is not None and len(removed):
+        kept = ~in_sorted(relationships, removed)
+        row, relationships, neighbours = row[kept], relationships[kept], neighbours[kept]
+    return row, relationships, neighbours
+
+
+def concatenated_ranges(start: Positions, count: Positions) -> Positions:
+    """start[0] .. start[0] + count[0], then start[1] .. start[1] + count[1], and so on."""
+    if len(start) == 1:
+        return np.arange(start[0], start[0] + count[0], dtype=np.int64)
+    ends = np.cumsum(count)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(start - ends + count, count)
+
+
+def is_among(codes: NDArray[np.int32], wanted: NDArray[np.int32]) -> Booleans:
+    """Which of the type codes are wanted."""
+    if len(wanted) == 1:
+        same: Booleans = codes == wanted[0]
+        return same
+    flags = type_flags(wanted)
+    return flags[np.minimum(codes, len(flags) - 1)]
+
+
+def type_flags(wanted: NDArray[np.int32]) -> Booleans:
+    """A table by type code; its last entry is False and stands for every larger code."""
+    flags = np.zeros(int(wanted.max(initial=0)) + 2, dtype=np.bool_)
+    flags[wanted[wanted >= 0]] = True
+    return flags
+
+
+def in_sorted(values: Positions, ordered: Positions) -> Booleans:
+    """Which of the values are in a sorted array."""
+    if not len(ordered):
+        return np.zeros(len(values), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    found: Booleans = ordered[place] == values
+    return found
+
+
+def breadth(hop: Hop, nodes: Positions) -> int:
+    """At most how many steps a hop from the nodes finds, without reading them."""
+    return sum(int(segments.count.sum()) for segments in segments_of(hop, nodes))
+
+
+def degrees_by_segments(hop: Hop, nodes: Positions) -> Positions | None:
+    """How many steps lead from each node, where the segments alone can tell; None where entries must be read."""
+    if hop.side is Side.BOTH or hop.has_mask or any(side.removed is not None for side in hop.sides):
+        return None
+    counts = np.zeros(len(nodes), dtype=np.int64)
+    for segments in segments_of(hop, nodes):
+        if hop.types is None or segments.types_done:
+            np.add.at(counts, segments.row, segments.count)
+        else:
+            row, _, _ = _gather_one(hop, nodes, segments)
+            counts += np.bincount(row, minlength=len(nodes))
+    return counts
+
+
+def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[list[Segments]]:
+    """The segments of the nodes in pieces of at most `limit` entries, by ascending row; a hub is cut as well."""
+    found = segments_of(hop, nodes)
+    total = sum(int(segments.count.sum()) for segments in found)
+    if total <= limit:
+        if total:
+            yield found
+        return
+    per_row = np.zeros(len(nodes), dtype=np.int64)
+    for segments in found:
+        np.add.at(per_row, segments.row, segments.count)
+    ends = np.cumsum(per_row)
+    first = 0
+    while first < len(nodes):
+        before = int(ends[first - 1]) if first else 0
+        last = int(np.searchsorted(ends, before + limit, side="right"))
+        if last > first:
+            piece = [_between(segments, first, last) for segments in found]
+            if any(len(segments.row) for segments in piece):
+                yield piece
+        else:
+            last = first + 1
+            for segments in found:
+                yield from _cut(_between(segments, first, last), limit)
+        first = last
+
+
+def _between(segments: Segments, first: int, last: int) -> Segments:
+    """The segments of rows first .. last."""
+    low, high = np.searchsorted(segments.row, (first, last))
+    return _slice(segments, segments.row[low:high], segments.start[low:high], segments.count[low:high])
+
+
+def _cut(hub: Segments, limit: int) -> Iterator[list[Segments]]:
+    """Segments of one row, cut into pieces of at most `limit` entries each."""
+    for number in range(len(hub.row)):
+        start, count = int(hub.start[number]), int(hub.count[number])
+        for offset in range(0, count, limit):
+            size = np.array([min(limit, count - offset)], dtype=np.int64)
+            yield [_slice(hub, hub.row[number : number + 1], np.array([start + offset], dtype=np.int64), size)]
+
+
+def _slice(segments: Segments, row: Positions, start: Positions, count: Positions) -> Segments:
+    return Segments(segments.adjacency, segments.incidence, row, start, count, segments.drop_loops, segments.types_done)

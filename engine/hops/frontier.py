@@ -1,0 +1,237 @@
+"""Which nodes trails end in, without making the trails: sources and bounds go in, distinct ends come out.
+
+Cypher binds trails, a frontier computes walks. Where the two have the same ends:
+
+    directed, lower 0 or 1    everywhere: cut the loops out of a shortest walk. With lower 1 the start is an end only
+                              if a walk comes back to it, so it is not marked beforehand.
+    undirected, lower 0 or 1  everywhere but in the starts. With lower 1 a start needs a closed trail through it (out
+                              and back over one relationship is none), or, where starts are merged, a trail from
+                              another start.
+    lower 2 or more           where the shortest distance lies within the bounds. A node that is nearer needs a search
+                              for one trail that is long enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hoplite.engine.hops.guided import guided_trails
+from hoplite.engine.hops.interface import (
+    Backend,
+    Booleans,
+    Check,
+    Ends,
+    Excluded,
+    Hop,
+    Levels,
+    Positions,
+    Side,
+    unchecked,
+)
+from hoplite.engine.hops.select import BackendName, backend_named
+
+# Rows searched in one call of a kernel, at least and at most.
+_FEWEST_ROWS, _MOST_ROWS = 64, 4096
+# Nodes found in one call above which the next one takes fewer rows.
+_MANY_ENDS = 1 << 20
+# Trails looked at from a start before its remaining candidates are searched for one by one.
+_TRAIL_BUDGET = 1 << 14
+
+
+def reach(
+    hop: Hop,
+    sources: Positions,
+    lower: int,
+    upper: int | None,
+    *,
+    excluded: Excluded | None = None,
+    check: Check = unchecked,
+    backend: BackendName = "auto",
+) -> Ends:
+    """For each row the distinct nodes that a trail of lower .. upper relationships ends in."""
+    return _reach(backend_named(backend), hop, sources, lower, upper, excluded, check)
+
+
+def _reach(
+    backend: Backend,
+    hop: Hop,
+    sources: Positions,
+    lower: int,
+    upper: int | None,
+    excluded: Excluded | None,
+    check: Check,
+) -> Ends:
+    none = np.zeros(0, dtype=np.int64)
+    rows = np.flatnonzero(sources >= 0)
+    if (upper is not None and upper < lower) or not len(rows):
+        return Ends(none, none)
+    if excluded is None:
+        # Rows with the same source have the same ends.
+        starts, which = np.unique(sources[rows], return_inverse=True)
+        found = _reach_apart(backend, hop, starts, lower, upper, None, check)
+        if len(starts) == len(rows) and (which[:-1] < which[1:]).all():
+            return Ends(rows[found.row], found.nodes)
+        first = np.searchsorted(found.row, np.arange(len(starts) + 1))
+        count = np.diff(first)[which]
+        entries = np.arange(count.sum()) + np.repeat(first[which] - np.cumsum(count) + count, count)
+        return Ends(np.repeat(rows, count), found.nodes[entries])
+    found = _reach_apart(backend, hop, sources[rows], lower, upper, excluded.take(rows), check)
+    return Ends(rows[found.row], found.nodes)
+
+
+def _reach_apart(
+    backend: Backend,
+    hop: Hop,
+    starts: Positions,
+    lower: int,
+    upper: int | None,
+    excluded: Excluded | None,
+    check: Check,
+) -> Ends:
+    pieces: list[Ends] = []
+    first, width = 0, _FEWEST_ROWS
+    while first < len(starts):
+        numbers = np.arange(first, min(first + width, len(starts)), dtype=np.int64)
+        lists = None if excluded is None else excluded.take(numbers)
+        found = _ends(backend, hop, starts[numbers], lower, upper, lists, check)
+        pieces.append(Ends(found.row + first, found.nodes))
+        first += len(numbers)
+        width = min(2 * width, _MOST_ROWS) if len(found.row) < _MANY_ENDS else max(width // 2, 1)
+    if len(pieces) == 1:
+        return pieces[0]
+    return Ends(np.concatenate([piece.row for piece in pieces]), np.concatenate([piece.nodes for piece in pieces]))
+
+
+def _ends(
+    backend: Backend,
+    hop: Hop,
+    starts: Positions,
+    lower: int,
+    upper: int | None,
+    excluded: Excluded | None,
+    check: Check,
+) -> Ends:
+    """The ends of a few rows."""
+    groups = np.arange(len(starts), dtype=np.int64)
+    undirected = hop.side is Side.BOTH
+    mark_starts = undirected or lower == 0
+    found = backend.arrivals(hop, groups, starts, upper, mark_starts=mark_starts, excluded=excluded, check=check)
+    row, nodes, level = found.group, found.nodes, found.level
+    if lower == 0:
+        return Ends(row, nodes)
+    if undirected:
+        away = level > 0
+        row, nodes, level = row[away], nodes[away], level[away]
+        if hop.relationship_mask is None or hop.symmetric_mask:
+            closed = backend.closings(hop, groups, starts, upper, excluded=excluded, check=check)
+            closed[~_may_enter(hop, starts, closed > 0)] = 0
+            back = np.flatnonzero(closed)
+            back_level = closed[back]
+        else:
+            # Steps that cannot be turned round prove no closed trail: it must be searched for.
+            back = groups
+            back_level = np.zeros(len(back), dtype=np.int64)
+        row, nodes, level = (
+            np.concatenate((row, back)),
+            np.concatenate((nodes, starts[back])),
+            np.concatenate((level, back_level)),
+        )
+    near = level < lower
+    if near.any():
+        kept = ~near
+        kept[near] = _is_end_of_longer(
+            backend, hop, starts, row[near], nodes[near], lower, upper, excluded=excluded, check=check
+        )
+        row, nodes = row[kept], nodes[kept]
+    order = np.argsort(row, kind="stable")
+    return Ends(row[order], nodes[order])
+
+
+def _may_enter(hop: Hop, nodes: Positions, asked: Booleans) -> Booleans:
+    """Which of the nodes that are asked about the node mask lets in."""
+    if hop.node_mask is None:
+        return asked
+    allowed = asked.copy()
+    allowed[asked] = hop.node_mask(nodes[asked])
+    return allowed
+
+
+def _is_end_of_longer(
+    backend: Backend,
+    hop: Hop,
+    starts: Positions,
+    row: Positions,
+    candidates: Positions,
+    lower: int,
+    upper: int | None,
+    *,
+    excluded: Excluded | None,
+    check: Check,
+) -> Booleans:
+    """For each pair of row and candidate whether a trail of lower .. upper relationships leads there.
+
+    Most candidates are met soon by trails in any order; the rest are searched for one by one, led by their levels.
+    """
+    found = np.zeros(len(row), dtype=np.bool_)
+    for number in np.unique(row):
+        here = np.flatnonzero(row == number)
+        start = starts[number : number + 1]
+        lists = None if excluded is None else excluded.take(np.array([number], dtype=np.int64))
+        budget = _TRAIL_BUDGET
+        missing = here
+        for batch in backend.trails(hop, start, lower, upper, excluded=lists, check=check):
+            found[missing] = np.isin(candidates[missing], batch.nodes[batch.offsets[1:] - 1])
+            missing = missing[~found[missing]]
+            budget -= len(batch.relationships)
+            if not len(missing) or budget < 0:
+                break
+        else:
+            continue
+        for one in missing:
+            target = candidates[one : one + 1]
+            search = guided_trails(backend, hop, start, lower, upper, ends=target, excluded=lists, check=check)
+            found[one] = next(search, None) is not None
+    return found
+
+
+def reach_merged(
+    hop: Hop,
+    sources: Positions,
+    lower: int,
+    upper: int | None,
+    *,
+    check: Check = unchecked,
+    backend: BackendName = "auto",
+) -> Positions:
+    """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
+    kernels = backend_named(backend)
+    starts = _distinct_sources(sources)
+    if (upper is not None and upper < lower) or not len(starts):
+        return starts[:0]
+    undirected = hop.side is Side.BOTH
+    turnable = hop.relationship_mask is None or hop.symmetric_mask
+    if lower > 1 or (lower == 1 and undirected and not turnable):
+        return np.unique(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
+    together = np.zeros(len(starts), dtype=np.int64)
+    mark_starts = undirected or lower == 0
+    found = kernels.arrivals(hop, together, starts, upper, mark_starts=mark_starts, check=check)
+    if lower == 0 or not undirected:
+        return found.nodes
+    closed = kernels.closings(hop, together, starts, upper, check=check)
+    return np.concatenate((found.nodes[found.level > 0], starts[_may_enter(hop, starts, closed > 0)]))
+
+
+def levels(
+    hop: Hop, sources: Positions, upper: int | None, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Levels:
+    """The distance of every node up to `upper` relationships away from the nearest source; the sources are at 0."""
+    starts = _distinct_sources(sources)
+    if not len(starts):
+        return Levels(starts, starts)
+    together = np.zeros(len(starts), dtype=np.int64)
+    found = backend_named(backend).arrivals(hop, together, starts, upper, mark_starts=True, check=check)
+    return Levels(found.nodes, found.level)
+
+
+def _distinct_sources(sources: Positions) -> Positions:
+    return np.unique(sources[sources >= 0])

@@ -1,0 +1,570 @@
+"""Compiled kernels over the arrays of a plain adjacency: one fused loop for a whole search.
+
+    outgoing, incoming  (indptr int64[n + 1], neighbours int32[m], types int32[m], relationships int64[m or 0], first)
+                        relationships of length 0: entry e is relationship first + e
+    use_out, use_in     which of the two a step reads; the other one is there to keep the signature the same
+    flags               bool[codes + 1], by type code, the last for every larger code; of length 0: any type
+    excluded            (offsets int64[groups + 1], relationships int64[]); offsets of length 0: nothing is excluded
+
+Kernels run without the interpreter lock. Machine code is kept on disk, beside this file or in the user's cache folder.
+Everything is in one file: code on disk is only renewed when the file of its outermost function changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+SideArrays: TypeAlias = tuple[Ints, NDArray[np.int32], NDArray[np.int32], Ints, int]
+Lists: TypeAlias = tuple[Ints, Ints]
+Flags: TypeAlias = NDArray[np.bool_]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+UNLIMITED = 1 << 40
+_SEEN, _START = 1, 2
+
+# What `trails` says when it comes back.
+DONE, FULL, TOO_DEEP, WORKED = 0, 1, 2, 3
+# Places in the state that `trails` is given back to go on.
+ROW, DEPTH, TRAILS, RELATIONSHIPS = 0, 1, 2, 3
+STATE_SIZE = 4
+
+
+def kernel(function: _Function) -> _Function:
+    return cast(_Function, numba.njit(cache=True, nogil=True)(function))
+
+
+@kernel
+def run_end(types: NDArray[np.int32], at: int, end: int) -> int:
+    """The first entry after `at`, before `end`, with another type: galloping, then halving."""
+    code = types[at]
+    low, step = at + 1, 1
+    while low < end and types[min(low + step, end) - 1] == code:
+        low = min(low + step, end)
+        step *= 2
+    high = min(low + step, end)
+    while low < high:
+        middle = (low + high) // 2
+        if types[middle] == code:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def is_listed(lists: Lists, number: int, relationship: int) -> bool:
+    """Whether a list holds the relationship. Lists are short."""
+    offsets, relationships = lists
+    for place in range(offsets[number], offsets[number + 1]):  # noqa: SIM110
+        if relationships[place] == relationship:
+            return True
+    return False
+
+
+@kernel
+def count_allowed(side: SideArrays, flags: Flags, node: int) -> int:
+    """How many entries of a node have an allowed type."""
+    indptr, _, types, _, _ = side
+    at, end = indptr[node], indptr[node + 1]
+    if len(flags) == 0:
+        return int(end - at)
+    total = 0
+    while at < end:
+        stop = run_end(types, at, end)
+        if flags[min(types[at], len(flags) - 1)]:
+            total += stop - at
+        at = stop
+    return total
+
+
+@kernel
+def fill_steps(
+    side: SideArrays,
+    flags: Flags,
+    node: int,
+    drop_loops: bool,
+    number: int,
+    row: Ints,
+    found: Ints,
+    neighbours_found: Ints,
+    filled: int,
+) -> int:
+    """Write the steps from one node over one side; returns how many are written in all."""
+    indptr, neighbours, types, relationships, first = side
+    at, end = indptr[node], indptr[node + 1]
+    while at < end:
+        stop = end
+        if len(flags) > 0:
+            stop = run_end(types, at, end)
+            if not flags[min(types[at], len(flags) - 1)]:
+                at = stop
+                continue
+        for entry in range(at, stop):
+            neighbour = neighbours[entry]
+            if drop_loops and neighbour == node:
+                continue
+            row[filled] = number
+            found[filled] = relationships[entry] if len(relationships) else first + entry
+            neighbours_found[filled] = neighbour
+            filled += 1
+        at = stop
+    return filled
+
+
+@kernel
+def expand(
+    outgoing: SideArrays, incoming: SideArrays, use_out: bool, use_in: bool, flags: Flags, nodes: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """One hop from each node: row, relationships, neighbours."""
+    n = len(outgoing[0]) - 1
+    total = 0
+    for node in nodes:
+        if 0 <= node < n:
+            if use_out:
+                total += count_allowed(outgoing, flags, node)
+            if use_in:
+                total += count_allowed(incoming, flags, node)
+    row = np.empty(total, np.int64)
+    found = np.empty(total, np.int64)
+    neighbours = np.empty(total, np.int64)
+    filled = 0
+    for number in range(len(nodes)):
+        node = nodes[number]
+        if 0 <= node < n:
+            if use_out:
+                filled = fill_steps(outgoing, flags, node, False, number, row, found, neighbours, filled)
+            if use_in:
+                filled = fill_steps(incoming, flags, node, use_out, number, row, found, neighbours, filled)
+    return row[:filled], found[:filled], neighbours[:filled]
+
+
+@kernel
+def push(
+    side: SideArrays,
+    flags: Flags,
+    excluded: Lists,
+    group: int,
+    node: int,
+    level: int,
+    mark: NDArray[np.uint8],
+    queue: Ints,
+    levels: NDArray[np.int32],
+    tail: int,
+    returned: Ints,
+    returned_levels: Ints,
+    back: int,
+) -> tuple[int, int]:
+    """Put the neighbours that were not seen yet behind the queue. A start that is come back to is not searched from
+    again: it is noted apart."""
+    indptr, neighbours, types, relationships, first = side
+    at, end = indptr[node], indptr[node + 1]
+    has_excluded = len(excluded[0]) > 0
+    while at < end:
+        stop = end
+        if len(flags) > 0:
+            stop = run_end(types, at, end)
+            if not flags[min(types[at], len(flags) - 1)]:
+                at = stop
+                continue
+        for entry in range(at, stop):
+            neighbour = neighbours[entry]
+            state = mark[neighbour]
+            if state == _SEEN:
+                continue
+            if has_excluded:
+                relationship = relationships[entry] if len(relationships) else first + entry
+                if is_listed(excluded, group, relationship):
+                    continue
+            mark[neighbour] = _SEEN
+            if state == 0:
+                queue[tail] = neighbour
+                levels[tail] = level
+                tail += 1
+            else:
+                returned[back] = neighbour
+                returned_levels[back] = level
+                back += 1
+        at = stop
+    return tail, back
+
+
+@kernel
+def grown(array: Ints, used: int, wanted: int) -> Ints:
+    """The array, or a larger copy of it that holds `wanted` entries."""
+    if wanted <= len(array):
+        return array
+    larger = np.empty(wanted if used == 0 else max(wanted, 2 * len(array)), np.int64)
+    larger[:used] = array[:used]
+    return larger
+
+
+@kernel
+def arrivals(
+    outgoing: SideArrays,
+    incoming: SideArrays,
+    use_out: bool,
+    use_in: bool,
+    flags: Flags,
+    excluded: Lists,
+    first_of: Ints,
+    sources: Ints,
+    begin: int,
+    upper: int,
+    mark_starts: bool,
+    budget: int,
+    work: int,
+    mark: NDArray[np.uint8],
+    queue: Ints,
+    levels: NDArray[np.int32],
+    returned: Ints,
+    returned_levels: Ints,
+    counts: Ints,
+) -> tuple[int, int, Ints, Ints]:
+    """Breadth-first searches of the groups from `begin` on, until they have found more than `work` nodes.
+
+    Group g starts from sources[first_of[g]:first_of[g + 1]]. Returns the group to go on with, the depth up to which all
+    of these searches are complete, and nodes and levels, counts[g] of them for each group.
+    """
+    found = np.empty(0, np.int64)
+    found_levels = np.empty(0, np.int64)
+    used, depth = 0, UNLIMITED
+    group = begin
+    while group < len(first_of) - 1 and used <= work:
+        tail, back = 0, 0
+        for place in range(first_of[group], first_of[group + 1]):
+            queue[tail] = sources[place]
+            levels[tail] = 0
+            mark[sources[place]] = _SEEN if mark_starts else _START
+            tail += 1
+        starts = tail
+        head, level, left = 0, 0, budget
+        while head < tail and level < upper:
+            level_end = tail
+            if budget >= 0:
+                for place in range(head, level_end):
+                    node = queue[place]
+                    if use_out:
+                        left -= outgoing[0][node + 1] - outgoing[0][node]
+                    if use_in:
+                        left -= incoming[0][node + 1] - incoming[0][node]
+                if left < 0:
+                    break
+            level += 1
+            for place in range(head, level_end):
+                node = queue[place]
+                if use_out:
+                    tail, back = push(
+                        outgoing, flags, excluded, group, node, level,
+                        mark, queue, levels, tail, returned, returned_levels, back,
+                    )  # fmt: skip
+                if use_in:
+                    tail, back = push(
+                        incoming, flags, excluded, group, node, level,
+                        mark, queue, levels, tail, returned, returned_levels, back,
+                    )  # fmt: skip
+            head = level_end
+        if head < tail:
+            depth = min(depth, level)
+        begin_found = 0 if mark_starts else starts
+        count = tail - begin_found + back
+        found = grown(found, used, used + count)
+        found_levels = grown(found_levels, used, used + count)
+        for place in range(tail):
+            mark[queue[place]] = 0
+        for place in range(begin_found, tail):
+            found[used] = queue[place]
+            found_levels[used] = levels[place]
+            used += 1
+        for place in range(back):
+            found[used] = returned[place]
+            found_levels[used] = returned_levels[place]
+            used += 1
+        counts[group] = count
+        group += 1
+    return group, depth, found[:used], found_levels[:used]
+
+
+@kernel
+def join(
+    side: SideArrays,
+    flags: Flags,
+    excluded: Lists,
+    group: int,
+    node: int,
+    level: int,
+    limit: int,
+    drop_loops: bool,
+    mark: NDArray[np.uint8],
+    queue: Ints,
+    levels: NDArray[np.int32],
+    origins: Ints,
+    labels: Ints,
+    shortest: Ints,
+    tail: int,
+) -> int:
+    """One node of `closings`: enter its neighbours, and note the trails that its relationships close."""
+    indptr, neighbours, types, relationships, first = side
+    at, end = indptr[node], indptr[node + 1]
+    origin = origins[node]
+    while at < end:
+        stop = end
+        if len(flags) > 0:
+            stop = run_end(types, at, end)
+            if not flags[min(types[at], len(flags) - 1)]:
+                at = stop
+                continue
+        for entry in range(at, stop):
+            neighbour = neighbours[entry]
+            relationship = relationships[entry] if len(relationships) else first + entry
+            if drop_loops and neighbour == node:
+                continue
+            if len(excluded[0]) > 0 and is_listed(excluded, group, relationship):
+                continue
+            label = relationship if level == 0 else labels[node]
+            if mark[neighbour] == 0:
+                mark[neighbour] = _SEEN
+                levels[neighbour] = level + 1
+                origins[neighbour] = origin
+                labels[neighbour] = label
+                queue[tail] = neighbour
+                tail += 1
+                continue
+            other = origins[neighbour]
+            if other != origin:
+                closes = True
+            elif labels[neighbour] < 0:
+                closes = level == 0 or relationship != label
+            else:
+                closes = label != labels[neighbour]
+            length = level + levels[neighbour] + 1
+            if closes and length <= limit:
+                shortest[origin] = min(shortest[origin], length)
+                shortest[other] = min(shortest[other], length)
+        at = stop
+    return tail
+
+
+@kernel
+def closings(
+    outgoing: SideArrays,
+    incoming: SideArrays,
+    flags: Flags,
+    excluded: Lists,
+    first_of: Ints,
+    sources: Ints,
+    begin: int,
+    limit: int,
+    work: int,
+    mark: NDArray[np.uint8],
+    queue: Ints,
+    levels: NDArray[np.int32],
+    origins: Ints,
+    labels: Ints,
+    shortest: Ints,
+) -> int:
+    """Undirected: the shortest trail into each source from a source of its group, into `shortest` (UNLIMITED: none).
+
+    Returns the group to go on with. The search is described in numpy_backend.py.
+    """
+    group, done = begin, 0
+    while group < len(first_of) - 1 and done <= work:
+        tail = 0
+        for place in range(first_of[group], first_of[group + 1]):
+            node = sources[place]
+            queue[tail] = node
+            mark[node] = _SEEN
+            levels[node] = 0
+            origins[node] = place
+            labels[node] = -1
+            tail += 1
+        head, level = 0, 0
+        while head < tail and 2 * level + 1 <= limit:
+            level_end = tail
+            for place in range(head, level_end):
+                node = queue[place]
+                tail = join(
+                    outgoing, flags, excluded, group, node, level, limit, False,
+                    mark, queue, levels, origins, labels, shortest, tail,
+                )  # fmt: skip
+                tail = join(
+                    incoming, flags, excluded, group, node, level, limit, True,
+                    mark, queue, levels, origins, labels, shortest, tail,
+                )  # fmt: skip
+            head = level_end
+            level += 1
+            is_open = False
+            for place in range(first_of[group], first_of[group + 1]):
+                if shortest[place] == UNLIMITED:
+                    is_open = True
+            if not is_open:
+                break
+        for place in range(tail):
+            mark[queue[place]] = 0
+        done += tail
+        group += 1
+    return group
+
+
+@kernel
+def trails(
+    outgoing: SideArrays,
+    incoming: SideArrays,
+    use_out: bool,
+    use_in: bool,
+    flags: Flags,
+    excluded: Lists,
+    sources: Ints,
+    row_end: int,
+    lower: int,
+    upper: int,
+    guided: bool,
+    guide_depth: int,
+    guide_mark: NDArray[np.uint8],
+    guide_level: NDArray[np.int32],
+    counting: bool,
+    counts: Ints,
+    work: int,
+    state: Ints,
+    stack: Ints,
+    found_row: Ints,
+    found_end: Ints,
+    found: Ints,
+    found_nodes: Ints,
+) -> int:
+    """A depth-first search that can be left and gone on with.
+
+    Goes on from state (row, depth; depth -1: the row has not begun) up to `row_end`. Trails are written until an array
+    is full, or only counted. stack[k] is (entry to take next, end of the entries, side, relationship taken, node) for
+    the node at depth k; the relationship leads to depth k + 1.
+    """
+    out_indptr, out_neighbours, out_types, out_relationships, out_first = outgoing
+    in_indptr, in_neighbours, in_types, in_relationships, in_first = incoming
+    any_type = len(flags) == 0
+    has_excluded = len(excluded[0]) > 0
+    last_by_degree = counting and not has_excluded and not (use_out and use_in)
+    row, depth = state[ROW], state[DEPTH]
+    written, held = state[TRAILS], state[RELATIONSHIPS]
+    status = DONE
+    while row < row_end:
+        if work <= 0:
+            status = WORKED
+            break
+        work -= 1
+        if depth < 0:
+            node = sources[row]
+            remaining = 0
+            if node >= 0 and guided:
+                remaining = guide_level[node] if guide_mark[node] else guide_depth + 1
+            if node < 0 or remaining > upper:
+                row += 1
+                continue
+            if lower == 0 and remaining == 0:
+                if counting:
+                    counts[row] += 1
+                else:
+                    if written >= len(found_row):
+                        status = FULL
+                        break
+                    found_row[written] = row
+                    found_end[written] = held
+                    written += 1
+            if upper == 0:
+                row += 1
+                continue
+            depth = 0
+            stack[0, 4] = node
+            stack[0, 2] = 0 if use_out else 1
+            indptr_first = out_indptr[node] if use_out else in_indptr[node]
+            indptr_last = out_indptr[node + 1] if use_out else in_indptr[node + 1]
+            stack[0, 0] = indptr_first
+            stack[0, 1] = indptr_last
+            if last_by_degree and upper == 1:
+                counts[row] += count_allowed(outgoing if use_out else incoming, flags, node)
+                stack[0, 0] = indptr_last
+            continue
+        entry = stack[depth, 0]
+        node = stack[depth, 4]
+        if entry >= stack[depth, 1]:
+            if stack[depth, 2] == 0 and use_in:
+                stack[depth, 2] = 1
+                stack[depth, 0] = in_indptr[node]
+                stack[depth, 1] = in_indptr[node + 1]
+                continue
+            depth -= 1
+            if depth < 0:
+                row += 1
+            continue
+        if stack[depth, 2] == 0:
+            if not any_type and not flags[min(out_types[entry], len(flags) - 1)]:
+                stack[depth, 0] = run_end(out_types, entry, stack[depth, 1])
+                continue
+            neighbour = np.int64(out_neighbours[entry])
+            relationship = out_relationships[entry] if len(out_relationships) else out_first + entry
+        else:
+            if not any_type and not flags[min(in_types[entry], len(flags) - 1)]:
+                stack[depth, 0] = run_end(in_types, entry, stack[depth, 1])
+                continue
+            neighbour = np.int64(in_neighbours[entry])
+            relationship = in_relationships[entry] if len(in_relationships) else in_first + entry
+            if use_out and neighbour == node:
+                stack[depth, 0] = entry + 1
+                continue
+        fresh = True
+        for earlier in range(depth):
+            if stack[earlier, 3] == relationship:
+                fresh = False
+                break
+        length = depth + 1
+        remaining = 0
+        if fresh and guided:
+            remaining = guide_level[neighbour] if guide_mark[neighbour] else guide_depth + 1
+        if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
+            stack[depth, 0] = entry + 1
+            continue
+        if length < upper and length >= len(stack):
+            status = TOO_DEEP
+            break
+        stack[depth, 3] = relationship
+        if length >= lower and remaining == 0:
+            if counting:
+                counts[row] += 1
+            else:
+                if written >= len(found_row) or held + length > len(found):
+                    status = FULL
+                    break
+                for earlier in range(length):
+                    found[held + earlier] = stack[earlier, 3]
+                for earlier in range(1, length):
+                    found_nodes[held + earlier - 1] = stack[earlier, 4]
+                held += length
+                found_nodes[held - 1] = neighbour
+                found_row[written] = row
+                found_end[written] = held
+                written += 1
+        stack[depth, 0] = entry + 1
+        if length < upper:
+            depth = length
+            stack[depth, 4] = neighbour
+            stack[depth, 2] = 0 if use_out else 1
+            indptr_first = out_indptr[neighbour] if use_out else in_indptr[neighbour]
+            indptr_last = out_indptr[neighbour + 1] if use_out else in_indptr[neighbour + 1]
+            stack[depth, 0] = indptr_first
+            stack[depth, 1] = indptr_last
+            if last_by_degree and length + 1 == upper:
+                # All that lead from here, less those that the trail left this node by before.
+                ways = count_allowed(outgoing if use_out else incoming, flags, int(neighbour))
+                for earlier in range(depth):
+                    if stack[earlier, 4] == neighbour:
+                        ways -= 1
+                counts[row] += ways
+                stack[depth, 0] = indptr_last
+    state[ROW], state[DEPTH] = row, depth
+    state[TRAILS], state[RELATIONSHIPS] = written, held
+    return status

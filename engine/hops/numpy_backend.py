@@ -1,0 +1,241 @@
+"""The kernels in plain NumPy: over any adjacency, with masks, and without waiting for a compiler.
+
+A frontier is an array of nodes. A search with one group keeps what it has seen in a lent array of one byte for each
+node; several groups are searched together, over the pairs group * node_count + node in sorted arrays. Both take time in
+proportion to the steps they touch and never to the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, segments_of
+from hoplite.engine.hops.interface import (
+    UNLIMITED,
+    Arrivals,
+    Check,
+    Excluded,
+    Guide,
+    Hop,
+    Positions,
+    Steps,
+    TrailBatch,
+    unchecked,
+)
+from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
+from hoplite.engine.hops.scratch import borrowed, distinct
+
+# Steps looked at between two calls of a check; bounds what a hop over a huge frontier holds at once.
+_PIECE = 1 << 18
+
+_SEEN, _START = 1, 2
+
+
+class NumpyBackend:
+    """Needs nothing but NumPy; the others fall back on it."""
+
+    name = "numpy"
+
+    def expand(self, hop: Hop, nodes: Positions) -> Steps:
+        return gather(hop, nodes, segments_of(hop, nodes))
+
+    def arrivals(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        excluded: Excluded | None = None,
+        budget: int | None = None,
+        check: Check = unchecked,
+    ) -> Arrivals:
+        one_group = len(groups) > 0 and groups[0] == groups[-1]
+        search = _search_one_group if one_group else _search_groups
+        return search(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+
+    def closings(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        return _closings(hop, groups, sources, upper, excluded, check)
+
+    def trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        guide: Guide | None = None,
+        excluded: Excluded | None = None,
+        chunk: int = 4096,
+        check: Check = unchecked,
+    ) -> Iterator[TrailBatch]:
+        return enumerate_trails(hop, sources, lower, upper, guide, excluded, chunk, check)
+
+    def count_trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        return count_trails(hop, sources, lower, upper, excluded, check)
+
+
+def _steps(
+    hop: Hop, groups: Positions, frontier: Positions, excluded: Excluded | None, check: Check
+) -> Iterator[Steps]:
+    """The steps from a frontier in bounded pieces, less those that the group of a node excludes."""
+    for piece in chunked(hop, frontier, _PIECE):
+        check()
+        steps = gather(hop, frontier, piece)
+        if excluded is not None:
+            kept = ~excluded.contains(groups[steps.row], steps.relationships)
+            steps = Steps(steps.row[kept], steps.relationships[kept], steps.neighbours[kept])
+        yield steps
+
+
+def _search_one_group(
+    hop: Hop,
+    groups: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    check: Check,
+) -> Arrivals:
+    nodes, levels = [sources[:0]], [sources[:0]]
+    with borrowed(hop.node_count) as scratch:
+        mark = scratch.mark
+        mark[sources] = _SEEN if mark_starts else _START
+        if mark_starts:
+            nodes.append(sources)
+            levels.append(np.zeros(len(sources), dtype=np.int64))
+        frontier = sources
+        level = 0
+        while len(frontier) and (upper is None or level < upper):
+            if budget is not None:
+                budget -= breadth(hop, frontier)
+                if budget < 0:
+                    break
+            level += 1
+            next_frontier = [sources[:0]]
+            for steps in _steps(hop, groups[:1].repeat(len(frontier)), frontier, excluded, check):
+                new = steps.neighbours[mark[steps.neighbours] != _SEEN]
+                new = new[distinct(new, scratch.owner)]
+                nodes.append(new)
+                levels.append(np.full(len(new), level, dtype=np.int64))
+                # A start that is come back to has been searched from already.
+                next_frontier.append(new if mark_starts else new[mark[new] != _START])
+                mark[new] = _SEEN
+            frontier = np.concatenate(next_frontier)
+        found = np.concatenate(nodes)
+        mark[found] = 0
+        mark[sources] = 0
+    group = np.full(len(found), groups[0], dtype=np.int64)
+    return Arrivals(group, found, np.concatenate(levels), level if len(frontier) else UNLIMITED)
+
+
+def _search_groups(
+    hop: Hop,
+    groups: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    check: Check,
+) -> Arrivals:
+    n = hop.node_count
+    starts = np.sort(groups * n + sources)
+    seen = starts if mark_starts else starts[:0]
+    keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
+    frontier = starts
+    level = 0
+    while len(frontier) and (upper is None or level < upper):
+        nodes = frontier % n
+        if budget is not None:
+            budget -= breadth(hop, nodes)
+            if budget < 0:
+                break
+        level += 1
+        frontier_groups = frontier // n
+        entered = [starts[:0]]
+        for steps in _steps(hop, frontier_groups, nodes, excluded, check):
+            candidates = np.unique(frontier_groups[steps.row] * n + steps.neighbours)
+            entered.append(candidates[~in_sorted(candidates, seen)])
+        new = entered[1] if len(entered) == 2 else np.unique(np.concatenate(entered))
+        seen = np.sort(np.concatenate((seen, new)), kind="stable")
+        keys.append(new)
+        levels.append(np.full(len(new), level, dtype=np.int64))
+        frontier = new if mark_starts else new[~in_sorted(new, starts)]
+    key, found_level = np.concatenate(keys), np.concatenate(levels)
+    order = np.argsort(key // n, kind="stable")
+    key = key[order]
+    return Arrivals(key // n, key % n, found_level[order], level if len(frontier) else UNLIMITED)
+
+
+def _closings(
+    hop: Hop, groups: Positions, sources: Positions, upper: int | None, excluded: Excluded | None, check: Check
+) -> Positions:
+    """A breadth-first search in which every node carries the source it was entered from (`origin`) and the first
+    relationship taken (`label`). A relationship that joins two labels closes a trail of length level + level + 1: from
+    one source to another, or around from a source to itself.
+
+    A join between levels i <= j is met when level i is searched from, so half of `upper` is deep enough.
+    """
+    n = hop.node_count
+    limit = UNLIMITED if upper is None else upper
+    shortest = np.full(len(sources), UNLIMITED, dtype=np.int64)
+    order = np.argsort(groups * n + sources)
+    # Everything entered so far, by ascending key; label -1 stands for a source.
+    keys, origins = (groups * n + sources)[order], order.astype(np.int64)
+    labels, levels = np.full(len(order), -1, dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+    frontier = keys
+    level = 0
+    while len(frontier) and 2 * level + 1 <= limit:
+        place = np.searchsorted(keys, frontier)
+        from_group, from_origin, from_label = frontier // n, origins[place], labels[place]
+        nodes = frontier % n
+        entered = [frontier[:0]]
+        for steps in _steps(hop, from_group, nodes, excluded, check):
+            origin, label = from_origin[steps.row], from_label[steps.row]
+            label = steps.relationships if level == 0 else label
+            key = from_group[steps.row] * n + steps.neighbours
+            new, first = np.unique(key, return_index=True)
+            unseen = ~in_sorted(new, keys)
+            new, first = new[unseen], first[unseen]
+            at = np.searchsorted(keys, new)
+            keys, origins = np.insert(keys, at, new), np.insert(origins, at, origin[first])
+            labels, levels = np.insert(labels, at, label[first]), np.insert(levels, at, level + 1)
+            entered.append(new)
+            place = np.searchsorted(keys, key)
+            other_origin, other_label, other_level = origins[place], labels[place], levels[place]
+            # Back into its own source: by a self-loop, or by another relationship than the one it left by.
+            home = (steps.relationships != label) | (level == 0)
+            joins = (origin != other_origin) | np.where(other_label < 0, home, label != other_label)
+            length = level + other_level + 1
+            joins &= length <= limit
+            np.minimum.at(shortest, origin[joins], length[joins])
+            np.minimum.at(shortest, other_origin[joins], length[joins])
+        frontier = np.concatenate(entered)
+        level += 1
+        # A group whose sources are all closed is done: what lies deeper only closes longer trails.
+        is_open = np.unique(groups[shortest == UNLIMITED])
+        frontier = frontier[in_sorted(frontier // n, is_open)]
+    return np.where(shortest == UNLIMITED, 0, shortest)

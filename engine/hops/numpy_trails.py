@@ -1,0 +1,246 @@
+"""Trails in plain NumPy: sources go in, batches of trails come out, in bounded memory.
+
+A depth-first search over blocks: a block is some trails of the same length,
+
+    row            int64[p]      which source
+    relationships  int64[p, d]
+    nodes          int64[p, d]   the node after each relationship
+
+and is extended a bounded piece at a time; a piece is finished off before the next one is begun. Only as many pieces are
+alive as a trail is long. Pieces begin small, so that the first trails come at once, and grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine.hops.expansion import Segments, chunked, degrees_by_segments, gather
+from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Hop, Positions, TrailBatch
+
+_FIRST_PIECE = 64
+_LARGEST_PIECE = 1 << 15
+# Relationships held by all blocks that are alive together, about.
+_HELD = 1 << 22
+_MOST_ROWS = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    row: Positions
+    relationships: Positions
+    nodes: Positions
+    last: Positions
+
+    @property
+    def depth(self) -> int:
+        return int(self.relationships.shape[1])
+
+
+class _TooMany(Exception):
+    """Several rows together have more trails than may be held back."""
+
+
+def enumerate_trails(
+    hop: Hop,
+    sources: Positions,
+    lower: int,
+    upper: int | None,
+    guide: Guide | None,
+    excluded: Excluded | None,
+    chunk: int,
+    check: Check,
+) -> Iterator[TrailBatch]:
+    """All trails of lower .. upper relationships from each source, rows ascending.
+
+    Rows are searched together as long as they have few trails: what they have is held back and put in order. When it
+    becomes too much, what was held is dropped and the rows are searched one by one.
+    """
+    rows = np.flatnonzero(sources >= 0)
+    first, width, wanted = 0, 1, _FIRST_PIECE
+    alone_until = 0
+    while first < len(rows):
+        width = 1 if first < alone_until else width
+        together = rows[first : first + width]
+        search = _blocks(hop, together, sources, lower, upper, guide, excluded, check)
+        if len(together) == 1:
+            held: list[TrailBatch] = []
+            size = 0
+            for block in search:
+                held.append(_batch(block))
+                size += len(block.row) * (block.depth + 1)
+                if size >= wanted:
+                    yield concatenated(held)
+                    held, size, wanted = [], 0, min(2 * wanted, chunk)
+            if held:
+                yield concatenated(held)
+            few = size < chunk
+        else:
+            try:
+                held = _held(search, 4 * chunk)
+            except _TooMany:
+                alone_until = first + width
+                width = 1
+                continue
+            if held:
+                yield by_row(concatenated(held))
+            few = sum(len(batch.relationships) for batch in held) < chunk
+        first += len(together)
+        width = min(2 * width, _MOST_ROWS) if few else max(width // 2, 1)
+
+
+def _held(search: Iterator[_Block], most: int) -> list[TrailBatch]:
+    held: list[TrailBatch] = []
+    size = 0
+    for block in search:
+        size += len(block.row) * (block.depth + 1)
+        if size > most:
+            raise _TooMany
+        held.append(_batch(block))
+    return held
+
+
+def _blocks(
+    hop: Hop,
+    rows: Positions,
+    sources: Positions,
+    lower: int,
+    upper: int | None,
+    guide: Guide | None,
+    excluded: Excluded | None,
+    check: Check,
+) -> Iterator[_Block]:
+    """Blocks of finished trails, in the order of the search."""
+    limit = UNLIMITED if upper is None else upper
+    none = np.zeros((len(rows), 0), dtype=np.int64)
+    start = _Block(rows, none, none, sources[rows])
+    if guide is not None:
+        start = _kept(start, guide.remaining(start.row, start.last) <= limit)
+    if lower == 0:
+        accepted = start if guide is None else _kept(start, guide.remaining(start.row, start.last) == 0)
+        if len(accepted.row):
+            yield accepted
+    if upper == 0:
+        return
+    piece = _FIRST_PIECE
+    pending: list[tuple[_Block, Iterator[list[Segments]]]] = [(start, chunked(hop, start.last, piece))]
+    while pending:
+        block, pieces = pending[-1]
+        segments = next(pieces, None)
+        if segments is None:
+            pending.pop()
+            continue
+        check()
+        extended, remaining = _extended(hop, block, segments, guide, excluded)
+        depth = extended.depth
+        if remaining is not None:
+            fits = remaining <= limit - depth
+            extended, remaining = _kept(extended, fits), remaining[fits]
+        if not len(extended.row):
+            continue
+        if depth >= lower:
+            accepted = extended if remaining is None else _kept(extended, remaining == 0)
+            if len(accepted.row):
+                yield accepted
+        if depth < limit:
+            piece = min(2 * piece, _LARGEST_PIECE)
+            size = max(min(piece, _HELD // (depth * depth)), 16)
+            pending.append((extended, chunked(hop, extended.last, size)))
+
+
+def _extended(
+    hop: Hop, block: _Block, segments: list[Segments], guide: Guide | None, excluded: Excluded | None
+) -> tuple[_Block, Positions | None]:
+    """The trails of a block, each with one more relationship that it has not used; and how far they have to go."""
+    steps = gather(hop, block.last, segments)
+    parent, relationship, node = steps
+    fresh = np.ones(len(parent), dtype=np.bool_)
+    if block.depth <= 8:
+        for column in range(block.depth):
+            fresh &= block.relationships[parent, column] != relationship
+    else:
+        fresh &= (block.relationships[parent] != relationship[:, None]).all(axis=1)
+    if excluded is not None:
+        fresh &= ~excluded.contains(block.row[parent], relationship)
+    parent, relationship, node = parent[fresh], relationship[fresh], node[fresh]
+    row = block.row[parent]
+    remaining = None if guide is None else guide.remaining(row, node)
+    relationships = np.concatenate((block.relationships[parent], relationship[:, None]), axis=1)
+    nodes = np.concatenate((block.nodes[parent], node[:, None]), axis=1)
+    return _Block(row, relationships, nodes, node), remaining
+
+
+def _kept(block: _Block, kept: Booleans) -> _Block:
+    if kept.all():
+        return block
+    return _Block(block.row[kept], block.relationships[kept], block.nodes[kept], block.last[kept])
+
+
+def _batch(block: _Block) -> TrailBatch:
+    offsets = np.arange(len(block.row) + 1, dtype=np.int64) * block.depth
+    return TrailBatch(block.row, offsets, block.relationships.reshape(-1), block.nodes.reshape(-1))
+
+
+def concatenated(batches: list[TrailBatch]) -> TrailBatch:
+    """One batch after the other, as one."""
+    if len(batches) == 1:
+        return batches[0]
+    lengths = np.concatenate([np.diff(batch.offsets) for batch in batches])
+    return TrailBatch(
+        np.concatenate([batch.row for batch in batches]),
+        np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))),
+        np.concatenate([batch.relationships for batch in batches]),
+        np.concatenate([batch.nodes for batch in batches]),
+    )
+
+
+def by_row(batch: TrailBatch) -> TrailBatch:
+    """The same trails by ascending row."""
+    order = np.argsort(batch.row, kind="stable")
+    lengths = np.diff(batch.offsets)[order]
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(batch.offsets[:-1][order] - offsets[:-1], lengths)
+    return TrailBatch(batch.row[order], offsets, batch.relationships[entries], batch.nodes[entries])
+
+
+def count_trails(
+    hop: Hop, sources: Positions, lower: int, upper: int | None, excluded: Excluded | None, check: Check
+) -> Positions:
+    """How many trails there are from each source.
+
+    The last step of a trail need not be made: from a trail of upper - 1 relationships it can take as many as lead from
+    its end, less those that it has used itself. Directed, these are the ones by which it left that node before.
+    """
+    counts = np.zeros(len(sources), dtype=np.int64)
+    rows = np.flatnonzero(sources >= 0)
+    by_degree = upper is not None and upper >= 1 and excluded is None and _has_cheap_degrees(hop)
+    deepest = upper - 1 if by_degree and upper is not None else upper
+    if deepest is not None and deepest < 0:
+        return counts
+    shortest = lower if not by_degree or deepest is None else min(lower, deepest)
+    for first in range(0, len(rows), _MOST_ROWS):
+        together = rows[first : first + _MOST_ROWS]
+        for block in _blocks(hop, together, sources, shortest, deepest, None, excluded, check):
+            if block.depth >= lower:
+                counts += np.bincount(block.row, minlength=len(sources))
+            if by_degree and block.depth == deepest:
+                last_steps = degrees_by_segments(hop, block.last)
+                assert last_steps is not None
+                last_steps -= _departures(block, sources)
+                np.add.at(counts, block.row, last_steps)
+    return counts
+
+
+def _has_cheap_degrees(hop: Hop) -> bool:
+    return degrees_by_segments(hop, np.zeros(0, dtype=np.int64)) is not None
+
+
+def _departures(block: _Block, sources: Positions) -> Positions:
+    """How often each trail has left its last node."""
+    if block.depth == 0:
+        return np.zeros(len(block.row), dtype=np.int64)
+    times: Positions = (block.nodes[:, :-1] == block.last[:, None]).sum(axis=1)
+    times += sources[block.row] == block.last
+    return times

@@ -1,0 +1,180 @@
+"""Which backend runs a hop: a name goes in, a backend comes out.
+
+`auto` never lets a query wait for an import or a compiler. It runs everything in NumPy until so much work has been done
+that compiled kernels are worth having; then they are loaded (the first time on a machine: compiled, and kept on disk)
+by a thread in the background, and are used from the moment they are there.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from threading import Event, Lock, Thread
+from typing import Literal, TypeAlias
+
+from hoplite.engine.hops.interface import (
+    Arrivals,
+    Backend,
+    Check,
+    Excluded,
+    Guide,
+    Hop,
+    Positions,
+    Steps,
+    TrailBatch,
+    unchecked,
+)
+from hoplite.engine.hops.numpy_backend import NumpyBackend
+
+BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy"]
+
+# Steps found in NumPy by this process after which compiled kernels are loaded.
+_WARM_AT = 100_000
+
+
+def backend_named(name: BackendName) -> Backend:
+    """The backend of that name, loaded if need be."""
+    return _BACKENDS[name]()
+
+
+@cache
+def _auto() -> Backend:
+    return AutoBackend()
+
+
+@cache
+def _numpy() -> Backend:
+    return NumpyBackend()
+
+
+@cache
+def _scipy() -> Backend:
+    from hoplite.engine.hops.scipy_backend import ScipyBackend
+
+    return ScipyBackend()
+
+
+@cache
+def _numba() -> Backend:
+    from hoplite.engine.hops.numba_backend import NumbaBackend
+
+    return NumbaBackend()
+
+
+_BACKENDS: dict[str, Callable[[], Backend]] = {"auto": _auto, "numpy": _numpy, "scipy": _scipy, "numba": _numba}
+
+
+class AutoBackend:
+    """NumPy while the work is small, compiled kernels once they are at hand."""
+
+    name = "auto"
+
+    def __init__(self) -> None:
+        self._numpy = NumpyBackend()
+        self._compiled: Backend | None = None
+        self._work = 0
+        self._lock = Lock()
+        self._loading: Thread | None = None
+        self._stop = Event()
+
+    def _for(self, hop: Hop) -> Backend:
+        if self._compiled is not None and hop.is_plain:
+            return self._compiled
+        return self._numpy
+
+    def _done(self, steps: int) -> None:
+        """Take note of work; after enough of it, load compiled kernels in the background."""
+        if self._compiled is not None or self._loading is not None:
+            return
+        self._work += steps
+        if self._work < _WARM_AT:
+            return
+        with self._lock:
+            if self._loading is None:
+                self._loading = Thread(target=self._load, name="hoplite-kernels", daemon=True)
+                # A thread that compiles while the interpreter shuts down could crash it.
+                atexit.register(self._stop_loading)
+                self._loading.start()
+
+    def _load(self) -> None:
+        if find_spec("numba") is None:
+            return
+        from hoplite.engine.hops.numba_backend import NumbaBackend
+
+        compiled = NumbaBackend()
+        if compiled.warm_up(self._stop):
+            self._compiled = compiled
+
+    def _stop_loading(self) -> None:
+        self._stop.set()
+        if self._loading is not None:
+            self._loading.join()
+
+    def expand(self, hop: Hop, nodes: Positions) -> Steps:
+        found = self._for(hop).expand(hop, nodes)
+        self._done(len(found.row))
+        return found
+
+    def arrivals(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        excluded: Excluded | None = None,
+        budget: int | None = None,
+        check: Check = unchecked,
+    ) -> Arrivals:
+        found = self._for(hop).arrivals(
+            hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
+        )
+        self._done(len(found.nodes))
+        return found
+
+    def closings(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        return self._for(hop).closings(hop, groups, sources, upper, excluded=excluded, check=check)
+
+    def trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        guide: Guide | None = None,
+        excluded: Excluded | None = None,
+        chunk: int = 4096,
+        check: Check = unchecked,
+    ) -> Iterator[TrailBatch]:
+        for batch in self._for(hop).trails(
+            hop, sources, lower, upper, guide=guide, excluded=excluded, chunk=chunk, check=check
+        ):
+            self._done(len(batch.relationships))
+            yield batch
+
+    def count_trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        counts = self._for(hop).count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
+        self._done(int(counts.sum()))
+        return counts

@@ -1,0 +1,89 @@
+"""One hop: from nodes, in pieces, between two given nodes, and only counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hoplite.engine.hops.expansion import chunked, degrees_by_segments, gather, segments_of
+from hoplite.engine.hops.interface import Check, Hop, Positions, Steps, unchecked
+from hoplite.engine.hops.select import BackendName, backend_named
+
+_PIECE = 1 << 18
+
+
+def expand(hop: Hop, nodes: Positions, *, backend: BackendName = "auto") -> Steps:
+    """One hop from each node (-1: none). An undirected hop takes a self-loop once."""
+    return backend_named(backend).expand(hop, nodes)
+
+
+def expand_chunks(hop: Hop, nodes: Positions, limit: int) -> Iterator[Steps]:
+    """One hop from each node, in pieces of at most `limit` steps; a node with more than that is cut as well."""
+    for piece in chunked(hop, nodes, limit):
+        steps = gather(hop, nodes, piece)
+        if len(steps.row):
+            yield steps
+
+
+def expand_into(hop: Hop, sources: Positions, targets: Positions, *, check: Check = unchecked) -> Steps:
+    """The steps from each source to the target beside it, looked for at the end that has fewer relationships."""
+    if not hop.can_turn:
+        return _between(hop, sources, targets, check)
+    turned = hop.turned()
+    from_target = _sizes(turned, targets) < _sizes(hop, sources)
+    if not from_target.any():
+        return _between(hop, sources, targets, check)
+    forwards, backwards = np.flatnonzero(~from_target), np.flatnonzero(from_target)
+    near = _between(hop, sources[forwards], targets[forwards], check)
+    far = _between(turned, targets[backwards], sources[backwards], check)
+    far = _masked(hop, far, sources[backwards], targets[backwards])
+    row = np.concatenate((forwards[near.row], backwards[far.row]))
+    order = np.argsort(row, kind="stable")
+    row = row[order]
+    return Steps(row, np.concatenate((near.relationships, far.relationships))[order], targets[row])
+
+
+def _between(hop: Hop, sources: Positions, targets: Positions, check: Check) -> Steps:
+    """The steps from each source that lead to its target. The mask is asked about these alone."""
+    pieces: list[Steps] = []
+    for piece in chunked(hop.unmasked(), sources, _PIECE):
+        check()
+        steps = gather(hop.unmasked(), sources, piece)
+        kept = steps.neighbours == targets[steps.row]
+        pieces.append(Steps(steps.row[kept], steps.relationships[kept], steps.neighbours[kept]))
+    none = np.zeros(0, dtype=np.int64)
+    found = (
+        Steps(*(np.concatenate(columns) for columns in zip(*pieces, strict=True)))
+        if pieces
+        else Steps(none, none, none)
+    )
+    return _masked(hop, found, sources, targets)
+
+
+def _masked(hop: Hop, steps: Steps, sources: Positions, targets: Positions) -> Steps:
+    """The steps between the pairs that the masks of the hop allow."""
+    row, relationships = steps.row, steps.relationships
+    if hop.relationship_mask is not None and len(row):
+        kept = hop.relationship_mask(relationships, sources[row], targets[row])
+        row, relationships = row[kept], relationships[kept]
+    if hop.node_mask is not None and len(row):
+        kept = hop.node_mask(targets[row])
+        row, relationships = row[kept], relationships[kept]
+    return Steps(row, relationships, targets[row])
+
+
+def _sizes(hop: Hop, nodes: Positions) -> Positions:
+    """How many entries a hop from each node would read."""
+    sizes = np.zeros(len(nodes), dtype=np.int64)
+    for segments in segments_of(hop, nodes):
+        np.add.at(sizes, segments.row, segments.count)
+    return sizes
+
+
+def degrees(hop: Hop, nodes: Positions, *, check: Check = unchecked, backend: BackendName = "auto") -> Positions:
+    """How many steps lead from each node."""
+    counts = degrees_by_segments(hop, nodes)
+    if counts is not None:
+        return counts
+    return backend_named(backend).count_trails(hop, nodes, 1, 1, check=check)
