@@ -1,1 +1,126 @@
-"""."""
+"""The `hoplite` command: `query`, `shell`, `import` and `demo`. Each part loads what it needs when it is used."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hoplite.cli.opening import (
+    MEMORY,
+    UsageError,
+    add_database_options,
+    add_limit_options,
+    import_file,
+    open_database,
+    parameter,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status: 0, or 1 where it failed with one clear message on stderr."""
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except UsageError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        return _fail("interrupted")
+    except Exception as error:
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        if isinstance(error, Neo4jError):
+            return _fail(f"{error.code}\n{error.message}")
+        if isinstance(error, DriverError | ValueError):
+            return _fail(str(error))
+        raise
+
+
+def _fail(message: str) -> int:
+    print(f"hoplite: {message}", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hoplite", description="SQLite for Cypher: an embedded graph database that answers as Neo4j does."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    query = commands.add_parser("query", help="run one query and print its rows")
+    query.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
+    query.add_argument("query", metavar="CYPHER", help="the query, or - to read it from standard input")
+    query.add_argument("--format", choices=("table", "json", "jsonl", "csv"), default="table")
+    query.add_argument("--param", type=parameter, action="append", default=[], metavar="NAME=VALUE",
+                       help="a parameter; VALUE is JSON where it can be read as such, else text")  # fmt: skip
+    add_database_options(query)
+    add_limit_options(query)
+    query.set_defaults(command=_query)
+
+    shell = commands.add_parser("shell", help="ask queries interactively")
+    shell.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
+    add_database_options(shell)
+    add_limit_options(shell)
+    shell.set_defaults(command=_shell)
+
+    importing = commands.add_parser(
+        "import",
+        help="load a file and say what is in it",
+        description="Load a graph and print its counts. There is no format on disk yet: the graph lives as long as this"
+        " command, so give --query to ask it something, or use `hoplite shell --import FILE`.",
+    )
+    importing.add_argument(
+        "kind", choices=("jsonl", "triples"), help="JSON lines (APOC's export) or subject-type-object"
+    )
+    importing.add_argument("file", type=Path, metavar="FILE")
+    importing.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
+    importing.add_argument("--query", metavar="CYPHER", help="run this query on the imported graph")
+    importing.set_defaults(command=_import, sample=False, imported=None)
+
+    demo = commands.add_parser("demo", help="a short tour on the sample graph")
+    demo.set_defaults(command=_demo)
+    return parser
+
+
+def _query(options: argparse.Namespace) -> int:
+    from hoplite.cli.render import write
+
+    text = sys.stdin.read() if options.query == "-" else options.query
+    with (
+        open_database(options) as db,
+        db.session(timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only) as session,
+    ):
+        result = session.run(text, dict(options.param))
+        write(result.keys(), (record.values() for record in result), options.format, sys.stdout)
+    return 0
+
+
+def _shell(options: argparse.Namespace) -> int:
+    from hoplite.cli.shell import run_shell
+
+    with open_database(options) as db:
+        return run_shell(db, timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only)
+
+
+def _import(options: argparse.Namespace) -> int:
+    from hoplite.cli.render import write
+    from hoplite.cli.schema import print_schema
+
+    with open_database(options) as db:
+        import_file(db, options.file, options.kind)
+        print_schema(db)
+        if options.query:
+            result = db.run(options.query)
+            write(result.keys(), (record.values() for record in result), "table", sys.stdout)
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from hoplite.cli.demo import run_demo
+
+    run_demo()
+    return 0

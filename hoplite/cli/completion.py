@@ -1,0 +1,75 @@
+"""What Tab offers: labels after `(n:`, types after `[r:`, keys after `n.` or in a map, else keywords and functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from hoplite.cli.schema import SchemaNames, read_names
+
+if TYPE_CHECKING:
+    from hoplite.database import Database
+
+KEYWORDS = tuple(
+    """
+    ALL AND ANY AS ASC BY CALL CASE COLLECT CONTAINS COUNT CREATE DELETE DESC DETACH DISTINCT ELSE END ENDS EXISTS
+    EXPLAIN FOREACH IN IS LIMIT MATCH MERGE NOT NULL ON OPTIONAL OR ORDER PROFILE REMOVE RETURN SET SHORTEST SKIP STARTS
+    THEN TRANSACTIONS UNION UNWIND WHEN WHERE WITH XOR YIELD
+    """.split()  # noqa: SIM905
+)
+COMMANDS = (":schema", ":explain", ":profile", ":help", ":quit")
+
+_WORD = re.compile(r"[\w]*\Z")
+_STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_KEY = re.compile(r"(?:[\w`)\]]\s*\.\s*|[{,]\s*)\w*\Z")
+_NAME = re.compile(r"[:|&!]\s*\w*\Z")
+
+
+def candidates(before: str, names: SchemaNames) -> Sequence[str]:
+    """What may stand at the end of `before`, the text to the left of the cursor."""
+    if re.fullmatch(r"\s*:\w*", before):
+        return COMMANDS
+    plain = _STRINGS.sub("", before)
+    if "'" in plain or '"' in plain:
+        return ()  # inside a string
+    bracket = _innermost_bracket(plain)
+    if _NAME.search(plain) and bracket in ("(", "["):
+        return names.labels if bracket == "(" else names.types
+    key = _KEY.search(plain)
+    if key and (bracket == "{" or "." in key[0]):
+        return names.keys
+    if re.search(r"\b\w+\s*:\s*\w*\Z", plain) and not bracket:
+        return names.labels  # WHERE n:Label, SET n:Label
+    return (*KEYWORDS, *names.functions)
+
+
+def _innermost_bracket(text: str) -> str:
+    """The last bracket that is still open, or nothing."""
+    open_brackets: list[str] = []
+    closing = {")": "(", "]": "[", "}": "{"}
+    for character in text:
+        if character in "([{":
+            open_brackets.append(character)
+        elif character in closing and open_brackets and open_brackets[-1] == closing[character]:
+            open_brackets.pop()
+    return open_brackets[-1] if open_brackets else ""
+
+
+class CypherCompleter(Completer):
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        before = document.text_before_cursor
+        found = _WORD.search(before)
+        word = found[0] if found else ""
+        if before.lstrip().startswith(":") and " " not in before.strip():
+            word = before.lstrip()
+        for name in candidates(before, read_names(self.db)):
+            if name.lower().startswith(word.lower()):
+                quoted = name if re.fullmatch(r":?\w+(\.\w+)*", name) else f"`{name}`"
+                yield Completion(quoted, start_position=-len(word), display=name)

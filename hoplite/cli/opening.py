@@ -1,0 +1,94 @@
+"""Command-line options in, an open database out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hoplite.database import Database
+
+MEMORY = ":memory:"
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done; the message says what can."""
+
+
+def add_database_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("database")
+    group.add_argument("--sample", action="store_true", help="the biomedical sample graph that comes with Hoplite")
+    formats = "JSON lines (.jsonl) or triples (.tsv), also gzipped"
+    group.add_argument(
+        "--import", dest="imported", type=Path, metavar="FILE", help=f"load a graph into memory first: {formats}"
+    )
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("limits")
+    group.add_argument("--timeout", type=float, metavar="SECONDS", help="stop a query after so many seconds")
+    group.add_argument("--max-rows", type=int, metavar="N", help="stop a query that gives more rows")
+    group.add_argument("--read-only", action="store_true", help="refuse queries that would change the graph")
+
+
+def open_database(arguments: argparse.Namespace) -> Database:
+    import hoplite
+
+    place: str = arguments.database
+    if place != MEMORY:
+        raise UsageError(
+            f"{place}: databases on disk are not there yet. Use {MEMORY} (or leave it out), with --import FILE "
+            "to load a graph or --sample for the sample graph."
+        )
+    if arguments.sample and arguments.imported:
+        raise UsageError("Give either --sample or --import FILE.")
+    if arguments.sample:
+        from hoplite.sample import load_sample
+
+        return load_sample()
+    db = hoplite.open()
+    if arguments.imported:
+        import_file(db, arguments.imported)
+    return db
+
+
+def import_file(db: Database, path: Path, kind: str | None = None) -> None:
+    """Load a file with a progress bar on stderr (only where that is a terminal)."""
+    kind = kind or ("triples" if {".tsv", ".txt"} & set(path.suffixes) else "jsonl")
+    with progress_bar(f"Importing {path.name}") as progress:
+        if kind == "triples":
+            db.import_triples(path, progress=progress)
+        else:
+            db.import_jsonl(path, progress=progress)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Yields `progress(done, total)`, as the importers call it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        bar = bars.add_task(what, total=None)
+
+        def progress(done: int, total: int | None = None) -> None:
+            bars.update(bar, completed=done, total=total)
+
+        yield progress
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """`name=value`; the value is JSON where it can be read as such, else text."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
