@@ -1,0 +1,94 @@
+"""What an execution knows besides its plan: the graph it reads, the parameters, the clock, its limits and its counters."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hoplite.engine.batch import Batch
+from hoplite.errors import CypherError
+
+if TYPE_CHECKING:
+    from hoplite.engine.functions.registry import Function
+    from hoplite.engine.hops.select import BackendName
+    from hoplite.engine.procedures.registry import Procedure
+    from hoplite.storage.snapshot import Snapshot
+    from hoplite.storage.transaction import Transaction
+    from hoplite.values.temporal import DateTime
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a statement changed, under the driver's names."""
+
+    nodes_created: int = 0
+    nodes_deleted: int = 0
+    relationships_created: int = 0
+    relationships_deleted: int = 0
+    properties_set: int = 0
+    labels_added: int = 0
+    labels_removed: int = 0
+    indexes_added: int = 0
+    indexes_removed: int = 0
+    constraints_added: int = 0
+    constraints_removed: int = 0
+
+
+class RowError(Exception):
+    """An expression failed at one row of a batch.
+
+    Operators hand on the rows before it and raise its error only when more is asked for, as a reading row by row would.
+    """
+
+    def __init__(self, row: int, error: CypherError) -> None:
+        super().__init__(row, error)
+        self.row = row
+        self.error = error
+
+
+class PlanRunner(Protocol):
+    """Runs a physical plan over the rows of an argument batch (for subquery expressions)."""
+
+    def __call__(self, plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]: ...
+
+
+@dataclass(slots=True)
+class Execution:
+    """One running statement."""
+
+    graph: Snapshot | Transaction
+    parameters: Mapping[str, Any]  # internal values, as hoplite.values has them
+    functions: Mapping[str, Function]
+    statement_time: DateTime
+    transaction_time: DateTime
+    run_plan: PlanRunner
+    writer: Transaction | None = None
+    default_zone: str = "UTC"
+    deadline: float | None = None  # of time.monotonic()
+    timeout: float | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    counters: Counters = field(default_factory=Counters)
+    procedures: Mapping[str, Procedure] = field(default_factory=dict)
+    backend: BackendName = "auto"
+    import_folder: str | None = None  # where LOAD CSV may read
+    services: Mapping[str, Any] = field(default_factory=dict)  # what built-in procedures ask the database for
+    constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
+
+    def check(self) -> None:
+        """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""
+        if self.cancelled.is_set():
+            raise CypherError(
+                "Neo.ClientError.Transaction.TransactionTerminated",
+                "The transaction has been terminated. Retry your operation in a new transaction, and you should see a "
+                "successful result. Explicitly terminated by the user. ",
+            )
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise CypherError(
+                "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+                "The transaction has been terminated. Retry your operation in a new transaction, and you should see a "
+                "successful result. The transaction has not completed within the timeout specified at its start by the "
+                "client. You may want to retry with a longer timeout. ",
+            )
