@@ -9,7 +9,6 @@ The expression alone cannot tell, so `free_variables` counts it; a caller that k
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -58,7 +57,7 @@ def _visit(node: Any, bound: frozenset[str], free: set[str]) -> None:
 
 
 def _visit_fields(node: Any, bound: frozenset[str], free: set[str]) -> None:
-    kind: Hashable = type(node)
+    kind: Any = type(node)
     for name in _children(kind):
         _visit(getattr(node, name), bound, free)
 

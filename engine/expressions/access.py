@@ -1,0 +1,224 @@
+"""Reading parts of values: `x.key`, `x[index]`, `x[from..to]`, over columns.
+
+Properties of nodes and relationships are read for a whole column at once. A column that holds entities among maps and
+other values is taken apart by kind, so that each kind is read in one go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.comparison import as_list
+from hoplite.engine.expressions.evaluator import map_rows, scattered
+from hoplite.engine.expressions.java import NUMBER_VALUE, TEXT_VALUE, expected
+from hoplite.errors import CypherError, entity_not_found, execution_failed, type_error
+from hoplite.values import spatial
+from hoplite.values.columns import (
+    INT64_MAX,
+    INT64_MIN,
+    Column,
+    EntityLists,
+    Int64s,
+    Integers,
+    Nodes,
+    Objects,
+    Relationships,
+    Strings,
+    from_objects,
+)
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.render import describe
+from hoplite.values.temporal import INSTANT_TYPES, Duration
+from hoplite.values.temporal_fields import component
+
+# --- properties ----------------------------------------------------------------------------------------------------
+
+
+def property_of(column: Column, key: str, execution: Execution) -> Column:
+    """`column.key`"""
+    match column:
+        case Nodes(ids=ids):
+            refuse_deleted_nodes(ids, execution)
+            return execution.graph.node_property(ids, key)
+        case Relationships(ids=ids):
+            refuse_deleted_relationships(ids, execution)
+            return execution.graph.relationship_property(ids, key)
+        case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
+            return by_kind(column, lambda part: property_of(part, key, execution))
+        case _:
+            return map_rows(lambda value: _property_of_value(value, key), column)
+
+
+def by_kind(column: Objects, read: Callable[[Column], Column]) -> Column:
+    """Read the nodes, the relationships and the other values of a mixed column apart, and put the results together."""
+    kinds = np.fromiter(
+        (1 if isinstance(v, NodeRef) else 2 if isinstance(v, RelationshipRef) else 0 for v in column.values),
+        np.int8,
+        len(column),
+    )
+    pieces = []
+    for kind in (0, 1, 2):
+        rows = np.flatnonzero(kinds == kind)
+        if not len(rows):
+            continue
+        part = Objects(column.values[rows]) if kind == 0 else from_objects(column.values[rows])
+        try:
+            pieces.append((rows, read(part)))
+        except RowError as failure:
+            raise RowError(int(rows[failure.row]), failure.error) from None
+    return scattered(pieces, len(column))
+
+
+def _property_of_value(value: Any, key: str) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, (*INSTANT_TYPES, Duration)):
+        return component(value, key)
+    if isinstance(value, spatial.Point):
+        return spatial.point_component(value, key)
+    raise type_error(f"Type mismatch: expected a map but was {describe(value)}", "22G03")
+
+
+def refuse_deleted_nodes(ids: Int64s, execution: Execution) -> None:
+    """Fail at the first node that this transaction has deleted."""
+    if execution.writer is None:
+        return
+    gone = (ids >= 0) & ~execution.graph.node_exists(ids)
+    if gone.any():
+        row = int(np.argmax(gone))
+        public = execution.graph.node_ids(ids[row : row + 1])[0]
+        raise RowError(row, entity_not_found(f"Node with id {public} has been deleted in this transaction"))
+
+
+def refuse_deleted_relationships(ids: Int64s, execution: Execution) -> None:
+    """Fail at the first relationship that this transaction has deleted."""
+    if execution.writer is None:
+        return
+    gone = (ids >= 0) & ~execution.graph.relationship_exists(ids)
+    if gone.any():
+        row = int(np.argmax(gone))
+        public = execution.graph.relationship_ids(ids[row : row + 1])[0]
+        raise RowError(row, entity_not_found(f"Relationship with id {public} has been deleted in this transaction"))
+
+
+# --- elements ------------------------------------------------------------------------------------------------------
+
+
+def element_of(subject: Column, index: Column, execution: Execution) -> Column:
+    """`subject[index]`"""
+    if isinstance(subject, EntityLists) and isinstance(index, Integers):
+        return _entity_at(subject, index)
+    if isinstance(subject, Nodes | Relationships) and isinstance(index, Strings):
+        keys = set(index.values)
+        if len(keys) == 1 and None not in keys:
+            return property_of(subject, keys.pop(), execution)
+
+    def by_value(container: Any, place: Any) -> Any:
+        if isinstance(container, NodeRef | RelationshipRef) and isinstance(place, str):
+            return _property_of_entity(container, place, execution)
+        return _element_of_value(container, place)
+
+    return map_rows(by_value, subject, index)
+
+
+def _entity_at(subject: EntityLists, index: Integers) -> Nodes | Relationships:
+    lengths = np.diff(subject.offsets)
+    places = np.where(index.values < 0, index.values + lengths, index.values)
+    outside = (places < 0) | (places >= lengths) | subject.null_mask() | index.null_mask()
+    ids = np.full(len(lengths), -1, np.int64)
+    inside = np.flatnonzero(~outside)
+    ids[inside] = subject.ids[subject.offsets[:-1][inside] + places[inside]]
+    return Nodes(ids) if subject.of_nodes else Relationships(ids)
+
+
+def _property_of_entity(entity: NodeRef | RelationshipRef, key: str, execution: Execution) -> Any:
+    try:
+        return property_of(from_objects([entity]), key, execution).objects()[0]
+    except RowError as failure:
+        raise failure.error from None
+
+
+def _element_of_value(container: Any, place: Any) -> Any:
+    if container is None or place is None:
+        return None
+    if isinstance(container, list):
+        return _item(container, place)
+    if isinstance(container, dict):
+        if isinstance(place, str):
+            return container.get(place)
+        raise expected(TEXT_VALUE, place, f"Cannot access a map '{describe(container)}' by key '{describe(place)}': ")
+    if isinstance(container, NodeRef | RelationshipRef):
+        raise expected(TEXT_VALUE, place, f"Cannot use a property key with non string name. It was {describe(place)}: ")
+    if isinstance(container, (*INSTANT_TYPES, Duration, spatial.Point)) and isinstance(place, str):
+        return _property_of_value(container, place)
+    found = describe(container)
+    raise type_error(
+        f"`{found}` is not a collection or a map. Element access is only possible by performing a collection lookup "
+        "using an integer index, or by performing a map lookup using a string key "
+        f"(found: {found}[{describe(place)}])",
+        "22G03",
+    )
+
+
+def _item(items: list[Any], place: Any) -> Any:
+    if type(place) is int:
+        return items[place] if -len(items) <= place < len(items) else None
+    if isinstance(place, float):
+        raise type_error(f"Cannot access a list using an non-integer number index, got {describe(place)}", "22G03")
+    raise expected(
+        NUMBER_VALUE,
+        place,
+        f"Cannot access a list '{describe(items)}' using a non-number index, got {describe(place)}: ",
+    )
+
+
+# --- slices --------------------------------------------------------------------------------------------------------
+
+
+def slice_value(container: Any, start: Any, end: Any) -> Any:
+    """`container[start..end]` with both bounds; a null in any place makes it null."""
+    items = as_list(container)
+    if items is None or start is None or end is None:
+        return None
+    return items[_bound(start) : _bound(end)]
+
+
+def slice_from(container: Any, start: Any) -> Any:
+    """`container[start..]`"""
+    items = as_list(container)
+    return None if items is None or start is None else items[_bound(start) :]
+
+
+def slice_to(container: Any, end: Any) -> Any:
+    """`container[..end]`"""
+    items = as_list(container)
+    return None if items is None or end is None else items[: _bound(end)]
+
+
+def _bound(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise type_error(f"Expected a numeric value but got: {describe(value)}", "22G03")
+    number = _truncated(value)
+    if not -(2**31) <= number < 2**31:
+        raise _no_index(number)
+    return number
+
+
+def _truncated(value: int | float) -> int:
+    """A number as Java casts it to a long."""
+    if isinstance(value, int):
+        return value
+    if math.isnan(value):
+        return 0
+    return int(min(max(value, INT64_MIN), INT64_MAX))
+
+
+def _no_index(number: int) -> CypherError:
+    return execution_failed(f"Expected an integer between -2147483648 and 2147483647, but got: {number}")

@@ -1,0 +1,245 @@
+"""Equality, order and membership over columns: = <> < <= > >= and IN.
+
+Columns of one scalar class are compared in NumPy; everything else goes value by value through `order.equals` and
+`order.compare`, which define the result. An integer and a float compare as floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_null, is_all_null, map_rows
+from hoplite.values.columns import (
+    Booleans,
+    Bools,
+    Column,
+    EntityLists,
+    Floats,
+    Integers,
+    Nodes,
+    Relationships,
+    Strings,
+    nulls,
+)
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.order import compare, equals
+
+Comparator = Callable[[Column, Column], Column]
+_ArrayTest = Callable[[Any, Any], Any]
+
+
+def equal(left: Column, right: Column) -> Column:
+    """`left = right`"""
+    return _typed(np.equal, left, right) or _different(left, right) or _by_value(equals, left, right)
+
+
+def not_equal(left: Column, right: Column) -> Column:
+    """`left <> right`"""
+    same = equal(left, right)
+    return Booleans(~same.values, same.nulls) if isinstance(same, Booleans) else same
+
+
+def less(left: Column, right: Column) -> Column:
+    """`left < right`"""
+    return _ordered(np.less, (-1,), left, right)
+
+
+def less_or_equal(left: Column, right: Column) -> Column:
+    """`left <= right`"""
+    return _ordered(np.less_equal, (-1, 0), left, right)
+
+
+def greater(left: Column, right: Column) -> Column:
+    """`left > right`"""
+    return _ordered(np.greater, (1,), left, right)
+
+
+def greater_or_equal(left: Column, right: Column) -> Column:
+    """`left >= right`"""
+    return _ordered(np.greater_equal, (0, 1), left, right)
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "=": equal,
+    "<>": not_equal,
+    "<": less,
+    "<=": less_or_equal,
+    ">": greater,
+    ">=": greater_or_equal,
+}
+
+
+def _ordered(test: _ArrayTest, accepted: tuple[int, ...], left: Column, right: Column) -> Column:
+    """Compare in NumPy, or else accept what `compare` gives; nodes and relationships have no order."""
+    if not isinstance(left, Nodes | Relationships):
+        typed = _typed(test, left, right)
+        if typed is not None:
+            return typed
+
+    def by_value(first: Any, second: Any) -> bool | None:
+        order = compare(first, second)
+        return None if order is None else order in accepted
+
+    return _by_value(by_value, left, right)
+
+
+def _typed(test: _ArrayTest, left: Column, right: Column) -> Booleans | None:
+    """The comparison in NumPy where both columns are of one scalar class; None where they are not."""
+    match left:
+        case Integers() | Floats() if isinstance(right, Integers | Floats):
+            values, others = left.values, right.values
+            if type(left) is not type(right):
+                values, others = values.astype(np.float64), others.astype(np.float64)
+            return Booleans(test(values, others), either_null(left.nulls, right.nulls))
+        case Booleans() if isinstance(right, Booleans):
+            return Booleans(test(left.values, right.values), either_null(left.nulls, right.nulls))
+        case Strings() if isinstance(right, Strings):
+            return _texts(test, left, right)
+        case Nodes() | Relationships() if isinstance(right, Nodes | Relationships) and type(left) is type(right):
+            return _with_nulls(left.ids == right.ids, left, right)
+        case _:
+            return None
+
+
+def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
+    """Texts compare by code point, as Python's do; None has no order and must be kept out."""
+    empty = either_null(left.null_mask(), right.null_mask())
+    if empty is None or not empty.any():
+        return Booleans(test(left.values, right.values).astype(np.bool_))
+    values: Bools = np.zeros(len(left), np.bool_)
+    rows = np.flatnonzero(~empty)
+    values[rows] = test(left.values[rows], right.values[rows])
+    return Booleans(values, empty)
+
+
+_KINDS = {
+    Integers: "number",
+    Floats: "number",
+    Booleans: "boolean",
+    Strings: "text",
+    Nodes: "node",
+    Relationships: "rel",
+}
+
+
+def _different(left: Column, right: Column) -> Booleans | None:
+    """Values of different kinds are never equal."""
+    first, second = _KINDS.get(type(left)), _KINDS.get(type(right))
+    if first is None or second is None or first == second:
+        return None
+    return _with_nulls(np.zeros(len(left), np.bool_), left, right)
+
+
+def _with_nulls(values: Bools, left: Column, right: Column) -> Booleans:
+    empty = left.null_mask() | right.null_mask()
+    return Booleans(values, empty if empty.any() else None)
+
+
+def _by_value(function: Callable[[Any, Any], bool | None], left: Column, right: Column) -> Column:
+    if is_all_null(left) or is_all_null(right):
+        return nulls(len(left))
+    return map_rows(function, left, right)
+
+
+# --- membership ----------------------------------------------------------------------------------------------------
+
+
+def as_list(value: Any) -> list[Any] | None:
+    """What is iterated over: a list itself, null as null, anything else as a list of one."""
+    if value is None or isinstance(value, list):
+        return value
+    return list(value) if isinstance(value, bytes) else [value]
+
+
+def contains(item: Any, container: Any) -> bool | None:
+    """`item IN container`: null where no element is equal and some comparison is unknown."""
+    items = as_list(container)
+    if items is None:
+        return None
+    unknown = False
+    for other in items:
+        same = equals(item, other)
+        if same:
+            return True
+        unknown = unknown or same is None
+    return None if unknown else False
+
+
+def is_in(left: Column, right: Column) -> Column:
+    """`left IN right`"""
+    if isinstance(right, EntityLists) and isinstance(left, Nodes if right.of_nodes else Relationships):
+        return _in_entity_lists(left, right)
+    return map_rows(contains, left, right)
+
+
+def _in_entity_lists(left: Nodes | Relationships, right: EntityLists) -> Booleans:
+    lengths = np.diff(right.offsets)
+    rows = np.repeat(np.arange(len(left)), lengths)
+    same = right.ids[right.offsets[0] : right.offsets[-1]] == left.ids[rows]
+    found = np.bincount(rows[same], minlength=len(left)) > 0
+    empty = right.null_mask() | ((left.ids < 0) & (lengths > 0))
+    return Booleans(found & ~empty, empty if empty.any() else None)
+
+
+def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
+    """`left IN right` where the right side is the same in every row: its elements are sorted out once."""
+    remembered: tuple[Any, _Elements] | None = None
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        nonlocal remembered
+        column = left.evaluate(batch, execution)
+        if not len(column):
+            return nulls(0)
+        items = as_list(right.value(execution))
+        if items is None:
+            return nulls(len(column))
+        known = remembered  # another thread may run the same plan
+        if known is None or known[0] is not items:
+            known = remembered = items, _Elements(items)
+        return known[1].membership(column)
+
+    return evaluate
+
+
+class _Elements:
+    """The elements of a list by kind, for look-ups that follow Cypher's equality."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+        self.integers = np.array([i for i in items if type(i) is int], np.int64)
+        floats = [i for i in items if type(i) is float]
+        self.floats: NDArray[np.float64] = np.array(floats, np.float64)
+        self.texts = frozenset(i for i in items if type(i) is str)
+        self.nodes = np.array([i.id for i in items if isinstance(i, NodeRef)], np.int64)
+        self.relationships = np.array([i.id for i in items if isinstance(i, RelationshipRef)], np.int64)
+        self.has_null = any(i is None for i in items)
+
+    def membership(self, column: Column) -> Column:
+        match column:
+            case Integers():
+                found = np.isin(column.values, self.integers)
+                if len(self.floats):
+                    found |= np.isin(column.values.astype(np.float64), self.floats)
+            case Floats():
+                found = np.isin(column.values, self.floats) | np.isin(column.values, self.integers.astype(np.float64))
+            case Strings():
+                texts = self.texts
+                found = np.fromiter((v in texts for v in column.values), np.bool_, len(column))
+            case Nodes():
+                found = np.isin(column.ids, self.nodes)
+            case Relationships():
+                found = np.isin(column.ids, self.relationships)
+            case _:
+                return map_rows(lambda item: contains(item, self.items), column)
+        empty = column.null_mask()
+        if not self.items:
+            return Booleans(np.zeros(len(column), np.bool_))
+        if self.has_null:
+            empty = empty | ~found
+        return Booleans(found & ~empty, empty if empty.any() else None)

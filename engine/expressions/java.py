@@ -1,0 +1,56 @@
+"""The names that Neo4j's run-time messages give to types of values: `Long`, `org.neo4j.values.storable.LongValue`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoplite.errors import CypherError, type_error
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.render import describe
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+_STORABLE, _VIRTUAL = "org.neo4j.values.storable.", "org.neo4j.values.virtual."
+
+# Python class -> short name, full name.
+_NAMES: dict[type, tuple[str, str]] = {
+    int: ("Long", _STORABLE + "LongValue"),
+    float: ("Double", _STORABLE + "DoubleValue"),
+    str: ("String", _STORABLE + "StringWrappingStringValue"),
+    bool: ("Boolean", _STORABLE + "BooleanValue"),
+    bytes: ("ByteArray", _STORABLE + "ByteArray"),
+    list: ("List", _VIRTUAL + "ListValue$ArrayListValue"),
+    dict: ("Map", _VIRTUAL + "MapValue$MapWrappingMapValue"),
+    Point: ("Point", _STORABLE + "PointValue"),
+    Date: ("Date", _STORABLE + "DateValue"),
+    Time: ("Time", _STORABLE + "TimeValue"),
+    LocalTime: ("LocalTime", _STORABLE + "LocalTimeValue"),
+    DateTime: ("DateTime", _STORABLE + "DateTimeValue"),
+    LocalDateTime: ("LocalDateTime", _STORABLE + "LocalDateTimeValue"),
+    Duration: ("Duration", _STORABLE + "DurationValue"),
+    NodeRef: ("NodeIdReference", _VIRTUAL + "NodeIdReference"),
+    RelationshipRef: ("RelationshipReference", _VIRTUAL + "RelationshipReference"),
+    PathValue: ("Path", _VIRTUAL + "PathReference$PathReferenceReferences"),
+    type(None): ("NO_VALUE", _STORABLE + "NoValue"),
+}
+
+
+def type_name(value: Any) -> str:
+    """`Long` for 1, as in "Cannot add `Long` and `Map`"."""
+    return _NAMES[type(value)][0]
+
+
+def class_name(value: Any) -> str:
+    """`org.neo4j.values.storable.LongValue` for 1."""
+    full = _NAMES[type(value)][1]
+    return f"{full}${1 if value else 2}" if isinstance(value, bool) else full
+
+
+def expected(what: str, value: Any, before: str = "") -> CypherError:
+    """`Expected Long(1) to be a Node or Relationship, but it was a org.neo4j.values.storable.LongValue`"""
+    found = f"Expected {describe(value)} to be a {what}, but it was a {class_name(value)}"
+    return type_error(before + found, "22G03")
+
+
+TEXT_VALUE = _STORABLE + "TextValue"
+NUMBER_VALUE = _STORABLE + "NumberValue"

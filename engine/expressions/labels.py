@@ -1,0 +1,119 @@
+"""Label expressions as predicates: `n:A&!B`, `r:KNOWS|LIKES`, over columns of nodes and relationships.
+
+A node has any number of labels, a relationship exactly one type; the same expression asks for either. So a column is
+read as two arrays of ids, one of nodes and one of relationships, with -1 where the row is not of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator
+from hoplite.engine.expressions.java import TEXT_VALUE, expected
+from hoplite.grammar import ast
+from hoplite.values.columns import Booleans, Bools, Column, Int64s, Nodes, Relationships
+from hoplite.values.entities import NodeRef, RelationshipRef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entities:
+    """The rows of a batch as nodes and relationships."""
+
+    nodes: Int64s
+    relationships: Int64s
+    batch: Batch
+    execution: Execution
+
+    def labelled(self, name: str) -> Bools:
+        """Which rows are a node with this label, or a relationship of this type."""
+        found = self.execution.graph.has_label(self.nodes, name)
+        rows = np.flatnonzero(self.relationships >= 0)
+        if len(rows) and name in self.execution.graph.type_names:
+            code = self.execution.graph.type_names.index(name)
+            found[rows] = self.execution.graph.relationship_types(self.relationships[rows]) == code
+        return found
+
+
+LabelTest = Callable[[Entities], Bools]
+
+
+def has_labels(operand: Compiled, test: LabelTest) -> Evaluator:
+    """`operand:labels`: null where the operand is null."""
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        entities = _entities(operand.evaluate(batch, execution), batch, execution)
+        values = test(entities)
+        empty = (entities.nodes < 0) & (entities.relationships < 0)
+        return Booleans(values & ~empty, empty if empty.any() else None)
+
+    return evaluate
+
+
+def _entities(column: Column, batch: Batch, execution: Execution) -> Entities:
+    nodes = np.full(len(column), -1, np.int64)
+    relationships = np.full(len(column), -1, np.int64)
+    if isinstance(column, Nodes):
+        nodes = column.ids
+    elif isinstance(column, Relationships):
+        relationships = column.ids
+    else:
+        for row, value in enumerate(column.objects()):
+            if isinstance(value, NodeRef):
+                nodes[row] = value.id
+            elif isinstance(value, RelationshipRef):
+                relationships[row] = value.id
+            elif value is not None:
+                raise RowError(row, expected("Node or Relationship", value))
+    return Entities(nodes, relationships, batch, execution)
+
+
+def label_test(labels: ast.LabelExpression, compiled: Callable[[ast.Expression], Compiled]) -> LabelTest:
+    """The test that a label expression stands for; `compiled` compiles the expressions of dynamic labels."""
+    match labels:
+        case ast.LabelName(name=name):
+            return lambda entities: entities.labelled(name)
+        case ast.LabelWildcard():
+            return lambda entities: (
+                entities.execution.graph.has_any_label(entities.nodes) | (entities.relationships >= 0)
+            )
+        case ast.LabelNot(operand=operand):
+            inner = label_test(operand, compiled)
+            return lambda entities: ~inner(entities)
+        case ast.LabelAnd(operands=operands):
+            every = [label_test(operand, compiled) for operand in operands]
+            return lambda entities: np.logical_and.reduce([test(entities) for test in every])
+        case ast.LabelOr(operands=operands):
+            some = [label_test(operand, compiled) for operand in operands]
+            return lambda entities: np.logical_or.reduce([test(entities) for test in some])
+        case ast.DynamicLabel(expression=expression, kind=kind):
+            names = compiled(expression)
+            return lambda entities: _dynamic(names, kind == "all", entities)
+        case _:
+            assert_never(labels)
+
+
+def _dynamic(names: Compiled, all_of_them: bool, entities: Entities) -> Bools:
+    """`$(names)`: each row says for itself which labels it asks for."""
+    column = names.evaluate(entities.batch, entities.execution)
+    wanted = [_names(row, value) for row, value in enumerate(column.objects())]
+    known = {name: entities.labelled(name) for name in {n for row in wanted for n in row}}
+    decide = all if all_of_them else any
+    return np.fromiter(
+        (decide(known[name][row] for name in row_names) for row, row_names in enumerate(wanted)),
+        np.bool_,
+        len(wanted),
+    )
+
+
+def _names(row: int, value: Any) -> list[str]:
+    names = value if isinstance(value, list) else [value]
+    for name in names:
+        if not isinstance(name, str):
+            raise RowError(row, expected(TEXT_VALUE, name))
+    return names

@@ -1,0 +1,213 @@
+"""Lists: literals, comprehensions, any/all/none/single and reduce.
+
+The lists of all rows are laid end to end into one inner batch, with the outer columns that the inner expressions use
+repeated beside the elements; predicate and result are evaluated over it as columns, and the results are cut into
+lists again.
+
+    xs        [1, 2], null, [3]         elements  1 2 3
+    offsets   0 2 2 3                   rows      0 0 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.comparison import as_list
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator, holding_errors, scattered
+from hoplite.engine.expressions.logic import as_predicate, predicate
+from hoplite.errors import CypherError
+from hoplite.values.columns import (
+    Booleans,
+    Bools,
+    Column,
+    EntityLists,
+    Int64s,
+    Nodes,
+    Objects,
+    Relationships,
+    from_objects,
+    nulls,
+    object_array,
+)
+
+
+def list_of(columns: Sequence[Column], row_count: int) -> Column:
+    """`[a, b, c]`"""
+    if not columns:
+        return Objects(object_array(([] for _ in range(row_count)), row_count))
+    rows = zip(*(c.objects() for c in columns), strict=True)
+    return Objects(object_array((list(row) for row in rows), row_count))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elements:
+    """The elements of a column of lists: those of row i are `column[offsets[i]:offsets[i + 1]]`."""
+
+    column: Column
+    offsets: Int64s
+    nulls: Bools | None  # rows whose list is null
+
+    @property
+    def rows(self) -> Int64s:
+        """For each element, the row whose list it is in."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+
+
+def elements_of(column: Column) -> Elements:
+    """The lists laid end to end; a value that is no list is a list of one."""
+    if isinstance(column, EntityLists):
+        first, last = int(column.offsets[0]), int(column.offsets[-1])
+        ids = column.ids[first:last]
+        return Elements(Nodes(ids) if column.of_nodes else Relationships(ids), column.offsets - first, column.nulls)
+    lists = [as_list(value) for value in column.objects()]
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum(np.fromiter((0 if v is None else len(v) for v in lists), np.int64, len(lists)), out=offsets[1:])
+    flat = from_objects([item for items in lists if items is not None for item in items])
+    empty = np.fromiter((v is None for v in lists), np.bool_, len(lists))
+    return Elements(flat, offsets, empty if empty.any() else None)
+
+
+def lists_from(column: Column, offsets: Int64s, empty: Bools | None) -> Column:
+    """The column cut into lists at the offsets."""
+    if isinstance(column, Nodes | Relationships) and len(column) and int(column.ids.min()) >= 0:
+        return EntityLists(offsets, column.ids, isinstance(column, Nodes), empty)
+    items = column.objects().tolist()
+    bounds = offsets.tolist()
+    lists = object_array((items[a:b] for a, b in pairwise(bounds)), len(bounds) - 1)
+    if empty is not None:
+        lists[empty] = None
+    return Objects(lists)
+
+
+def _inner_batch(batch: Batch, variable: str, elements: Elements, rows: Int64s, uses: frozenset[str]) -> Batch:
+    columns = {name: batch.columns[name].take(rows) for name in uses if name != variable}
+    return Batch({**columns, variable: elements.column}, len(rows))
+
+
+def comprehension(variable: str, source: Compiled, condition: Compiled | None, result: Compiled | None) -> Evaluator:
+    """`[variable IN source WHERE condition | result]`"""
+    uses = (condition.uses if condition else frozenset()) | (result.uses if result else frozenset())
+    test = predicate(condition) if condition is not None else None
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        elements = elements_of(source.evaluate(batch, execution))
+        rows = elements.rows
+        inner = _inner_batch(batch, variable, elements, rows, uses)
+        offsets = elements.offsets
+        try:
+            if test is not None:
+                kept = as_predicate(test.evaluate(inner, execution)).true_rows()
+                if len(kept) < inner.row_count:
+                    inner, rows = inner.take(kept), rows[kept]
+                    offsets = np.searchsorted(rows, np.arange(batch.row_count + 1)).astype(np.int64)
+            column = inner[variable] if result is None else result.evaluate(inner, execution)
+        except RowError as failure:
+            raise RowError(int(rows[failure.row]), failure.error) from None
+        return lists_from(column, offsets, elements.nulls)
+
+    return evaluate
+
+
+# --- quantifiers ---------------------------------------------------------------------------------------------------
+
+
+def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) -> Evaluator:
+    """`any(variable IN source WHERE condition)`, and all, none, single.
+
+    Elements are tested in order until one decides, so an error behind that one is no error.
+    """
+    test = predicate(condition)
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        elements = elements_of(source.evaluate(batch, execution))
+        rows = elements.rows
+        inner = _inner_batch(batch, variable, elements, rows, condition.uses)
+        try:
+            known = as_predicate(test.evaluate(inner, execution))
+        except RowError:
+            column, errors = holding_errors(test, inner, execution)
+            known = as_predicate(column)
+            _raise_undecided(kind, known, errors, rows)
+        count = batch.row_count
+        unknown = np.bincount(rows[known.null_mask()], minlength=count)
+        true = np.bincount(rows[known.true_rows()], minlength=count)
+        false = np.diff(elements.offsets) - true - unknown
+        return _quantified(kind, true, false, unknown, elements.nulls)
+
+    return evaluate
+
+
+def _quantified(kind: str, true: Int64s, false: Int64s, unknown: Int64s, empty: Bools | None) -> Booleans:
+    """The three-valued answer for each row from how many of its elements pass, fail, and are unknown."""
+    match kind:
+        case "any":
+            values, open_ = true > 0, (true == 0) & (unknown > 0)
+        case "all":
+            values, open_ = (false == 0) & (unknown == 0), (false == 0) & (unknown > 0)
+        case "none":
+            values, open_ = (true == 0) & (unknown == 0), (true == 0) & (unknown > 0)
+        case _:
+            values, open_ = (true == 1) & (unknown == 0), (true <= 1) & (unknown > 0)
+    if empty is not None:
+        open_ = open_ | empty
+    return Booleans(values, open_ if open_.any() else None)
+
+
+def _raise_undecided(kind: str, known: Booleans, errors: dict[int, CypherError], rows: Int64s) -> None:
+    """Raise the error of a list in which nothing before the failing element decides."""
+    empty = known.null_mask()
+    decisive = known.values != (kind == "all")
+    needed = 2 if kind == "single" else 1
+    for element in sorted(errors):
+        row = rows[element]
+        before = slice(int(np.searchsorted(rows, row)), element)
+        if np.count_nonzero(decisive[before] & ~empty[before]) < needed:
+            raise RowError(int(row), errors[element])
+
+
+# --- reduce --------------------------------------------------------------------------------------------------------
+
+
+def reduction(accumulator: str, initial: Compiled, variable: str, source: Compiled, step: Compiled) -> Evaluator:
+    """`reduce(accumulator = initial, variable IN source | step)`: step by step for all rows at once."""
+    outer = step.uses - {accumulator, variable}
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        elements = elements_of(source.evaluate(batch, execution))
+        every = np.arange(batch.row_count, dtype=np.int64)
+        lengths = np.diff(elements.offsets)
+        present = every if elements.nulls is None else every[~elements.nulls]
+        pieces: list[tuple[Int64s, Column]] = []
+        if elements.nulls is not None:
+            empty = every[elements.nulls]
+            pieces.append((empty, nulls(len(empty))))
+        rows, total = present, initial.on_rows(batch, present, execution)
+        place = 0
+        while len(rows):
+            going = lengths[rows] > place
+            if not going.all():
+                done = np.flatnonzero(~going)
+                pieces.append((rows[done], total.take(done)))
+                still = np.flatnonzero(going)
+                rows, total = rows[still], total.take(still)
+                if not len(rows):
+                    break
+            columns = {name: batch.columns[name].take(rows) for name in outer}
+            columns[variable] = elements.column.take(elements.offsets[rows] + place)
+            columns[accumulator] = total
+            try:
+                total = step.evaluate(Batch(columns, len(rows)), execution)
+            except RowError as failure:
+                raise RowError(int(rows[failure.row]), failure.error) from None
+            place += 1
+            if place % 1024 == 0:
+                execution.check()
+        return scattered(pieces, batch.row_count)
+
+    return evaluate

@@ -1,0 +1,482 @@
+"""Java's regular expressions, which `=~` takes, run by Python's `re`.
+
+A pattern goes in, a function from a text to whether all of it matches comes out. The pattern is read as
+`java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written anew for Python. What
+differs is spelled out on the way:
+
+    . ^ $            Java's line terminators are \\n \\r \\u0085 \\u2028 \\u2029
+    \\d \\w \\s         ASCII without the flag U
+    [a-z&&[^b]]      intersections and nested classes become lookaheads and alternatives
+    a(?i)b|c         a flag holds to the end of its group, alternatives included: it is put around each run of atoms
+    \\2              a group that is not there (yet) never matches
+    \\p{Lu} \\h \\R \\Q..\\E \\x{1F600}
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+from hoplite.engine.expressions.regex_classes import CharacterClass, property_class
+from hoplite.errors import CypherError, semantic_error, unsupported
+
+Matcher = Callable[[str], bool]
+
+
+@lru_cache(maxsize=512)
+def matcher(pattern: str) -> Matcher:
+    """Whether a text matches, as a whole: `matcher('a.*')('abc')` is true."""
+    translated = _Translator(pattern).translate()
+    try:
+        compiled = re.compile(translated)
+    except (re.error, OverflowError):
+        raise unsupported(f"the regular expression {pattern}") from None
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+_END = ""  # what `peek` returns past the end
+_LINE_END = r"\n\r\u0085\u2028\u2029"
+_BEFORE_LAST_LINE_END = r"(?:(?=(?:\r\n|[\r\u0085\u2028\u2029])?\Z)|(?<!\r)(?=\n\Z))"
+_AT_LINE_END = r"(?:\Z|(?=[\r\u0085\u2028\u2029])|(?<!\r)(?=\n))"
+_AT_LINE_START = r"(?:\A|(?<=[\n\u0085\u2028\u2029])|(?<=\r)(?!\n))(?!\Z)"
+_NEVER = "(?!)"
+_HORIZONTAL_SPACE = r" \t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
+_VERTICAL_SPACE = r"\n\x0b\f\r\u0085\u2028\u2029"
+_CONTROL_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
+_FLAGS = "idmsuxU"
+_HEX_DIGITS = "0123456789abcdefABCDEF"
+
+
+class _Translator:
+    """One pass over a pattern; `cursor` moves as in Java, for its messages name the place."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.cursor = 0
+        self.flags: frozenset[str] = frozenset()
+        self.groups_opened = 0
+        self.groups_closed: set[int] = set()
+        self.names: dict[str, int] = {}
+
+    def translate(self) -> str:
+        """The same pattern for Python."""
+        translated = self._alternatives()
+        if self.cursor < len(self.pattern):
+            raise self._error("Unmatched closing ')'", self.cursor - 1)
+        return translated
+
+    # --- reading ---
+
+    def _error(self, description: str, index: int) -> CypherError:
+        """Java's message: the place, the pattern, and a caret where the place is within it."""
+        place = f" near index {index}" if index >= 0 else ""
+        caret = f"\n{' ' * index}^" if 0 <= index < len(self.pattern) else ""
+        return semantic_error(f"Invalid Regex: {description}{place}\n{self.pattern}{caret}", "22000")
+
+    def _peek(self, ahead: int = 0) -> str:
+        place = self.cursor + ahead
+        return self.pattern[place] if place < len(self.pattern) else _END
+
+    def _skip_comments(self) -> None:
+        while "x" in self.flags and self._peek() and self._peek() in " \t\n\x0b\f\r#":
+            if self._peek() == "#":
+                while self._peek() and self._peek() not in "\n\r\u0085\u2028\u2029":
+                    self.cursor += 1
+            else:
+                self.cursor += 1
+
+    # --- groups and sequences ---
+
+    def _alternatives(self) -> str:
+        branches = [self._sequence()]
+        while self._peek() == "|":
+            self.cursor += 1
+            branches.append(self._sequence())
+        return "|".join(branches)
+
+    def _sequence(self) -> str:
+        """Atoms up to `|`, `)` or the end; runs that ignore case are put in a group with that flag."""
+        runs: list[tuple[str, str]] = []
+        while True:
+            self._skip_comments()
+            char = self._peek()
+            if char in ("|", ")", _END):
+                break
+            atom = self._atom()
+            if atom is None:
+                continue
+            flags = "" if "i" not in self.flags else "iu" if "u" in self.flags or "U" in self.flags else "ia"
+            text = self._quantified(atom)
+            if runs and runs[-1][0] == flags:
+                runs[-1] = flags, runs[-1][1] + text
+            else:
+                runs.append((flags, text))
+        return "".join(f"(?{flags}:{text})" if flags else text for flags, text in runs)
+
+    def _quantified(self, atom: str) -> str:
+        self._skip_comments()
+        char = self._peek()
+        if char and char in "*+?":
+            self.cursor += 1
+            quantifier = char
+        elif char == "{":
+            quantifier = self._counted()
+        else:
+            return atom
+        if self._peek() and self._peek() in "?+":
+            quantifier += self._peek()
+            self.cursor += 1
+        # A quantifier behind an assertion or another group of ours must take all of it.
+        return f"(?:{atom}){quantifier}"
+
+    def _counted(self) -> str:
+        found = re.compile(r"\{(\d+)(,(\d*))?").match(self.pattern, self.cursor)
+        if found is None:
+            raise self._error("Illegal repetition", self.cursor + 1)
+        for bound in (1, 3):
+            for end in range(found.start(bound) + 1, found.end(bound) + 1):
+                if int(self.pattern[found.start(bound) : end]) > 0x7FFFFFFF:
+                    raise self._error("Illegal repetition range", end - 1)
+        self.cursor = found.end()
+        if self._peek() != "}":
+            raise self._error("Unclosed counted closure", self.cursor)
+        if found[3] and int(found[3]) < int(found[1]):
+            raise self._error("Illegal repetition range", self.cursor)
+        self.cursor += 1
+        return found[0] + "}"
+
+    def _atom(self) -> str | None:
+        """One atom, translated; None for what only changes flags."""
+        char = self._peek()
+        if char in "*+?":
+            raise self._error(f"Dangling meta character '{char}'", self.cursor)
+        if char == "(":
+            return self._group()
+        if char == "[":
+            self.cursor += 1
+            return self._class().pattern()
+        if char == "\\":
+            return self._escape()
+        if char == "{":
+            raise self._error("Illegal repetition", self.cursor + 1)
+        self.cursor += 1
+        match char:
+            case ".":
+                return r"[\s\S]" if "s" in self.flags else r"[^\n]" if "d" in self.flags else f"[^{_LINE_END}]"
+            case "^":
+                return _AT_LINE_START if "m" in self.flags else r"\A"
+            case "$":
+                return _AT_LINE_END if "m" in self.flags else _BEFORE_LAST_LINE_END
+            case _:
+                return re.escape(char)
+
+    def _group(self) -> str | None:
+        outer_flags = self.flags
+        self.cursor += 1
+        number = None
+        opening = "(?:"
+        if self._peek() != "?":
+            number, opening = self._numbered(), "("
+        else:
+            kind = self._peek(1)
+            self.cursor += 2
+            if kind and kind in ":=!>":
+                opening = f"(?{kind}"
+            elif kind == "<" and self._peek() and self._peek() in "=!":
+                opening = f"(?<{self._peek()}"
+                self.cursor += 1
+            elif kind == "<":
+                number, opening = self._numbered(), "("
+                self.names[self._group_name()] = number
+            else:
+                self.cursor -= 1
+                if self._inline_flags():
+                    return None  # they hold to the end of the group around
+        body = self._alternatives()
+        if self._peek() != ")":
+            raise self._error("Unclosed group", self.cursor)
+        self.cursor += 1
+        self.flags = outer_flags
+        if number is not None:
+            self.groups_closed.add(number)
+        if opening.startswith("(?<"):
+            return self._look_behind(opening, body)
+        return f"{opening}{body})"
+
+    def _look_behind(self, opening: str, body: str) -> str:
+        """Python looks behind by a fixed width: a choice of several widths becomes a choice of assertions."""
+        try:
+            re.compile(f"{opening}{body})")
+        except re.error as error:
+            if "fixed-width" not in str(error) or "(" in body or "[" in body or "\\" in body:
+                return f"{opening}{body})"
+            parts = [f"{opening}{part})" for part in body.split("|")]
+            return f"(?:{'|'.join(parts)})" if opening == "(?<=" else "".join(parts)
+        return f"{opening}{body})"
+
+    def _numbered(self) -> int:
+        self.groups_opened += 1
+        return self.groups_opened
+
+    def _group_name(self) -> str:
+        found = re.compile(r"[a-zA-Z][a-zA-Z0-9]*").match(self.pattern, self.cursor)
+        if found is None:
+            raise self._error("capturing group name does not start with a Latin letter", self.cursor)
+        self.cursor = found.end()
+        if self._peek() != ">":
+            raise self._error("named capturing group is missing trailing '>'", self.cursor)
+        if found[0] in self.names:
+            raise self._error(f"Named capturing group <{found[0]}> is already defined", self.cursor)
+        self.cursor += 1
+        return found[0]
+
+    def _inline_flags(self) -> bool:
+        """Read `i-m)` or `i-m:`; whether it stands alone."""
+        flags, adding = set(self.flags), True
+        while True:
+            char = self._peek()
+            self.cursor += 1
+            if char == "-" and adding:
+                adding = False
+            elif char and char in _FLAGS:
+                flags.add(char) if adding else flags.discard(char)
+            else:
+                break
+        if char not in (")", ":"):
+            raise self._error("Unknown inline modifier", self.cursor - 1)
+        self.flags = frozenset(flags)
+        return char == ")"
+
+    # --- escapes ---
+
+    def _escape(self) -> str:
+        """A backslash outside of a class."""
+        char = self._peek(1)
+        simple = {
+            "A": r"\A",
+            "G": r"\A",
+            "z": r"\Z",
+            "Z": _BEFORE_LAST_LINE_END,
+            "b": r"\b",
+            "B": r"\B",
+            "R": rf"(?:\r\n|[{_VERTICAL_SPACE}])",
+            "X": r"(?:\r\n|[\s\S][\u0300-\u036f\u200d\ufe00-\ufe0f]*)",
+        }.get(char)
+        if simple is not None:
+            self.cursor += 2
+            return simple
+        if char == "Q":
+            end = self.pattern.find("\\E", self.cursor)
+            quoted = self.pattern[self.cursor + 2 : None if end < 0 else end]
+            self.cursor = len(self.pattern) if end < 0 else end + 2
+            return "".join(map(re.escape, quoted)) or "(?:)"
+        if char == "k":
+            return self._named_reference()
+        if char and char in "123456789":
+            return self._reference()
+        known = self._class_escape()
+        return known.pattern() if known is not None else re.escape(self._character())
+
+    def _reference(self) -> str:
+        """`\\12`: group 12 where there are so many, else group 1 and the digit 2."""
+        self.cursor += 1
+        number = int(self._peek())
+        self.cursor += 1
+        while self._peek().isdigit() and number * 10 + int(self._peek()) <= self.groups_opened:
+            number = number * 10 + int(self._peek())
+            self.cursor += 1
+        return f"(?:\\{number})" if number in self.groups_closed else _NEVER
+
+    def _named_reference(self) -> str:
+        found = re.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.cursor)
+        if found is None:
+            raise self._error("\\k is not followed by '<' for named capturing group", self.cursor + 2)
+        self.cursor = found.end()
+        if found[1] not in self.names:
+            raise self._error(f"named capturing group <{found[1]}> does not exist", self.cursor - 1)
+        number = self.names[found[1]]
+        return f"(?:\\{number})" if number in self.groups_closed else _NEVER
+
+    def _class_escape(self) -> CharacterClass | None:
+        """`\\d`, `\\p{..}` and the like; None (and nothing read) where the escape is a single character."""
+        char = self._peek(1)
+        if char and char in "pP":
+            return self._property()
+        if not char or char not in "dDwWsShHvV":
+            return None
+        self.cursor += 2
+        lower = char.lower()
+        if lower in "hv":
+            content = _HORIZONTAL_SPACE if lower == "h" else _VERTICAL_SPACE
+        elif "U" in self.flags:
+            content = rf"\{lower}"
+        else:
+            content = {"d": "0-9", "w": "a-zA-Z_0-9", "s": r" \t\n\x0b\f\r"}[lower]
+        return CharacterClass(content, negated=char.isupper())
+
+    def _property(self) -> CharacterClass:
+        negated = self._peek(1) == "P"
+        self.cursor += 2
+        if self._peek() == "{":
+            end = self.pattern.find("}", self.cursor)
+            if end < 0:
+                raise self._error("Unclosed character family", len(self.pattern))
+            name = self.pattern[self.cursor + 1 : end]
+            self.cursor = end + 1
+            if not name:
+                raise self._error("Empty character family", self.cursor - 1)
+        else:
+            name = self._peek()
+            self.cursor += 1
+        content = property_class(name, "U" in self.flags)
+        if content is None:
+            raise self._error(f"Unknown character property name {{{name}}}", self.cursor - 1)
+        return CharacterClass(content, negated=negated)
+
+    def _character(self) -> str:
+        """An escape that stands for one character."""
+        self.cursor += 2
+        char = self.pattern[self.cursor - 1 : self.cursor]
+        if char in _CONTROL_ESCAPES:
+            return _CONTROL_ESCAPES[char]
+        match char:
+            case "0":
+                return self._octal()
+            case "x":
+                return self._hexadecimal()
+            case "u":
+                return self._unicode()
+            case "c":
+                if self._peek() == _END:
+                    raise self._error("Illegal control escape sequence", self.cursor - 1)
+                self.cursor += 1
+                return chr(ord(self.pattern[self.cursor - 1]) ^ 64)
+            case "N":
+                found = re.compile(r"\{([^}]*)\}").match(self.pattern, self.cursor)
+                if found is None:
+                    raise self._error("Illegal character name escape sequence", self.cursor)
+                self.cursor = found.end()
+                try:
+                    return unicodedata.lookup(found[1])
+                except KeyError:
+                    raise self._error(f"Unknown character name [{found[1]}]", self.cursor - 1) from None
+            case "":
+                raise self._error("Unexpected internal error", len(self.pattern))
+            case _ if char.isascii() and char.isalpha():
+                raise self._error("Illegal/unsupported escape sequence", self.cursor - 1)
+            case _:
+                return char
+
+    def _octal(self) -> str:
+        found = re.compile(r"[0-3]?[0-7]{1,2}").match(self.pattern, self.cursor)
+        if found is None:
+            raise self._error("Illegal octal escape sequence", self.cursor)
+        self.cursor = found.end()
+        return chr(int(found[0], 8))
+
+    def _hexadecimal(self) -> str:
+        """`\\x61` or `\\x{1F600}`"""
+        if self._peek() != "{":
+            return chr(self._hex_digits(2, "Illegal hexadecimal escape sequence"))
+        self.cursor += 1
+        code, start = 0, self.cursor
+        while self._peek() and self._peek() in _HEX_DIGITS:
+            code = code * 16 + int(self._peek(), 16)
+            if code > 0x10FFFF:
+                raise self._error("Hexadecimal codepoint is too big", self.cursor)
+            self.cursor += 1
+        if self._peek() != "}" or self.cursor == start:
+            raise self._error("Unclosed hexadecimal escape sequence", self.cursor)
+        self.cursor += 1
+        return chr(code)
+
+    def _unicode(self) -> str:
+        """`\\u0061`; a pair of surrogates is one character."""
+        code = self._hex_digits(4, "Illegal Unicode escape sequence")
+        low = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})").match(self.pattern, self.cursor)
+        if 0xD800 <= code <= 0xDBFF and low is not None:
+            self.cursor = low.end()
+            return chr(0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00)
+        return chr(code)
+
+    def _hex_digits(self, count: int, complaint: str) -> int:
+        code = 0
+        for _ in range(count):
+            if not self._peek() or self._peek() not in _HEX_DIGITS:
+                raise self._error(complaint, self.cursor)
+            code = code * 16 + int(self._peek(), 16)
+            self.cursor += 1
+        return code
+
+    # --- classes ---
+
+    def _class(self) -> CharacterClass:
+        """After `[`: items and nested classes, intersected where `&&` stands, up to `]`."""
+        negated = self._peek() == "^"
+        if negated:
+            self.cursor += 1
+        factors: list[CharacterClass] = []
+        content, empty = "", True
+        nested: list[CharacterClass] = []
+        while True:
+            self._skip_comments()
+            char = self._peek()
+            if char == _END:
+                raise self._error("Unclosed character class", len(self.pattern) - 1)
+            if char == "]" and (not empty or factors):
+                self.cursor += 1
+                break
+            if char == "&" and self._peek(1) == "&":
+                self.cursor += 2
+                factors.append(CharacterClass(content, tuple(nested)))
+                content, nested = "", []
+                continue
+            empty = False
+            if char == "[":
+                self.cursor += 1
+                nested.append(self._class())
+                continue
+            family = self._class_escape() if char == "\\" else None
+            if family is not None:
+                nested.append(family)
+            elif char == "\\" and self._peek(1) == "Q":
+                end = self.pattern.find("\\E", self.cursor)
+                stop = len(self.pattern) if end < 0 else end
+                content += "".join(map(re.escape, self.pattern[self.cursor + 2 : stop]))
+                self.cursor = stop if end < 0 else end + 2
+            else:
+                content += self._range()
+        last = CharacterClass(content, tuple(nested))
+        if not factors:
+            return CharacterClass(content, tuple(nested), negated=negated)
+        # An empty side of && takes nothing away, as in Java.
+        sides = tuple(side for side in (*factors, last) if side.content or side.nested)
+        return CharacterClass("", (), sides, negated)
+
+    def _range(self) -> str:
+        """`a` or `a-z` inside a class."""
+        first = self._class_character()
+        if self._peek() == "-" and self._peek(1) not in ("[", "]"):
+            self.cursor += 1
+            if self._peek() == _END:
+                raise self._error("Illegal character range", self.cursor)
+            if self._peek() == "\\" and self._peek(1) in tuple("dDwWsShHvV"):
+                raise self._error("Illegal character range", self.cursor + 1)
+            last = self._class_character()
+            if last < first:
+                raise self._error("Illegal character range", self.cursor - 1)
+            return f"{re.escape(first)}-{re.escape(last)}"
+        return _in_class(first)
+
+    def _class_character(self) -> str:
+        if self._peek() == "\\":
+            return self._character()
+        self.cursor += 1
+        return self.pattern[self.cursor - 1]
+
+
+def _in_class(char: str) -> str:
+    """A character as it is written inside of Python's brackets."""
+    return f"\\{char}" if char in "\\]^-[&~|" else char

@@ -1,0 +1,128 @@
+"""Predicates on the type and form of values: `IS :: TYPE`, `IS NORMALIZED`, `IS NULL`.
+
+A type is compiled to a test of single values. A typed column holds values of one type only: one test of a sample
+decides for all of it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.expressions.evaluator import map_rows
+from hoplite.grammar.ast import TypeName
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    Floats,
+    Integers,
+    Nodes,
+    Paths,
+    Relationships,
+    Strings,
+)
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+Test = Callable[[Any], bool]
+
+_CLASSES: dict[str, type] = {
+    "BOOLEAN": bool,
+    "STRING": str,
+    "INTEGER": int,
+    "FLOAT": float,
+    "DATE": Date,
+    "LOCAL TIME": LocalTime,
+    "ZONED TIME": Time,
+    "LOCAL DATETIME": LocalDateTime,
+    "ZONED DATETIME": DateTime,
+    "DURATION": Duration,
+    "POINT": Point,
+    "NODE": NodeRef,
+    "RELATIONSHIP": RelationshipRef,
+    "PATH": PathValue,
+    "MAP": dict,
+}
+_STORABLE = (bool, str, int, float, bytes, Date, LocalTime, Time, LocalDateTime, DateTime, Duration, Point)
+_SAMPLES: dict[type, Any] = {
+    Integers: 0,
+    Floats: 0.0,
+    Booleans: True,
+    Strings: "",
+    Nodes: NodeRef(0),
+    Relationships: RelationshipRef(0),
+    Paths: PathValue((0,), ()),
+}
+
+
+def is_type(type_name: TypeName, negated: bool) -> Callable[[Column], Column]:
+    """`column IS [NOT] :: type_name`"""
+    test = type_test(type_name)
+    for_null = test(None) != negated
+
+    def evaluate(column: Column) -> Column:
+        sample = _SAMPLES.get(type(column))
+        if sample is None:
+            return map_rows(lambda value: test(value) != negated, column)
+        values = np.full(len(column), test(sample) != negated, np.bool_)
+        values[column.null_mask()] = for_null
+        return Booleans(values)
+
+    return evaluate
+
+
+def type_test(type_name: TypeName) -> Test:
+    """Whether a value is of the type; null is of every type that is not NOT NULL."""
+    kind = _kind_test(type_name)
+    nullable = not type_name.not_null and type_name.name != "NOTHING"
+    if type_name.name == "UNION":
+        return kind
+    return lambda value: nullable if value is None else kind(value)
+
+
+def _kind_test(type_name: TypeName) -> Test:
+    match type_name.name:
+        case "ANY":
+            return lambda value: True
+        case "NULL" | "NOTHING":
+            return lambda value: False
+        case "PROPERTY VALUE":
+            return _is_storable
+        case "LIST":
+            of_item = type_test(type_name.arguments[0]) if type_name.arguments else lambda value: True
+            return lambda value: isinstance(value, list) and all(map(of_item, value))
+        case "UNION":
+            tests = [type_test(alternative) for alternative in type_name.arguments]
+            return lambda value: any(test(value) for test in tests)
+        case name:
+            wanted = _CLASSES[name]
+            return lambda value: type(value) is wanted
+
+
+def _is_storable(value: Any) -> bool:
+    """Whether a property may hold the value: a scalar, or a list of scalars of one type (numbers mix)."""
+    if not isinstance(value, list):
+        return isinstance(value, _STORABLE)
+    kinds = set(map(type, value))
+    return kinds <= set(_STORABLE) - {bytes} and (len(kinds) <= 1 or kinds == {int, float})
+
+
+def is_null(column: Column, negated: bool) -> Booleans:
+    """`column IS [NOT] NULL`"""
+    empty = column.null_mask()
+    return Booleans(~empty if negated else empty)
+
+
+def is_normalized(column: Column, form: str, negated: bool) -> Column:
+    """`column IS [NOT] form NORMALIZED`: null on anything but text."""
+
+    def by_value(value: Any) -> bool | None:
+        if not isinstance(value, str):
+            return None
+        return unicodedata.is_normalized(form, value) != negated  # type: ignore[arg-type]
+
+    return map_rows(by_value, column)
