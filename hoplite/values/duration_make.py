@@ -1,0 +1,56 @@
+"""Durations from their parts: whole numbers, fractions that cascade, and the check for overflow.
+
+A month is 2629746 seconds on average (30.436875 days): that is how much of the smaller parts a
+fraction of a month becomes, and how durations are ordered by length.
+"""
+
+from __future__ import annotations
+
+from hoplite.errors import CypherError, argument_error, arithmetic_error
+from hoplite.values.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, SECONDS_PER_DAY
+from hoplite.values.temporal import MAX_INTEGER, MIN_INTEGER, Duration
+
+SECONDS_PER_MONTH = 2_629_746
+_NANOS_PER_MONTH = SECONDS_PER_MONTH * NANOS_PER_SECOND
+
+
+def overflow(parts: str) -> CypherError:
+    """The error for a duration of more than 2^63 seconds."""
+    return argument_error(f"Invalid value for duration, will cause overflow. Value was {parts}", "22015")
+
+
+def average_seconds(duration: Duration) -> int:
+    """The length of a duration, its months taken as average ones."""
+    return duration.months * SECONDS_PER_MONTH + duration.days * SECONDS_PER_DAY + duration.seconds
+
+
+def whole_duration(months: int, days: int, seconds: int, nanoseconds: int) -> Duration:
+    """A duration of whole parts; nanoseconds beyond a second are carried over."""
+    carried, nanos = divmod(nanoseconds, NANOS_PER_SECOND)
+    duration = Duration(months, days, seconds + carried, nanos)
+    fits = all(
+        MIN_INTEGER <= part <= MAX_INTEGER for part in (months, days, duration.seconds, average_seconds(duration))
+    )
+    if not fits:
+        raise overflow(f"months={months}, days={days}, seconds={seconds}, nanos={nanoseconds}")
+    return duration
+
+
+def approximate_duration(months: float, days: float, seconds: float, nanoseconds: float, sign: int = 1) -> Duration:
+    """A duration whose fractions go into the next smaller part, in double precision as Neo4j's."""
+    whole_months = _to_integer(months)
+    days += (_NANOS_PER_MONTH * months - _NANOS_PER_MONTH * whole_months) / NANOS_PER_DAY
+    whole_days = _to_integer(days)
+    seconds += (NANOS_PER_DAY * days - NANOS_PER_DAY * whole_days) / NANOS_PER_SECOND
+    whole_seconds = _to_integer(seconds)
+    nanoseconds += NANOS_PER_SECOND * seconds - NANOS_PER_SECOND * whole_seconds
+    return whole_duration(sign * whole_months, sign * whole_days, sign * whole_seconds, sign * _to_integer(nanoseconds))
+
+
+def _to_integer(value: float) -> int:
+    """Java's cast to long, which cuts the fraction and takes NaN for 0, but not beyond 64 bits."""
+    if value != value:
+        return 0
+    if not float(MIN_INTEGER) <= value <= float(MAX_INTEGER):
+        raise arithmetic_error("long overflow")
+    return max(MIN_INTEGER, min(MAX_INTEGER, int(value)))

@@ -1,0 +1,250 @@
+"""When values are equal, which is smaller, and which are one group.
+
+Cypher has three notions, and they differ:
+
+    equals, compare   `=` and `<`: null where a null decides or types do not compare. An integer and
+                      a float compare as doubles; nothing is equal to NaN.
+    sort_key          ORDER BY, min, max: every value has a place, numbers compare exactly.
+                      MAP < NODE < RELATIONSHIP < LIST < PATH < POINT < ZONED DATETIME <
+                      LOCAL DATETIME < DATE < ZONED TIME < LOCAL TIME < DURATION < STRING <
+                      BOOLEAN < NUMBER < NaN < null
+    group_key         DISTINCT and grouping: null with null and 1 with 1.0 are one group,
+                      while every NaN is a group of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from hoplite.values.calendar import NANOS_PER_SECOND
+from hoplite.values.duration_make import average_seconds
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+UNORDERED = 2
+"""What `compare` gives for NaN beside a number: not smaller, equal or larger, and yet not null."""
+
+
+# --- = -----------------------------------------------------------------------------------------
+
+
+def equals(left: Any, right: Any) -> bool | None:
+    """Cypher's `=`."""
+    if left is None or right is None:
+        return None
+    left_type, right_type = type(left), type(right)
+    if left_type is right_type:
+        if left_type is list:
+            return _equal_lists(left, right)
+        if left_type is dict:
+            return _equal_maps(left, right)
+        return bool(left == right)
+    if left_type is int and right_type is float:
+        return bool(float(left) == right)
+    if left_type is float and right_type is int:
+        return bool(left == float(right))
+    if left_type is bytes and right_type is list:
+        return _equal_lists(list(left), right)
+    if left_type is list and right_type is bytes:
+        return _equal_lists(left, list(right))
+    return False
+
+
+def _equal_lists(left: list[Any], right: list[Any]) -> bool | None:
+    if len(left) != len(right):
+        return False
+    undecided = False
+    for left_item, right_item in zip(left, right, strict=True):
+        same = equals(left_item, right_item)
+        if same is False:
+            return False
+        undecided = undecided or same is None
+    return None if undecided else True
+
+
+def _equal_maps(left: dict[str, Any], right: dict[str, Any]) -> bool | None:
+    if left.keys() != right.keys():
+        return False
+    undecided = False
+    for key, left_item in left.items():
+        same = equals(left_item, right[key])
+        if same is False:
+            return False
+        undecided = undecided or same is None
+    return None if undecided else True
+
+
+# --- < ------------------------------------------------------------------------------------------
+
+
+def compare(left: Any, right: Any) -> int | None:
+    """-1, 0 or 1 as `left` is smaller, equal or larger; UNORDERED for NaN; None for null."""
+    if left is None or right is None:
+        return None
+    left_type, right_type = type(left), type(right)
+    if left_type is right_type:
+        if left_type is int or left_type is str or left_type is bool:
+            return _sign(left, right)
+        key = _COMPARABLE.get(left_type)
+        if key is not None:
+            return _sign(key(left), key(right))
+        if left_type is list:
+            return _compare_lists(left, right)
+        if left_type is dict:
+            return _compare_maps(left, right)
+        if left_type is not float:
+            return None
+    elif not (left_type in _NUMBERS and right_type in _NUMBERS):
+        if bytes in (left_type, right_type) and list in (left_type, right_type):
+            return _compare_lists(list(left), list(right))
+        return None
+    left, right = float(left), float(right)
+    if left != left or right != right:
+        return UNORDERED
+    return _sign(left, right)
+
+
+def _sign(left: Any, right: Any) -> int:
+    return 1 if left > right else -1 if left < right else 0
+
+
+def less_than(left: Any, right: Any) -> bool | None:
+    """Cypher's `<`."""
+    order = compare(left, right)
+    return None if order is None else order == -1
+
+
+def less_or_equal(left: Any, right: Any) -> bool | None:
+    """Cypher's `<=`."""
+    order = compare(left, right)
+    return None if order is None else order in (-1, 0)
+
+
+_NUMBERS = (int, float)
+
+
+def _compare_lists(left: list[Any], right: list[Any]) -> int | None:
+    for left_item, right_item in zip(left, right, strict=False):
+        order = compare(left_item, right_item)
+        if order != 0:
+            return None if order == UNORDERED else order
+    return (len(left) > len(right)) - (len(left) < len(right))
+
+
+def _compare_maps(left: dict[str, Any], right: dict[str, Any]) -> int | None:
+    if len(left) != len(right):
+        return 1 if len(left) > len(right) else -1
+    left_keys, right_keys = sorted(left), sorted(right)
+    if left_keys != right_keys:
+        return 1 if left_keys > right_keys else -1
+    for key in left_keys:
+        order = compare(left[key], right[key])
+        if order != 0:
+            return None if order == UNORDERED else order
+    return 0
+
+
+# Instants compare by the moment alone, whatever their zone; durations and points do not compare.
+_COMPARABLE: dict[type, Callable[[Any], Any]] = {
+    Date: lambda date: date.epoch_day,
+    LocalTime: lambda time: time.nanosecond_of_day,
+    Time: lambda time: time.utc_nanosecond,
+    LocalDateTime: lambda moment: (moment.epoch_day, moment.nanosecond_of_day),
+    DateTime: lambda moment: (moment.epoch_second, moment.nanosecond),
+}
+
+
+# --- ORDER BY -----------------------------------------------------------------------------------
+
+_MAP, _NODE, _RELATIONSHIP, _LIST, _PATH, _POINT = range(6)
+_DATE_TIME, _LOCAL_DATE_TIME, _DATE, _TIME, _LOCAL_TIME, _DURATION = range(6, 12)
+_STRING, _BOOLEAN, _NUMBER, _NAN, _NULL = range(12, 17)
+
+SortKey = tuple[Any, ...]
+_NULL_KEY: SortKey = (_NULL,)
+_NAN_KEY: SortKey = (_NAN,)
+
+
+def sort_key(value: Any) -> SortKey:
+    """A key for `sorted` that puts any values in Cypher's ascending order."""
+    return _SORT_KEYS[type(value)](value)
+
+
+def _float_key(value: float) -> SortKey:
+    return (_NUMBER, value) if value == value else _NAN_KEY
+
+
+def _list_key(items: list[Any] | bytes) -> SortKey:
+    return (_LIST, [sort_key(item) for item in items])
+
+
+def _map_key(entries: dict[str, Any]) -> SortKey:
+    keys = sorted(entries)
+    return (_MAP, len(keys), keys, [sort_key(entries[key]) for key in keys])
+
+
+def _path_key(path: PathValue) -> SortKey:
+    return (_PATH, path.nodes[0], path.relationships, path.nodes)
+
+
+def _date_time_key(moment: DateTime) -> SortKey:
+    return (
+        _DATE_TIME,
+        moment.epoch_second,
+        moment.nanosecond,
+        moment.offset_seconds,
+        moment.region or "",
+    )
+
+
+def _duration_key(duration: Duration) -> SortKey:
+    return (
+        _DURATION,
+        average_seconds(duration) * NANOS_PER_SECOND + duration.nanoseconds,
+        duration.months,
+        duration.days,
+    )
+
+
+_SORT_KEYS: dict[type, Callable[[Any], SortKey]] = {
+    type(None): lambda value: _NULL_KEY,
+    int: lambda value: (_NUMBER, value),
+    str: lambda value: (_STRING, value),
+    float: _float_key,
+    bool: lambda value: (_BOOLEAN, value),
+    list: _list_key,
+    dict: _map_key,
+    bytes: _list_key,
+    NodeRef: lambda node: (_NODE, node.id),
+    RelationshipRef: lambda relationship: (_RELATIONSHIP, relationship.id),
+    PathValue: _path_key,
+    Point: lambda point: (_POINT, point.srid, point.coordinates),
+    DateTime: _date_time_key,
+    LocalDateTime: lambda moment: (_LOCAL_DATE_TIME, moment.epoch_day, moment.nanosecond_of_day),
+    Date: lambda date: (_DATE, date.epoch_day),
+    Time: lambda time: (_TIME, time.utc_nanosecond, time.offset_seconds),
+    LocalTime: lambda time: (_LOCAL_TIME, time.nanosecond_of_day),
+    Duration: _duration_key,
+}
+
+
+# --- DISTINCT -----------------------------------------------------------------------------------
+
+_PLAIN = {int, str, type(None), Date, LocalTime, Time, LocalDateTime, DateTime, Duration, Point}
+_PLAIN |= {NodeRef, RelationshipRef, PathValue}
+
+
+def group_key(value: Any) -> Hashable:
+    """A hashable key that is equal for values of one group, and only for those."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if kind is float:
+        return value if value == value else object()
+    if kind is bool:
+        return (bool, value)  # Python takes True for 1
+    if kind is dict:
+        return (dict, frozenset((key, group_key(item)) for key, item in value.items()))
+    return (list, tuple(map(group_key, value)))

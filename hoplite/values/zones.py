@@ -1,0 +1,129 @@
+"""Time zones: names and offsets to seconds, local time to instants.
+
+A zone is a fixed offset in seconds or the name of a region (`Europe/Paris`). The rules of regions
+come from `zoneinfo`, which knows the years 1 to 9999; beyond them the rules of the last year
+repeat with the 400 years of the calendar, and before them local mean time holds, as in Java.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from datetime import UTC, datetime, timedelta
+from importlib import resources
+from zoneinfo import ZoneInfo
+
+from hoplite.values.calendar import DAYS_PER_CYCLE, SECONDS_PER_DAY
+
+MAX_OFFSET_SECONDS = 18 * 3600
+
+_SECONDS_PER_CYCLE = DAYS_PER_CYCLE * SECONDS_PER_DAY
+_EPOCH = datetime(1970, 1, 1)
+_FIRST_SECOND = int((datetime(2, 1, 1) - _EPOCH).total_seconds())
+_LAST_SECOND = int((datetime(9900, 1, 1) - _EPOCH).total_seconds())
+_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+# Names in the zone database that Java does not list as regions.
+_NOT_REGIONS = {"EST", "MST", "HST", "ROC", "Factory", "localtime", "posixrules"}
+
+
+class ZoneError(ValueError):
+    """A text that names no zone; `index` is where reading it stopped."""
+
+    def __init__(self, text: str, index: int, unparsed: bool) -> None:
+        reason = ", unparsed text found" if unparsed else ""
+        super().__init__(
+            f"Invalid value for TimeZone: Text '{text}' could not be parsed{reason} "
+            f'at index {index}\n"{text}"\n {" " * index}^'
+        )
+
+
+@functools.cache
+def _regions() -> dict[str, str]:
+    """Every region by its name in lower case."""
+    names = resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8").split()
+    regions = {name.lower(): name for name in names if name not in _NOT_REGIONS}
+    regions["ut"] = "UT"  # Java's own; the zone database writes UTC
+    return regions
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_zone(text: str) -> int | str:
+    """The offset in seconds or the region that `text` names, in any case: `z`, `europe/paris`."""
+    name = text.replace(" ", "_")
+    if name.upper() == "Z":
+        return 0
+    offset = _OFFSET.fullmatch(name)
+    if offset is not None:
+        seconds = offset_seconds(*offset.groups())
+        if abs(seconds) <= MAX_OFFSET_SECONDS:
+            return seconds
+        raise ZoneError(name, 0, unparsed=False)
+    regions = _regions()
+    region = regions.get(name.lower())
+    if region is not None:
+        return region
+    for length in range(len(name) - 1, 0, -1):
+        if name[:length].lower() in regions:
+            raise ZoneError(name, length, unparsed=True)
+    raise ZoneError(name, 0, unparsed=False)
+
+
+def offset_seconds(sign: str | None, hours: str | None, minutes: str | None, seconds: str | None = None) -> int:
+    """The signed seconds of the parts of an offset."""
+    total = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return -total if sign == "-" else total
+
+
+def offset_text(seconds: int) -> str:
+    """`Z`, `+01:00` or `+00:09:21`."""
+    if seconds == 0:
+        return "Z"
+    minutes, second = divmod(abs(seconds), 60)
+    hour, minute = divmod(minutes, 60)
+    text = f"{'-' if seconds < 0 else '+'}{hour:02}:{minute:02}"
+    return f"{text}:{second:02}" if second else text
+
+
+@functools.cache
+def _region(name: str) -> ZoneInfo:
+    return ZoneInfo("UTC" if name == "UT" else name)
+
+
+def _in_known_years(second: int) -> int:
+    """A second with the same zone rules that `datetime` can express."""
+    if second < _FIRST_SECOND:
+        return _FIRST_SECOND
+    if second > _LAST_SECOND:
+        return second - ((second - _LAST_SECOND) // _SECONDS_PER_CYCLE + 1) * _SECONDS_PER_CYCLE
+    return second
+
+
+def _seconds(delta: timedelta | None) -> int:
+    return 0 if delta is None else delta.days * SECONDS_PER_DAY + delta.seconds
+
+
+def offset_at(zone: int | str, epoch_second: int) -> int:
+    """The offset of a zone at an instant."""
+    if isinstance(zone, int):
+        return zone
+    instant = _EPOCH.replace(tzinfo=UTC) + timedelta(seconds=_in_known_years(epoch_second))
+    return _seconds(instant.astimezone(_region(zone)).utcoffset())
+
+
+def resolve_local(zone: int | str, local_second: int, preferred_offset: int | None = None) -> tuple[int, int]:
+    """The local second that a clock in the zone shows, and its offset.
+
+    In a gap the clock moves forward by the length of the gap. In an overlap `preferred_offset` is
+    kept if it is one of the two, else the earlier one holds.
+    """
+    if isinstance(zone, int):
+        return local_second, zone
+    local = _EPOCH + timedelta(seconds=_in_known_years(local_second))
+    region = _region(zone)
+    before = _seconds(local.replace(tzinfo=region).utcoffset())
+    after = _seconds(local.replace(tzinfo=region, fold=1).utcoffset())
+    if before < after:
+        return local_second + after - before, after
+    if preferred_offset == after:
+        return local_second, after
+    return local_second, before
