@@ -1,0 +1,104 @@
+"""The semantic check: an AST goes in, its columns, notifications and kind come out, or a compile-time error.
+
+    check(parse(text), text, catalogue, parameter_types(parameters))
+
+It finds what Neo4j finds before it runs a statement: names that are not defined or declared twice, types that contradict
+each other, misplaced aggregations and clauses, unknown functions and procedures. What it lets pass, the planner may take
+for valid.
+
+    state        what all parts share: text, catalogue, errors          scopes       layers of names
+    clauses      the order of clauses, subqueries                       typespec     sets of types
+    projections  WITH and RETURN, grouping, ORDER BY                    operators    types of operators
+    patterns     MATCH, CREATE, MERGE, patterns as expressions          functions    calls of functions
+    writes       SET, REMOVE, DELETE                                    procedures   CALL
+    expressions  everything that has a value                            warnings     notifications
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoplite.grammar import ast
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression
+from hoplite.planner.check.commands import check_command
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import Check
+from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.typespec import TypeSpec, any_of
+from hoplite.planner.check.warnings import find_notifications
+from hoplite.planner.notifications import Notification
+from hoplite.planner.types import CypherType
+
+__all__ = ["Checked", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the check learns about a statement.
+
+    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has the possible types of each column.
+    """
+
+    columns: tuple[str, ...]
+    types: tuple[TypeSpec, ...]
+    notifications: tuple[Notification, ...]
+    query_type: str
+    writes: bool
+
+
+def check(
+    statement: ast.Statement,
+    text: str,
+    catalogue: Catalogue,
+    parameters: Mapping[str, CypherType | None],
+) -> Checked:
+    """Check a statement. `parameters` has the type of each parameter given; None where it is not known."""
+    specs = {name: any_of((type,)) for name, type in parameters.items() if type is not None}
+    body = statement.body
+    if not isinstance(body, ast.SingleQuery | ast.Union):
+        return _command(body, text, catalogue, specs)
+    columns: dict[str, TypeSpec] = {}
+    for resolved in (False, True):
+        round = Check(text, catalogue, specs, resolved, check_subquery_expression)
+        columns = check_query(round, body, Scope())
+        if round.postponed:
+            raise round.postponed[0]
+    writes = _writes(body, catalogue)
+    return Checked(
+        columns=tuple(columns),
+        types=tuple(columns.values()),
+        notifications=find_notifications(statement, text, catalogue, writes=writes),
+        query_type=_query_type(writes=writes, returns=bool(columns)),
+        writes=writes,
+    )
+
+
+def _command(body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]) -> Checked:
+    columns = check_command(Check(text, catalogue, parameters, True, check_subquery_expression), body)
+    schema = isinstance(body, ast.CreateIndex | ast.CreateConstraint | ast.DropSchema)
+    return Checked(
+        columns=tuple(columns),
+        types=tuple(columns.values()),
+        notifications=(),
+        query_type="s" if schema else "r",
+        writes=schema,
+    )
+
+
+def _writes(query: ast.Query, catalogue: Catalogue) -> bool:
+    for node in walk(query):
+        if isinstance(node, UPDATES):
+            return True
+        if isinstance(node, ast.CallProcedure):
+            procedure = catalogue.procedure(node.name)
+            if procedure is not None and procedure.mode in ("WRITE", "SCHEMA"):
+                return True
+    return False
+
+
+def _query_type(*, writes: bool, returns: bool) -> str:
+    if not writes:
+        return "r"
+    return "rw" if returns else "w"

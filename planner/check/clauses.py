@@ -1,0 +1,424 @@
+"""Clauses one after the other: what each declares, reads and demands, and in which order they may stand.
+
+`check_query` walks a query (or a subquery) and returns its columns with their types.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import assert_never
+
+from hoplite.grammar import ast
+from hoplite.planner.check import writes
+from hoplite.planner.check.expressions import PROJECTED, VALUE, Place, check_predicate, forbid_aggregates, type_of
+from hoplite.planner.check.patterns import check_match, check_written
+from hoplite.planner.check.procedures import check_procedure
+from hoplite.planner.check.projections import check_count, check_projection
+from hoplite.planner.check.scopes import Guard, Scope
+from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, Check
+from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, exactly, list_spec
+from hoplite.planner.types import INTEGER, MAP, STRING
+
+Columns = dict[str, TypeSpec]
+
+UPDATES = (
+    ast.CreateClause,
+    ast.MergeClause,
+    ast.SetClause,
+    ast.RemoveClause,
+    ast.DeleteClause,
+    ast.ForeachClause,
+)
+_ENDINGS = (
+    "(must be a RETURN clause, a FINISH clause, an update clause, a unit subquery call, "
+    "or a procedure call with no YIELD)."
+)
+
+
+def clause_name(clause: ast.Clause) -> str:
+    """The keyword by which messages call a clause."""
+    match clause:
+        case ast.MatchClause():
+            return "MATCH"
+        case ast.WithClause():
+            return "WITH"
+        case ast.ReturnClause():
+            return "RETURN"
+        case ast.FinishClause():
+            return "FINISH"
+        case ast.UnwindClause():
+            return "UNWIND"
+        case ast.CallSubquery() | ast.CallProcedure():
+            return "CALL"
+        case ast.CreateClause():
+            return "CREATE"
+        case ast.MergeClause():
+            return "MERGE"
+        case ast.SetClause():
+            return "SET"
+        case ast.RemoveClause():
+            return "REMOVE"
+        case ast.DeleteClause():
+            return "DELETE"
+        case ast.ForeachClause():
+            return "FOREACH"
+        case ast.LoadCsvClause():
+            return "LOAD CSV"
+        case ast.UseClause():
+            return "USE"
+        case _:
+            assert_never(clause)
+
+
+class Ending:
+    """What the end of a query must be: some places take queries without a RETURN."""
+
+    QUERY = "query"
+    SUBQUERY_CALL = "call"  # CALL { }: columns need names
+    EXPRESSION = "expression"  # EXISTS { }, COUNT { }: no RETURN needed
+
+
+def check_query(check: Check, query: ast.Query, scope: Scope, ending: str = Ending.QUERY) -> Columns:
+    """Check a query in a scope; returns its columns."""
+    if isinstance(query, ast.SingleQuery):
+        return _check_single(check, query, scope, ending)
+    return _check_union(check, query, scope, ending)
+
+
+def _check_union(check: Check, union: ast.Union, scope: Scope, ending: str) -> Columns:
+    columns: Columns = {}
+    for index, query in enumerate(union.queries):
+        mine = _check_single(check, query, Scope(dict(scope.names), scope.outer, scope.guard), ending)
+        if index == 0:
+            columns = mine
+            continue
+        keyword = union.union_spans[index - 1].start if union.union_spans else query.span.start
+        if set(mine) != set(columns):
+            message = "All sub queries in an UNION must have the same return column names"
+            raise check.error(message, keyword, INVALID_SYNTAX)
+        if index > 1 and union.all[index - 1] != union.all[index - 2]:
+            raise check.error("Invalid combination of UNION and UNION ALL", keyword, INVALID_SYNTAX)
+        columns = {name: types | mine[name] for name, types in columns.items()}
+    for query in union.queries:
+        for clause in query.clauses:
+            if isinstance(clause, ast.CallSubquery) and clause.in_transactions is not None:
+                raise check.error("CALL { ... } IN TRANSACTIONS in a UNION is not supported", clause.span.start)
+    return columns
+
+
+def _check_single(check: Check, query: ast.SingleQuery, scope: Scope, ending: str) -> Columns:
+    clauses = query.clauses
+    columns: Columns = {}
+    standalone = sum(not isinstance(clause, ast.UseClause) for clause in clauses) == 1 and ending == Ending.QUERY
+    for clause in clauses:
+        scope, returned = _check_clause(check, clause, scope, ending, standalone=standalone)
+        if returned is not None:
+            columns = returned
+    _check_order(check, clauses, ending)
+    _check_transactions(check, clauses)
+    return columns
+
+
+def _check_order(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> None:
+    for clause, following in pairwise(clauses):
+        match clause:
+            case ast.ReturnClause():
+                message = "RETURN can only be used at the end of the query."
+                raise check.error(message, clause.span.start, INVALID_SYNTAX)
+            case ast.FinishClause():
+                raise check.error("FINISH can only be used at the end of the query.", clause.span.start)
+            case _ if isinstance(clause, UPDATES):
+                if isinstance(following, (*UPDATES, ast.WithClause, ast.ReturnClause, ast.FinishClause)):
+                    continue
+                message = f"WITH is required between {clause_name(clause)} and {clause_name(following)}"
+                raise check.error(message, following.span.start, INVALID_SYNTAX)
+            case _:
+                continue
+    if ending == Ending.EXPRESSION or not clauses:
+        return
+    last = clauses[-1]
+    if not _may_end(last, alone=len(clauses) == 1):
+        message = f"Query cannot conclude with {clause_name(last)} {_ENDINGS}"
+        raise check.error(message, last.span.start, INVALID_SYNTAX)
+
+
+def _may_end(clause: ast.Clause, *, alone: bool) -> bool:
+    match clause:
+        case ast.ReturnClause() | ast.FinishClause():
+            return True
+        case ast.CallSubquery(query=query, in_transactions=batches):
+            return not _returns(query) and (batches is None or batches.status is None)
+        case ast.CallProcedure(items=items, star=star):
+            return alone or (items is None and not star)
+        case _:
+            return isinstance(clause, UPDATES)
+
+
+def _returns(query: ast.Query) -> bool:
+    queries = query.queries if isinstance(query, ast.Union) else (query,)
+    return any(isinstance(single.clauses[-1], ast.ReturnClause) for single in queries if single.clauses)
+
+
+def _check_transactions(check: Check, clauses: tuple[ast.Clause, ...]) -> None:
+    written = False
+    for clause in clauses:
+        if isinstance(clause, ast.CallSubquery) and clause.in_transactions is not None and written:
+            message = "CALL { ... } IN TRANSACTIONS after a write clause is not supported"
+            raise check.error(message, clause.span.start, INVALID_SYNTAX)
+        written = written or isinstance(clause, UPDATES)
+
+
+def _check_clause(
+    check: Check, clause: ast.Clause, scope: Scope, ending: str, *, standalone: bool
+) -> tuple[Scope, Columns | None]:
+    """Check one clause; returns the scope behind it, and its columns if the query returns them."""
+    match clause:
+        case ast.MatchClause():
+            _check_match(check, clause, scope)
+        case ast.WithClause():
+            projected = check_projection(check, clause.projection, clause.predicate, clause, scope, alias_rule="WITH")
+            return projected.scope, None
+        case ast.ReturnClause():
+            rule = "CALL { RETURN ... }" if ending == Ending.SUBQUERY_CALL else None
+            projected = check_projection(check, clause.projection, None, clause, scope, alias_rule=rule)
+            return projected.scope, projected.columns
+        case ast.FinishClause() | ast.UseClause():
+            pass
+        case ast.UnwindClause(expression=expression, variable=variable):
+            forbid_aggregates(check, expression)
+            check.declare(variable, _elements(type_of(check, expression, scope, PROJECTED)), scope)
+        case ast.CallSubquery():
+            _check_call(check, clause, scope)
+        case ast.CallProcedure():
+            return scope, check_procedure(check, clause, scope, standalone=standalone)
+        case ast.CreateClause(patterns=patterns):
+            check_written(check, patterns, scope, _in_pattern, "CREATE")
+        case ast.MergeClause(pattern=pattern):
+            check_written(check, (pattern,), scope, _in_pattern, "MERGE")
+            for item in (*clause.on_create, *clause.on_match):
+                writes.check_set(check, item, scope)
+        case ast.SetClause(items=items):
+            for item in items:
+                writes.check_set(check, item, scope)
+        case ast.RemoveClause(items=removed):
+            for gone in removed:
+                writes.check_remove(check, gone, scope)
+        case ast.DeleteClause(expressions=expressions):
+            for expression in expressions:
+                writes.check_delete(check, expression, scope)
+        case ast.ForeachClause():
+            _check_foreach(check, clause, scope)
+        case ast.LoadCsvClause(url=url, variable=variable):
+            check.expect(exactly(STRING), type_of(check, url, scope), url)
+            row = exactly(MAP) if clause.with_headers else list_spec(exactly(STRING))
+            check.declare(variable, row, scope)
+        case _:
+            assert_never(clause)
+    return scope, None
+
+
+def _in_pattern(check: Check, expression: ast.Expression, scope: Scope) -> TypeSpec:
+    """Neo4j lets aggregating functions pass inside the maps of patterns."""
+    return type_of(check, expression, scope, Place(aggregates=True, truth=False))
+
+
+def _predicate_in_pattern(check: Check, expression: ast.Expression, scope: Scope) -> TypeSpec:
+    return type_of(check, expression, scope, Place(aggregates=True, truth=True))
+
+
+def _check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
+    check_match(check, clause, scope, _predicate_in_pattern)
+    for hint in clause.hints:
+        for variable in hint.variables:
+            check.look_up(variable, scope)
+    if clause.predicate is not None:
+        check_predicate(check, clause.predicate, scope)
+
+
+def _elements(types: TypeSpec) -> TypeSpec:
+    """What UNWIND and FOREACH go over: the elements of lists; anything else is taken for a list of itself."""
+    if types.everything:
+        return ALL
+    return types.unwrapped | TypeSpec(types.simple)
+
+
+def _check_foreach(check: Check, clause: ast.ForeachClause, scope: Scope) -> None:
+    types = type_of(check, clause.source, scope, PROJECTED)
+    inner = scope.inner()
+    check.declare(clause.variable, _elements(types), inner)
+    for part in clause.clauses:
+        if not isinstance(part, UPDATES):
+            message = f"Invalid use of {clause_name(part)} inside FOREACH"
+            raise check.error(message, part.span.start, INVALID_SYNTAX)
+        inner, _ = _check_clause(check, part, inner, Ending.QUERY, standalone=False)
+
+
+# --- subqueries ------------------------------------------------------------------------------------------------------
+
+
+def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
+    batches = clause.in_transactions
+    if batches is not None:
+        _check_batches(check, batches)
+    else:
+        _forbid_nested_batches(check, clause.query)
+    columns = _subquery_columns(check, clause, scope)
+    for name, types in columns.items():
+        if name in scope.names:
+            offset = _column_offset(clause.query, name)
+            status = "50N42" if clause.imports == () else INVALID_SYNTAX
+            raise check.error(f"Variable `{name}` already declared in outer scope", offset, status)
+        scope.names[name] = types
+    if batches is not None and batches.status is not None:
+        check.declare(batches.status, exactly(MAP), scope)
+
+
+def _subquery_columns(check: Check, clause: ast.CallSubquery, scope: Scope) -> Columns:
+    query = clause.query
+    if clause.imports is None and not clause.import_all:
+        return _check_importing(check, query, scope)
+    imported = scope.visible()
+    if not clause.import_all:
+        imported = {v.name: check.look_up(v, scope) for v in clause.imports or ()}
+    inner = Scope({}, Scope(imported), Guard.IMPORTED)
+    return check_query(check, query, inner, Ending.SUBQUERY_CALL)
+
+
+def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
+    """A CALL without a scope clause: a leading WITH names what each of its queries takes from outside."""
+    columns: Columns = {}
+    queries = query.queries if isinstance(query, ast.Union) else (query,)
+    scopes: list[tuple[ast.SingleQuery, Scope]] = []
+    for single in queries:
+        first = single.clauses[0] if single.clauses else None
+        if isinstance(first, ast.WithClause) and _imports(first):
+            _check_import(check, first)
+            inner = Scope()
+            if first.projection.star:
+                inner.names.update(scope.visible())
+            for item in first.projection.items:
+                assert isinstance(item.expression, ast.Variable)
+                inner.names[item.name] = check.look_up(item.expression, scope)
+            scopes.append((ast.SingleQuery(single.clauses[1:], single.span), inner))
+        else:
+            if isinstance(first, ast.WithClause):
+                _check_import(check, first, scope)
+            scopes.append((single, Scope()))
+    for index, (single, inner) in enumerate(scopes):
+        mine = _check_single(check, single, inner, Ending.SUBQUERY_CALL)
+        if index == 0:
+            columns = mine
+        elif isinstance(query, ast.Union) and set(mine) != set(columns):
+            message = "All sub queries in an UNION must have the same return column names"
+            raise check.error(message, query.union_spans[index - 1].start, INVALID_SYNTAX)
+        else:
+            columns = {name: types | mine[name] for name, types in columns.items()}
+    return columns
+
+
+def _imports(clause: ast.WithClause) -> bool:
+    """Whether a leading WITH only names variables (perhaps with what is not allowed around them)."""
+    projection = clause.projection
+    return (bool(projection.items) or projection.star) and all(
+        isinstance(item.expression, ast.Variable) and item.alias is None for item in projection.items
+    )
+
+
+def _check_import(check: Check, clause: ast.WithClause, scope: Scope | None = None) -> None:
+    projection = clause.projection
+    prefix = "Importing WITH should consist only of simple references to outside variables."
+    problem = None
+    if scope is not None:
+        # A WITH of expressions alone imports nothing; with a name from outside among them it is a bad import.
+        used = [node for item in projection.items for node in walk(item.expression)]
+        if not any(isinstance(node, ast.Variable) and scope.find(node.name) is not None for node in used):
+            return
+        problem = "Aliasing or expressions are not supported."
+    elif projection.distinct:
+        problem = "DISTINCT is not allowed."
+    elif projection.order:
+        problem = "ORDER BY is not allowed."
+    elif clause.predicate is not None:
+        problem = "WHERE is not allowed."
+    elif projection.skip is not None:
+        problem = "SKIP is not allowed."
+    elif projection.limit is not None:
+        problem = "LIMIT is not allowed."
+    if problem is not None:
+        raise check.error(f"{prefix} {problem}", clause.span.start)
+
+
+def _column_offset(query: ast.Query, name: str) -> int:
+    single = query.queries[0] if isinstance(query, ast.Union) else query
+    last = single.clauses[-1]
+    if isinstance(last, ast.ReturnClause):
+        for item in last.projection.items:
+            if item.name == name:
+                return item.expression.span.start if item.alias is None else item.alias.span.start
+        return last.projection.span.start if last.projection.star else last.span.start
+    return last.span.start
+
+
+def _check_batches(check: Check, batches: ast.InTransactions) -> None:
+    if batches.rows is not None:
+        check_count(check, batches.rows, "OF ... ROWS", "positive")
+    if batches.concurrency is not None:
+        type_of(check, batches.concurrency, Scope(), VALUE)
+    if batches.status is not None and batches.on_error not in ("CONTINUE", "BREAK"):
+        message = "REPORT STATUS can only be used when specifying ON ERROR CONTINUE or ON ERROR BREAK"
+        raise check.error(message, _report_offset(check, batches))
+
+
+def _report_offset(check: Check, batches: ast.InTransactions) -> int:
+    found = check.text.upper().rfind("REPORT", 0, batches.status.span.start if batches.status else None)
+    return batches.span.start if found < 0 else found
+
+
+def _forbid_nested_batches(check: Check, query: ast.Query) -> None:
+    for node in walk(query):
+        if isinstance(node, ast.CallSubquery) and node.in_transactions is not None:
+            message = "CALL { ... } IN TRANSACTIONS nested in a regular CALL is not supported"
+            raise check.error(message, node.span.start)
+
+
+def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope: Scope) -> TypeSpec:
+    """Check an EXISTS, COUNT or COLLECT; returns the types of its value."""
+    name = {"EXISTS": "An Exists", "COUNT": "A Count", "COLLECT": "A Collect"}[node.kind]
+    if any(isinstance(inner, ast.FinishClause) for inner in walk(node.query)):
+        raise check.error(f"{name} Expression cannot contain a query ending with FINISH.", node.span.start)
+    if _updates(check, node.query):
+        raise check.error(f"{name} Expression cannot contain any updates", node.span.start, INVALID_SYNTAX)
+    if node.kind == "COLLECT" and not _single_column(node.query):
+        message = "A Collect Expression must end with a single return column."
+        raise check.error(message, node.span.start, INVALID_SYNTAX)
+    inner = scope.inner(guard=Guard.SUBQUERY)
+    ending = Ending.QUERY if node.kind == "COLLECT" else Ending.EXPRESSION
+    columns = check_query(check, node.query, inner, ending)
+    match node.kind:
+        case "EXISTS":
+            return BOOLEANS
+        case "COUNT":
+            return exactly(INTEGER)
+        case _:
+            return list_spec(next(iter(columns.values()))) if len(columns) == 1 else LISTS
+
+
+def _updates(check: Check, query: ast.Query) -> bool:
+    for node in walk(query):
+        if isinstance(node, UPDATES):
+            return True
+        if check.resolved and isinstance(node, ast.CallProcedure):
+            procedure = check.catalogue.procedure(node.name)
+            if procedure is not None and procedure.mode in ("WRITE", "SCHEMA"):
+                return True
+    return False
+
+
+def _single_column(query: ast.Query) -> bool:
+    """Whether a COLLECT returns one named column; one that returns nothing at all is left to the check of its end."""
+    for single in query.queries if isinstance(query, ast.Union) else (query,):
+        last = single.clauses[-1]
+        if isinstance(last, ast.ReturnClause) and (last.projection.star or len(last.projection.items) != 1):
+            return False
+    return True

@@ -1,0 +1,373 @@
+"""Expressions: every variable defined, every operand of a type that its operator takes.
+
+`type_of` checks an expression and returns the set of types it may have. `Place` says where the expression stands:
+whether aggregating functions may be used there, and whether a truth value is asked for (where a pattern may stand).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from hoplite.grammar import ast
+from hoplite.planner.check import functions, operators
+from hoplite.planner.check.patterns import check_label_predicate, check_pattern_expression, declare_comprehension
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, any_of, exactly, list_spec
+from hoplite.planner.types import (
+    BOOLEAN,
+    DATE,
+    DATE_TIME,
+    DURATION,
+    FLOAT,
+    INTEGER,
+    LOCAL_DATE_TIME,
+    LOCAL_TIME,
+    MAP,
+    NODE,
+    NUMBER,
+    PATH,
+    POINT,
+    RELATIONSHIP,
+    STRING,
+    TIME,
+)
+
+_INTEGERS = exactly(INTEGER)
+_TEXT = exactly(STRING)
+_MAPS = any_of((MAP,))
+_ENTITIES = exactly(NODE, RELATIONSHIP)
+_STORED_VALUES = exactly(
+    BOOLEAN, FLOAT, INTEGER, NUMBER, POINT, STRING, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME
+)
+STORED = _STORED_VALUES | list_spec(_STORED_VALUES)  # what a property of a node or relationship can be
+_WITH_PROPERTIES = _MAPS | exactly(POINT, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME)
+_NO_PATTERN = (
+    "A pattern expression should only be used in order to test the existence of a pattern. It should therefore only "
+    "be used in contexts that evaluate to a boolean, e.g. inside the function exists() or in a WHERE-clause. No other "
+    "uses are allowed, instead they should be replaced by a pattern comprehension."
+)
+_NO_PATTERN_IN_SIZE = (
+    "A pattern expression should only be used in order to test the existence of a pattern. It can no longer be used "
+    "inside the function size(), an alternative is to replace size() with COUNT {}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expression stands.
+
+    `aggregates`: aggregating functions are allowed. `truth`: a boolean is asked for. `case`: the subject of the CASE
+    around, which its conditions are about.
+    """
+
+    aggregates: bool = False
+    truth: bool = False
+    case: ast.Expression | None = None
+
+    @property
+    def value(self) -> Place:
+        """The same place for an operand whose truth is not asked for."""
+        return replace(self, truth=False)
+
+    @property
+    def condition(self) -> Place:
+        """The same place for an operand that must be true or false."""
+        return replace(self, truth=True)
+
+
+VALUE = Place()
+PREDICATE = Place(truth=True)
+PROJECTED = Place(aggregates=True)
+
+
+def check_predicate(check: Check, expression: ast.Expression, scope: Scope) -> None:
+    """Check what stands behind WHERE."""
+    types = type_of(check, expression, scope, PREDICATE)
+    check.expect_boolean(types, expression)
+
+
+def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place = VALUE) -> TypeSpec:
+    """Check an expression; returns the types that its value may have."""
+    match expression:
+        case ast.Literal(value=value):
+            return _literal(value)
+        case ast.Variable():
+            return check.look_up(expression, scope)
+        case ast.Parameter(name=name):
+            return check.parameters.get(name, ALL) if check.resolved else ALL
+        case ast.ListLiteral(items=items):
+            return _list_literal(check, items, scope, place)
+        case ast.MapLiteral(entries=entries):
+            for _, entry in entries:
+                type_of(check, entry, scope, place.value)
+            return exactly(MAP)
+        case ast.Property(subject=subject):
+            types = check.expect(_WITH_PROPERTIES, type_of(check, subject, scope, place.value), subject)
+            return STORED if types.simple <= _ENTITIES.simple else ALL
+        case ast.Index():
+            return _index(check, expression, scope, place)
+        case ast.Slice():
+            return _slice(check, expression, scope, place)
+        case ast.Unary(operator=operator, operand=operand):
+            inner = place.condition if operator == "NOT" else place.value
+            return operators.unary(check, expression, type_of(check, operand, scope, inner))
+        case ast.Binary(operator=operator):
+            inner = place.condition if operator in ("AND", "OR", "XOR") else place.value
+            left = type_of(check, expression.left, scope, inner)
+            right = type_of(check, expression.right, scope, inner)
+            return operators.binary(check, expression, left, right)
+        case ast.Comparison(operands=operands):
+            for operand in operands:
+                type_of(check, operand, scope, place.value)
+            return BOOLEANS
+        case ast.IsNull(operand=operand) | ast.IsType(operand=operand) | ast.IsNormalized(operand=operand):
+            type_of(check, operand, scope, place.value)
+            return BOOLEANS
+        case ast.HasLabels(operand=operand):
+            check_label_predicate(check, expression)
+            types = type_of(check, operand, scope, place.value)
+            if not types & _ENTITIES:
+                raise check.mismatch(_ENTITIES, types, operand, INVALID_SYNTAX)
+            return BOOLEANS
+        case ast.CountStar():
+            _forbid_misplaced(check, expression, place)
+            return _INTEGERS
+        case ast.FunctionCall():
+            return _call(check, expression, scope, place)
+        case ast.Case():
+            return _case(check, expression, scope, place)
+        case ast.CaseSubject():
+            assert place.case is not None
+            return type_of(check, place.case, scope, replace(place, case=None))
+        case ast.ListComprehension() | ast.Quantifier() | ast.Reduce():
+            return _over_list(check, expression, scope, place)
+        case ast.PatternComprehension():
+            return _pattern_comprehension(check, expression, scope)
+        case ast.MapProjection():
+            return _map_projection(check, expression, scope, place)
+        case ast.PatternExpression(pattern=pattern):
+            check_pattern_expression(check, pattern, scope, type_of)
+            if not place.truth:
+                check.later(check.error(_NO_PATTERN, expression.span.start))
+            return BOOLEANS
+        case ast.ShortestPathExpression(pattern=pattern):
+            check_pattern_expression(check, pattern, scope, type_of)
+            return list_spec(exactly(PATH)) if pattern.every else exactly(PATH)
+        case ast.SubqueryExpression():
+            return check.subquery(check, expression, scope)
+        case _:
+            assert_never(expression)
+
+
+def _literal(value: bool | int | float | str | None) -> TypeSpec:
+    match value:
+        case None:
+            return ALL
+        case bool():
+            return exactly(BOOLEAN)
+        case int():
+            return exactly(INTEGER)
+        case float():
+            return exactly(FLOAT)
+        case str():
+            return exactly(STRING)
+        case _:
+            assert_never(value)
+
+
+def _list_literal(check: Check, items: tuple[ast.Expression, ...], scope: Scope, place: Place) -> TypeSpec:
+    types = [type_of(check, item, scope, place.value) for item in items]
+    if not types:
+        return LISTS
+    common = types[0]
+    for other in types[1:]:
+        common = common.least_upper_bounds(other)
+    return list_spec(common.covariant)
+
+
+# --- parts of values -----------------------------------------------------------------------------------------------
+
+
+def _index(check: Check, node: ast.Index, scope: Scope, place: Place) -> TypeSpec:
+    subject = type_of(check, node.subject, scope, place.value)
+    index = type_of(check, node.index, scope, place.value)
+    check_index(check, node, subject, index)
+    if subject.everything or subject & _MAPS:
+        return ALL
+    return subject.unwrapped or ALL
+
+
+def check_index(check: Check, node: ast.Index, subject: TypeSpec, index: TypeSpec) -> None:
+    """The key of a map or an entity is a string, that of a list an integer."""
+    if not subject.everything and subject.simple and not subject.simple - _MAPS.simple and subject.elements is None:
+        kind = "node or relationship property" if subject.simple <= _ENTITIES.simple else "map"
+        _expect_key(check, f"{kind} key must be given as String", _TEXT, index, node.index)
+    elif subject.only_lists:
+        _expect_key(check, "list index must be given as Integer", _INTEGERS, index, node.index)
+    elif not subject & (_WITH_PROPERTIES | LISTS) or not subject & (_MAPS | LISTS):
+        if index.everything or not index & (_TEXT | _INTEGERS):
+            check.expect(_MAPS | LISTS, subject, node.subject)
+        elif index & _INTEGERS:
+            check.expect(LISTS, subject, node.subject)
+        elif not subject & _WITH_PROPERTIES:
+            check.expect(_MAPS, subject, node.subject)
+
+
+def _expect_key(check: Check, rule: str, expected: TypeSpec, index: TypeSpec, expression: ast.Expression) -> None:
+    if index & expected:
+        return
+    mismatch = "Type mismatch"
+    if isinstance(expression, ast.Parameter):
+        mismatch += f" for parameter '{expression.name}'"
+    raise check.error_at(f"{mismatch}: {rule}, but was {index}", expression, INVALID_TYPE)
+
+
+def _slice(check: Check, node: ast.Slice, scope: Scope, place: Place) -> TypeSpec:
+    subject = type_of(check, node.subject, scope, place.value)
+    bounds = [(b, type_of(check, b, scope, place.value)) for b in (node.start, node.end) if b is not None]
+    lists = check.expect(LISTS, subject, node.subject)
+    if not bounds:
+        message = "The start or end (or both) is required for a collection slice"
+        raise check.error_at(message, node, INVALID_SYNTAX)
+    for bound, types in bounds:
+        check.expect(_INTEGERS, types, bound)
+    return lists
+
+
+def _map_projection(check: Check, node: ast.MapProjection, scope: Scope, place: Place) -> TypeSpec:
+    for item in node.items:
+        if isinstance(item, ast.ProjectedVariable):
+            check.look_up(item.variable, scope)
+        elif isinstance(item, ast.ProjectedEntry):
+            type_of(check, item.value, scope, place.value)
+    check.expect(_MAPS, check.look_up(node.subject, scope), node.subject)
+    return exactly(MAP)
+
+
+# --- calls ---------------------------------------------------------------------------------------------------------
+
+
+def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> TypeSpec:
+    name = call.name.lower()
+    if name == "exists":
+        return _exists(check, call, scope, place)
+    if functions.is_aggregate(check, call):
+        _forbid_misplaced(check, call, place)
+        for argument in call.arguments:
+            nested = functions.aggregates_in(check, argument)
+            if nested:
+                type_of(check, argument, scope, place.value)
+                message = "Can't use aggregate functions inside of aggregate functions."
+                raise check.error(message, nested[0].span.start)
+    if name == "normalize" and len(call.arguments) == 2 and isinstance(call.arguments[1], ast.Variable):
+        arguments = [type_of(check, call.arguments[0], scope, place.value), ALL]
+    else:
+        arguments = [_argument(check, name, argument, scope, place) for argument in call.arguments]
+    return functions.call_type(check, call, arguments)
+
+
+def _argument(check: Check, name: str, argument: ast.Expression, scope: Scope, place: Place) -> TypeSpec:
+    if name == "size" and isinstance(argument, ast.PatternExpression):
+        check_pattern_expression(check, argument.pattern, scope, type_of)
+        check.later(check.error(_NO_PATTERN_IN_SIZE, argument.span.start))
+        return ALL
+    return type_of(check, argument, scope, place.value)
+
+
+def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> TypeSpec:
+    types = [type_of(check, argument, scope, place.condition) for argument in call.arguments]
+    if len(types) != 1:
+        functions.call_type(check, call, types)
+    argument = call.arguments[0]
+    if isinstance(argument, ast.Property | ast.Index):
+        message = (
+            "The property existence syntax `... exists(variable.property)` is no longer supported. "
+            "Please use `variable.property IS NOT NULL` instead."
+        )
+        raise check.error(message, call.span.start)
+    if not isinstance(argument, ast.PatternExpression):
+        raise check.error_at(f"Argument to {call.name}(...) is not a pattern", argument, INVALID_TYPE)
+    return BOOLEANS
+
+
+def _forbid_misplaced(check: Check, call: ast.FunctionCall | ast.CountStar, place: Place) -> None:
+    if not place.aggregates:
+        name = "count" if isinstance(call, ast.CountStar) else call.name
+        raise check.error(f"Invalid use of aggregating function {name}(...) in this context", call.span.start)
+
+
+def _case(check: Check, node: ast.Case, scope: Scope, place: Place) -> TypeSpec:
+    if node.subject is not None:
+        type_of(check, node.subject, scope, place.value)
+    for when in node.whens:
+        for condition in when.conditions:
+            _case_condition(check, node, condition, scope, place)
+    result = NONE
+    for when in node.whens:
+        result |= type_of(check, when.result, scope, place.value)
+    if node.default is not None:
+        result |= type_of(check, node.default, scope, place.value)
+    return result
+
+
+def _case_condition(check: Check, node: ast.Case, condition: ast.Expression, scope: Scope, place: Place) -> None:
+    if node.subject is None:
+        types = type_of(check, condition, scope, place.condition)
+        check.expect_boolean(types, condition)
+    else:
+        type_of(check, condition, scope, replace(place.value, case=node.subject))
+
+
+# --- expressions over lists ----------------------------------------------------------------------------------------
+
+
+def _over_list(
+    check: Check, node: ast.ListComprehension | ast.Quantifier | ast.Reduce, scope: Scope, place: Place
+) -> TypeSpec:
+    if isinstance(node, ast.Reduce):
+        return _reduce(check, node, scope, place)
+    source = type_of(check, node.source, scope, place.value)
+    lists = check.expect(LISTS, source, node.source)
+    inner = scope.inner()
+    check.declare(node.variable, lists.unwrapped, inner)
+    if node.predicate is not None:
+        forbid_aggregates(check, node.predicate)
+        types = type_of(check, node.predicate, inner, replace(place.condition, aggregates=False))
+        check.expect_boolean(types, node.predicate)
+    if isinstance(node, ast.Quantifier):
+        return BOOLEANS
+    if node.result is None:
+        return lists
+    forbid_aggregates(check, node.result)
+    return list_spec(type_of(check, node.result, inner, replace(place.value, aggregates=False)))
+
+
+def forbid_aggregates(check: Check, expression: ast.Expression) -> None:
+    """Raise where an expression that is evaluated per element aggregates."""
+    found = functions.aggregates_in(check, expression)
+    if found:
+        message = "Can't use aggregating expressions inside of expressions executing over lists"
+        raise check.error(message, found[0].span.start)
+
+
+def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeSpec:
+    initial = type_of(check, node.initial, scope, place.value)
+    lists = check.expect(LISTS, type_of(check, node.source, scope, place.value), node.source)
+    inner = scope.inner()
+    check.declare(node.variable, lists.unwrapped, inner)
+    check.declare(node.accumulator, initial, inner)
+    forbid_aggregates(check, node.step)
+    step = type_of(check, node.step, inner, replace(place.value, aggregates=False))
+    if not step.within(initial) and not initial.within(step.covariant):
+        message = f"Type mismatch: accumulator is {initial} but expression has type {step}"
+        raise check.error_at(message, node.step, INVALID_TYPE)
+    return initial.least_upper_bounds(step)
+
+
+def _pattern_comprehension(check: Check, node: ast.PatternComprehension, scope: Scope) -> TypeSpec:
+    inner = declare_comprehension(check, node, scope, type_of)
+    if node.predicate is not None:
+        check_predicate(check, node.predicate, inner)
+    return list_spec(type_of(check, node.result, inner))

@@ -1,0 +1,260 @@
+"""Calls of functions: do they exist, are there enough arguments, do the types fit, and what comes out.
+
+Built-in functions are known from the start. Functions of the registry (the temporal ones, APOC, a user's own) are
+looked up between the two rounds of the check, so that the first round takes their calls for values of any type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hoplite.errors import CypherError
+from hoplite.grammar import ast
+from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.traverse import walk_expression
+from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
+from hoplite.planner.types import (
+    BOOLEAN,
+    DATE,
+    DATE_TIME,
+    DURATION,
+    FLOAT,
+    INTEGER,
+    LOCAL_DATE_TIME,
+    LOCAL_TIME,
+    POINT,
+    STRING,
+    TIME,
+    Argument,
+    Signature,
+    sql_name,
+)
+
+AGGREGATES = frozenset(
+    "count sum avg min max collect stdev stdevp percentilecont percentiledisc".split()  # noqa: SIM905
+)
+_TRIM_ARGUMENTS = 3  # `trim(BOTH 'x' FROM s)` is a call with three
+_NORMAL_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+# Functions whose argument is checked by a rule of their own, narrower than what SHOW FUNCTIONS says.
+_OWN_ARGUMENTS = {
+    "tostring": exactly(
+        BOOLEAN, FLOAT, INTEGER, POINT, STRING, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME
+    ),
+    "toboolean": exactly(BOOLEAN, INTEGER, STRING),
+}
+
+
+def is_aggregate(check: Check, call: ast.Expression) -> bool:
+    """Whether an expression is itself a call of an aggregating function."""
+    if isinstance(call, ast.CountStar):
+        return True
+    if not isinstance(call, ast.FunctionCall):
+        return False
+    name = call.name.lower()
+    if name in AGGREGATES:
+        return True
+    if "." not in name:
+        return False
+    signature = check.catalogue.function(name)
+    return signature is not None and signature.aggregating
+
+
+def aggregates_in(check: Check, expression: ast.Expression) -> list[ast.Expression]:
+    """The aggregating calls anywhere in an expression, subqueries aside."""
+    return [node for node in walk_expression(expression) if is_aggregate(check, node)]
+
+
+def from_registry(signature: Signature) -> bool:
+    """Whether the function is looked up between the rounds of the check."""
+    return signature.category == "Temporal" or not signature.built_in or signature.name.startswith("apoc.")
+
+
+def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec]) -> TypeSpec:
+    """Check a call whose arguments are checked; returns the types of its result."""
+    name = call.name.lower()
+    if name == "timestamp" and call.arguments:
+        return _timestamp(check, call)
+    signature = check.catalogue.function(name)
+    if signature is None:
+        if not check.resolved:
+            return ALL
+        if name == "distance":
+            raise check.error("'distance' has been replaced by 'point.distance'", call.span.start)
+        raise check.error(f"Unknown function '{call.name}'", call.span.start)
+    if from_registry(signature):
+        return _registry_call(check, call, signature, arguments) if check.resolved else ALL
+    if call.distinct and not is_aggregate(check, call):
+        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
+    _check_count(check, call, signature)
+    own = _own_rule(check, call, name, arguments)
+    if own is not None:
+        return own
+    for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
+        expected = any_of(_argument(signature, index).types)
+        if not types.within(expected):
+            raise check.mismatch(expected, types, argument, INVALID_TYPE)
+    _check_values(check, call, name)
+    return exactly(*signature.returns) if not _any(signature) else ALL
+
+
+def _any(signature: Signature) -> bool:
+    return any_of(signature.returns).everything
+
+
+def _argument(signature: Signature, index: int) -> Argument:
+    return signature.arguments[min(index, len(signature.arguments) - 1)]
+
+
+def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> None:
+    count = len(call.arguments)
+    if call.name.lower() == "trim" and 1 <= count <= _TRIM_ARGUMENTS:
+        return
+    if count < signature.least or (signature.variadic and count == 0):
+        raise check.error(f"Insufficient parameters for function '{call.name}'", call.span.start, INVALID_SYNTAX)
+    if signature.most is not None and count > signature.most:
+        raise check.error(f"Too many parameters for function '{call.name}'", call.span.start, INVALID_SYNTAX)
+
+
+def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequence[TypeSpec]) -> TypeSpec | None:
+    """The types of functions whose result depends on the argument; None for all others."""
+    first = arguments[0] if arguments else ALL
+    match name:
+        case "point.distance" | "point.withinbbox":
+            return exactly(FLOAT if name == "point.distance" else BOOLEAN)
+        case "coalesce":
+            result = first
+            for types in arguments[1:]:
+                result |= types
+            return result
+        case "head" | "last":
+            return check.expect(LISTS, first, call.arguments[0]).unwrapped
+        case "tail":
+            return check.expect(LISTS, first, call.arguments[0])
+        case "reverse":
+            return check.expect(exactly(STRING) | LISTS, first, call.arguments[0])
+        case "min" | "max":
+            return first
+        case "collect":
+            return list_spec(first)
+        case "tostring" | "toboolean":
+            expected = _OWN_ARGUMENTS[name]
+            if not first.within(expected):
+                message = f"Type mismatch: expected {expected} but was {first}"
+                raise check.error_at(message, call.arguments[0], INVALID_TYPE)
+            return exactly(STRING if name == "tostring" else BOOLEAN)
+        case _:
+            return None
+
+
+# --- values that are known before the query runs -----------------------------------------------------------------
+
+
+def _check_values(check: Check, call: ast.FunctionCall, name: str) -> None:
+    match name:
+        case "point" if isinstance(call.arguments[0], ast.MapLiteral):
+            _check_point(check, call.arguments[0])
+        case "percentilecont" | "percentiledisc":
+            _check_percentile(check, call.arguments[1])
+        case "normalize" if len(call.arguments) > 1:
+            _check_normal_form(check, call.arguments[1])
+        case _:
+            return
+
+
+def _check_point(check: Check, literal: ast.MapLiteral) -> None:
+    keys = [key for key, _ in literal.entries]
+    have = {key.lower() for key in keys}
+    if {"x", "y"} <= have or {"latitude", "longitude"} <= have:
+        return
+    names = ", ".join(f"'{key}'" for key in keys)
+    raise check.error(
+        f"A map with keys {names} is not describing a valid point, a point is described either by using cartesian "
+        "coordinates e.g. {x: 2.3, y: 4.5, crs: 'cartesian'} or using geographic coordinates e.g. "
+        "{latitude: 12.78, longitude: 56.7, crs: 'WGS-84'}.",
+        literal.span.start,
+    )
+
+
+def _check_percentile(check: Check, argument: ast.Expression) -> None:
+    value: object = None
+    match argument:
+        case ast.Literal(value=value):
+            if isinstance(value, bool | str):
+                return
+        case ast.Unary(operator="-", operand=ast.Literal(value=int() | float() as number)):
+            value = -number
+        case _:
+            return
+    if isinstance(value, int | float) and 0 <= value <= 1:
+        return
+    shown = "NULL" if value is None else check.text[argument.span.start : argument.span.end]
+    raise check.error(
+        f"Invalid input '{shown}' is not a valid argument, must be a number in the range 0.0 to 1.0",
+        argument.span.start,
+        INVALID_SYNTAX,
+    )
+
+
+def _check_normal_form(check: Check, argument: ast.Expression) -> None:
+    if isinstance(argument, ast.Variable) and argument.name.upper() in _NORMAL_FORMS:
+        return
+    if isinstance(argument, ast.Literal) and isinstance(argument.value, str) and argument.value in _NORMAL_FORMS:
+        return
+    raise check.error_at("Invalid normal form, expected NFC, NFD, NFKC, NFKD", argument)
+
+
+# --- functions of the registry -------------------------------------------------------------------------------------
+
+
+def _registry_call(
+    check: Check, call: ast.FunctionCall, signature: Signature, arguments: Sequence[TypeSpec]
+) -> TypeSpec:
+    count = len(call.arguments)
+    if count < signature.least or (signature.most is not None and count > signature.most):
+        raise _wrong_count(check, call, signature)
+    for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
+        check.expect(any_of(_argument(signature, index).types), types, argument)
+    return exactly(*signature.returns) if not _any(signature) else ALL
+
+
+def _timestamp(check: Check, call: ast.FunctionCall) -> TypeSpec:
+    """`timestamp()` stands for `datetime().epochMillis`: it hands its arguments on."""
+    if check.resolved and len(call.arguments) > 1:
+        datetime = check.catalogue.function("datetime")
+        assert datetime is not None
+        raise _wrong_count(check, call, datetime)
+    return ALL
+
+
+def _wrong_count(check: Check, call: ast.FunctionCall, signature: Signature) -> CypherError:
+    most = len(signature.arguments)
+    optional = most - signature.least
+    got = len(call.arguments)
+    # Arguments with a default are filled in before they are counted.
+    counted = got if got > most else got + optional
+    types = ", ".join(_type_name(argument) for argument in signature.arguments)
+    takes = f"{most} argument{'' if most == 1 else 's'} of type {types}" if most else "no arguments"
+    return check.error(
+        f"Function call does not provide the required number of arguments: expected {most} got {counted}.\n\n"
+        f"Function {signature.name} has signature: {_described(signature)}\nmeaning that it expects {takes}\n"
+        f"Description: {signature.description}",
+        call.span.start,
+    )
+
+
+def _type_name(argument: Argument) -> str:
+    return " | ".join(sql_name(type) for type in argument.types)
+
+
+def _described(signature: Signature) -> str:
+    """`date(input  =  'DEFAULT_TEMPORAL_ARGUMENT' :: ANY) :: DATE`"""
+    shown = []
+    for argument in signature.arguments:
+        default = ""
+        if argument.optional:
+            filled = "NO_VALUE" if argument.name == "fields" else "'DEFAULT_TEMPORAL_ARGUMENT'"
+            default = f"  =  {filled}"
+        shown.append(f"{argument.name}{default} :: {_type_name(argument)}")
+    returns = " | ".join(sql_name(type) for type in signature.returns)
+    return f"{signature.name}({', '.join(shown)}) :: {returns}"

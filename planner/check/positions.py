@@ -1,0 +1,40 @@
+"""Where Neo4j says that something is: the offset that a message about it points to.
+
+Most things are where they start. Operators are at their sign, `x IS NULL` at the IS, `n {.a}` at the brace, and
+`list[i]` at its index.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hoplite.grammar import ast
+
+_GAP = re.compile(r"(?:\s|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+
+
+def position(expression: ast.Expression, text: str) -> int:
+    """The offset that messages about an expression point to."""
+    match expression:
+        case ast.Binary(operator_span=span):
+            return span.start
+        case ast.Comparison(operator_spans=spans) if spans:
+            return spans[0].start
+        case ast.IsNull(operand=operand) | ast.IsType(operand=operand) | ast.IsNormalized(operand=operand):
+            return after(operand.span.end, text)
+        case ast.MapProjection(subject=subject):
+            return after(subject.span.end, text)
+        case ast.Index(index=index):
+            return position(index, text)
+        case ast.Slice(subject=subject):
+            return after(subject.span.end, text)
+        case ast.Property(subject=subject):
+            return position(subject, text)
+        case _:
+            return expression.span.start
+
+
+def after(offset: int, text: str) -> int:
+    """The next character that is neither blank, comment nor closing parenthesis."""
+    found = _GAP.match(text, offset)
+    return offset if found is None else found.end()

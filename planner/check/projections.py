@@ -1,0 +1,272 @@
+"""WITH and RETURN: columns, grouping keys, and what ORDER BY, SKIP, LIMIT and WHERE may refer to.
+
+Without DISTINCT and aggregation ORDER BY and WHERE see the projected names and those before. With either they see only
+what is projected: by its name, or as the same expression written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hoplite.grammar import ast
+from hoplite.planner.check.expressions import PROJECTED, VALUE, Place, type_of
+from hoplite.planner.check.functions import aggregates_in, is_aggregate
+from hoplite.planner.check.positions import position
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.traverse import children, walk
+from hoplite.planner.check.typespec import TypeSpec, exactly
+from hoplite.planner.types import INTEGER
+
+_INTEGERS = exactly(INTEGER)
+_FILTER = Place(aggregates=True, truth=True)  # Neo4j lets aggregating functions pass here
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """The outcome of a WITH or RETURN: its columns in order with their types, and the scope behind it."""
+
+    columns: dict[str, TypeSpec]
+    scope: Scope
+
+
+def check_projection(
+    check: Check,
+    projection: ast.Projection,
+    predicate: ast.Expression | None,
+    clause: ast.WithClause | ast.ReturnClause,
+    scope: Scope,
+    *,
+    alias_rule: str | None = None,
+) -> Projected:
+    """Check what WITH and RETURN share. `alias_rule` names the clause in which expressions need a name."""
+    keyword = "WITH" if isinstance(clause, ast.WithClause) else "RETURN"
+    if projection.star and keyword == "RETURN" and not scope.names and not projection.items:
+        message = "RETURN * is not allowed when there are no variables in scope"
+        raise check.error(message, clause.span.start, INVALID_SYNTAX)
+    types = [type_of(check, item.expression, scope, PROJECTED) for item in projection.items]
+    if alias_rule is not None:
+        _require_aliases(check, projection, alias_rule)
+    columns = _columns(check, projection, types, scope)
+    _forbid_shadowing(check, projection, scope)
+    aggregating = any(aggregates_in(check, item.expression) for item in projection.items)
+    after = scope.replaced(columns)
+    _check_order(check, projection, predicate, clause, scope, after, aggregating=aggregating)
+    for name, value in (("SKIP", projection.skip), ("LIMIT", projection.limit)):
+        if value is not None:
+            check_count(check, value, name, "non-negative")
+    if aggregating:
+        _check_grouping(check, projection, scope)
+    return Projected(columns, after)
+
+
+def _require_aliases(check: Check, projection: ast.Projection, rule: str) -> None:
+    for item in projection.items:
+        if item.alias is None and not isinstance(item.expression, ast.Variable | ast.MapProjection):
+            raise check.error_at(f"Expression in {rule} must be aliased (use AS)", item.expression, INVALID_SYNTAX)
+
+
+def _columns(check: Check, projection: ast.Projection, types: list[TypeSpec], scope: Scope) -> dict[str, TypeSpec]:
+    columns: dict[str, TypeSpec] = {}
+    if projection.star:
+        columns.update(sorted(scope.names.items()))
+    for item, item_types in zip(projection.items, types, strict=True):
+        if item.name in columns and not (projection.star and item.name in scope.names and _is_itself(item)):
+            start = projection.span.start if projection.star else projection.items[0].expression
+            offset = start if isinstance(start, int) else position(start, check.text)
+            raise check.error("Multiple result columns with the same name are not supported", offset)
+        columns[item.name] = item_types
+    return columns
+
+
+def _is_itself(item: ast.ReturnItem) -> bool:
+    return isinstance(item.expression, ast.Variable) and item.expression.name == item.name
+
+
+def _forbid_shadowing(check: Check, projection: ast.Projection, scope: Scope) -> None:
+    for item in projection.items:
+        if item.alias is not None and not _is_itself(item):
+            check.forbid_shadowing(item.alias.name, item.alias.span.start, scope)
+
+
+# --- ORDER BY and WHERE --------------------------------------------------------------------------------------------
+
+
+def _check_order(
+    check: Check,
+    projection: ast.Projection,
+    predicate: ast.Expression | None,
+    clause: ast.WithClause | ast.ReturnClause,
+    before: Scope,
+    after: Scope,
+    *,
+    aggregating: bool,
+) -> None:
+    expressions = [item.expression for item in projection.order]
+    narrowed = aggregating or projection.distinct
+    if expressions and not aggregating and any(aggregates_in(check, expression) for expression in expressions):
+        keyword = "WITH" if isinstance(clause, ast.WithClause) else "RETURN"
+        message = f"Cannot use aggregation in ORDER BY if there are no aggregate expressions in the preceding {keyword}"
+        raise check.error(message, clause.span.start)
+    if not narrowed:
+        visible = Scope(after.names, Scope(before.names, before.outer))
+        for expression in expressions:
+            type_of(check, expression, visible, VALUE)
+        if predicate is not None:
+            check.expect_boolean(type_of(check, predicate, visible, _FILTER), predicate)
+        return
+    for expression in expressions:
+        _check_narrowed(check, expression, projection, before, after)
+    if predicate is not None:
+        _check_narrowed(check, predicate, projection, before, after)
+        types = type_of(check, predicate, Scope(after.names, before), _FILTER)
+        check.expect_boolean(types, predicate)
+
+
+def _check_narrowed(
+    check: Check, expression: ast.Expression, projection: ast.Projection, before: Scope, after: Scope
+) -> None:
+    """Raise where an expression needs a variable that DISTINCT or an aggregation has left behind."""
+    projected = [item.expression for item in projection.items]
+    type_of(check, expression, Scope(after.names, before), PROJECTED)
+    for variable in free_variables(expression, frozenset(), projected):
+        if after.find(variable.name) is None:
+            raise check.error(
+                "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared "
+                f"before the WITH/RETURN: {variable.name}",
+                variable.span.start,
+            )
+
+
+def free_variables(node: object, bound: frozenset[str], known: list[ast.Expression]) -> Iterator[ast.Variable]:
+    """The variables of an expression that come from outside, leaving out what stands in `known` as a whole."""
+    if any(node == expression for expression in known):
+        return
+    if isinstance(node, ast.Variable):
+        if node.name not in bound:
+            yield node
+        return
+    if isinstance(node, ast.SubqueryExpression | ast.PatternComprehension | ast.PatternExpression):
+        return
+    inner = bound
+    if isinstance(node, ast.ListComprehension | ast.Quantifier):
+        inner = bound | {node.variable.name}
+    elif isinstance(node, ast.Reduce):
+        inner = bound | {node.variable.name, node.accumulator.name}
+    for child in children(node):
+        yield from free_variables(child, inner, known)
+
+
+# --- SKIP and LIMIT --------------------------------------------------------------------------------------------------
+
+
+def check_count(check: Check, expression: ast.Expression, keyword: str, kind: str) -> None:
+    """SKIP, LIMIT and the size of a batch: an integer that is known before the query runs."""
+    for node in walk(expression):
+        static = f"so that the value for {keyword} can be statically calculated."
+        if isinstance(node, ast.SubqueryExpression | ast.PatternExpression | ast.PatternComprehension):
+            message = f"It is not allowed to use patterns in the expression for {keyword}, {static}"
+            raise check.error_at(message, expression)
+        if isinstance(node, ast.Variable):
+            raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", expression)
+    types = type_of(check, expression, Scope(), VALUE)
+    literal, shown = _literal_value(check, expression)
+    if literal is not _NOT_A_LITERAL:
+        least = 0 if kind == "non-negative" else 1
+        if isinstance(literal, int) and not isinstance(literal, bool) and literal >= least:
+            return
+        message = f"Invalid input. '{shown}' is not a valid value. Must be a {kind} integer."
+        raise check.error_at(message, expression, INVALID_SYNTAX)
+    check.expect(_INTEGERS, types, expression)
+
+
+_NOT_A_LITERAL = object()
+
+
+def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, str]:
+    match expression:
+        case ast.Literal(value=None):
+            return None, "NULL"
+        case ast.Literal(value=str() as value):
+            return value, value
+        case ast.Literal(value=value):
+            return value, check.text[expression.span.start : expression.span.end]
+        case ast.Unary(operator="-", operand=ast.Literal(value=int() | float() as number)):
+            return -number, check.text[expression.span.start : expression.span.end]
+        case _:
+            return _NOT_A_LITERAL, ""
+
+
+# --- grouping keys ---------------------------------------------------------------------------------------------------
+
+
+def _check_grouping(check: Check, projection: ast.Projection, scope: Scope) -> None:
+    """Beside an aggregation only grouping keys may stand: variables and properties that are projected by themselves."""
+    names = set(scope.names) if projection.star else set()
+    keys: list[ast.Expression] = []
+    for item in projection.items:
+        if isinstance(item.expression, ast.Variable):
+            names.add(item.expression.name)
+        elif isinstance(item.expression, ast.Property) and isinstance(item.expression.subject, ast.Variable):
+            keys.append(item.expression)
+    for item in projection.items:
+        if not aggregates_in(check, item.expression):
+            continue
+        found = list(_ungrouped(check, item.expression, names, keys, scope.visible(), frozenset()))
+        if found:
+            shown = dict.fromkeys(text for text, _ in found)
+            message = (
+                "Aggregation column contains implicit grouping expressions. For example, in "
+                "'RETURN n.a, n.a + n.b + count(*)' the aggregation expression 'n.a + n.b + count(*)' includes the "
+                "implicit grouping key 'n.b'. It may be possible to rewrite the query by extracting these "
+                "grouping/aggregation expressions into a preceding WITH clause. "
+                f"Illegal expression(s): {', '.join(shown)}"
+            )
+            check.later(check.error(message, found[0][1], INVALID_SYNTAX))
+
+
+def _ungrouped(
+    check: Check,
+    node: object,
+    names: set[str],
+    keys: list[ast.Expression],
+    visible: Mapping[str, TypeSpec],
+    bound: frozenset[str],
+) -> Iterator[tuple[str, int]]:
+    """What an aggregating expression uses without it being a grouping key: its text and place."""
+    match node:
+        case ast.CountStar():
+            return
+        case ast.FunctionCall() if is_aggregate(check, node):
+            return
+        case ast.Variable(name=name):
+            if name not in bound and name not in names and name in visible:
+                yield name, node.span.start
+            return
+        case ast.Property(subject=ast.Variable(name=name), key=key):
+            if name not in bound and name not in names and node not in keys and name in visible:
+                yield f"{name}.{key}", node.span.start
+            return
+        case ast.MapProjection(subject=subject, items=items):
+            yield from _ungrouped(check, subject, names, keys, visible, bound)
+            for item in items:
+                if isinstance(item, ast.ProjectedProperty):
+                    implied = ast.Property(subject, item.key, item.span)
+                    yield from _ungrouped(check, implied, names, keys, visible, bound)
+                else:
+                    yield from _ungrouped(check, item, names, keys, visible, bound)
+            return
+        case ast.ListComprehension() | ast.Quantifier():
+            bound |= {node.variable.name}
+        case ast.Reduce():
+            bound |= {node.variable.name, node.accumulator.name}
+        case ast.SubqueryExpression():
+            for inner in walk(node.query):
+                if isinstance(inner, ast.Variable):
+                    yield from _ungrouped(check, inner, names, keys, visible, bound)
+            return
+        case _:
+            pass
+    for child in children(node):
+        yield from _ungrouped(check, child, names, keys, visible, bound)

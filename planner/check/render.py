@@ -1,0 +1,101 @@
+"""Patterns and label expressions as text, in the form in which Neo4j's messages show them.
+
+`MATCH (a)-[*]->(b)` comes back as written but with one space where any were; `{1,2}` becomes `{1, 2}`.
+"""
+
+from __future__ import annotations
+
+from hoplite.grammar import ast
+
+
+def source(node: ast.Expression, text: str) -> str:
+    """An expression as it was written, its white space reduced to single blanks."""
+    return " ".join(text[node.span.start : node.span.end].split())
+
+
+def labels(expression: ast.LabelExpression, text: str) -> str:
+    """A label expression, in the newer symbols: `A&B`, with parentheses around what binds weaker."""
+    match expression:
+        case ast.LabelName(name=name):
+            return name
+        case ast.LabelWildcard():
+            return "%"
+        case ast.DynamicLabel(expression=computed):
+            return f"$({source(computed, text)})"
+        case ast.LabelNot(operand=operand):
+            return f"!{_nested(operand, text, type(expression))}"
+        case ast.LabelAnd(operands=operands):
+            return "&".join(_nested(operand, text, type(expression)) for operand in operands)
+        case ast.LabelOr(operands=operands):
+            return "|".join(_nested(operand, text, type(expression)) for operand in operands)
+
+
+def _nested(expression: ast.LabelExpression, text: str, around: type) -> str:
+    shown = labels(expression, text)
+    compound = isinstance(expression, ast.LabelAnd | ast.LabelOr)
+    return f"({shown})" if compound and type(expression) is not around else shown
+
+
+def path(part: ast.PathPattern, text: str) -> str:
+    """One comma-separated part of a pattern."""
+    if isinstance(part.pattern, ast.ShortestPathFunction):
+        return chain(part.pattern.pattern, text)
+    return chain(part.pattern, text)
+
+
+def chain(pattern: ast.PatternChain, text: str) -> str:
+    """A chain of nodes and relationships: `(a)-[r:R]->(b)`."""
+    return "".join(element(part, text) for part in pattern.elements)
+
+
+def element(part: ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath, text: str) -> str:
+    """One element of a chain."""
+    match part:
+        case ast.NodePattern():
+            return f"({_inside(part, part.labels, text)})"
+        case ast.RelationshipPattern():
+            return _relationship(part, text)
+        case ast.ParenthesizedPath(pattern=pattern, predicate=predicate, repetition=repetition):
+            where = "" if predicate is None else f" WHERE {source(predicate, text)}"
+            return f"({chain(pattern, text)}{where}){quantifier(repetition)}"
+
+
+def _inside(part: ast.NodePattern | ast.RelationshipPattern, names: ast.LabelExpression | None, text: str) -> str:
+    shown = "" if part.variable is None else part.variable.name
+    if names is not None:
+        shown += f":{labels(names, text)}"
+    if isinstance(part, ast.RelationshipPattern) and part.hops is not None:
+        shown += _hops(part.hops)
+    if part.properties is not None:
+        shown += (" " if shown else "") + source(part.properties, text)
+    if part.predicate is not None:
+        shown += f" WHERE {source(part.predicate, text)}"
+    return shown
+
+
+def _relationship(part: ast.RelationshipPattern, text: str) -> str:
+    inside = _inside(part, part.types, text)
+    body = f"-[{inside}]-" if inside else "--"
+    left = "<" if part.direction is ast.Direction.INCOMING else ""
+    right = ">" if part.direction is ast.Direction.OUTGOING else ""
+    return f"{left}{body}{right}{quantifier(part.repetition)}"
+
+
+def _hops(hops: ast.Hops) -> str:
+    if hops.lower is None and hops.upper is None:
+        return "*"
+    if hops.lower == hops.upper:
+        return f"*{hops.lower}"
+    lower = "" if hops.lower is None else str(hops.lower)
+    upper = "" if hops.upper is None else str(hops.upper)
+    return f"*{lower}..{upper}"
+
+
+def quantifier(repetition: ast.Repetition | None) -> str:
+    """`+`, `*`, `{2}` or `{1, 2}`; nothing without a repetition."""
+    if repetition is None:
+        return ""
+    lower, upper = repetition.lower, repetition.upper
+    if upper is None:
+        return {0: "*", 1: "+"}.get(lower, f"{{{lower}, }}")
+    return f"{{{lower}}}" if lower == upper else f"{{{lower}, {upper}}}"

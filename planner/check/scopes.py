@@ -1,0 +1,59 @@
+"""Names in scope: which variables a place in a query may use, and what is known about their types.
+
+A `Scope` is one layer of names. Expressions such as list comprehensions open a layer above the one around them and may
+reuse its names; a clause adds to the layer it stands in, where a name can be declared once. The layer of a subquery may
+read the names around it but not declare them again: `guard` says how that is put.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from hoplite.planner.check.typespec import TypeSpec
+
+
+class Guard(Enum):
+    """Why the names below a layer must not be declared again."""
+
+    OPEN = "may be hidden"
+    SUBQUERY = "names around an EXISTS, COUNT or COLLECT"
+    IMPORTED = "names that CALL (a, b) takes in"
+
+
+@dataclass(slots=True)
+class Scope:
+    """One layer of names with their types, over an optional outer layer."""
+
+    names: dict[str, TypeSpec] = field(default_factory=dict)
+    outer: Scope | None = None
+    guard: Guard = Guard.OPEN
+
+    def find(self, name: str) -> TypeSpec | None:
+        """The types of a variable, searched from the inside out; None where it is not defined."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+    def guarded(self, name: str) -> Guard:
+        """Whether a layer below forbids declaring the name here."""
+        if self.outer is None or self.guard is Guard.OPEN or self.outer.find(name) is None:
+            return Guard.OPEN
+        return self.guard
+
+    def inner(self, names: dict[str, TypeSpec] | None = None, guard: Guard = Guard.OPEN) -> Scope:
+        """A new layer above this one."""
+        return Scope({} if names is None else names, self, guard)
+
+    def replaced(self, names: dict[str, TypeSpec]) -> Scope:
+        """The scope behind a WITH: this layer's names give way to those projected."""
+        return Scope(names, self.outer, self.guard)
+
+    def visible(self) -> dict[str, TypeSpec]:
+        """All names that can be read here."""
+        names = {} if self.outer is None else self.outer.visible()
+        names.update(self.names)
+        return names

@@ -1,0 +1,117 @@
+"""What every part of the semantic check shares: the text to point into, the catalogue, the parameters' types.
+
+Neo4j checks a statement twice. The first round does not know the functions that are looked up in the registry (the
+temporal ones, APOC, user functions): their results may be anything, their names and arguments are not questioned. The
+second round knows them. An error of the first round therefore wins over one that only the second can see; `resolved`
+says which round it is. The same goes for the values of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from hoplite.errors import CypherError, syntax_error
+from hoplite.grammar import ast
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.check.positions import position
+from hoplite.planner.check.scopes import Guard, Scope
+from hoplite.planner.check.typespec import TypeSpec, exactly
+from hoplite.planner.types import BOOLEAN
+
+INVALID_SYNTAX = "42001"
+INVALID_TYPE = "22G03"
+
+BOOLEANS = exactly(BOOLEAN)
+
+
+@dataclass(slots=True)
+class Check:
+    """One round of the check over one statement."""
+
+    text: str
+    catalogue: Catalogue
+    parameters: Mapping[str, TypeSpec]
+    resolved: bool
+    subquery: Callable[[Check, ast.SubqueryExpression, Scope], TypeSpec]
+    postponed: list[CypherError] = field(default_factory=list)
+
+    def error(self, message: str, offset: int, gql_status: str = "50N42") -> CypherError:
+        """A compile-time error at an offset of the text."""
+        return syntax_error(message, self.text, offset, gql_status)
+
+    def error_at(self, message: str, expression: ast.Expression, gql_status: str = "50N42") -> CypherError:
+        """A compile-time error about an expression."""
+        return self.error(message, position(expression, self.text), gql_status)
+
+    def later(self, error: CypherError) -> None:
+        """Keep an error that Neo4j finds only after everything else in this round is in order."""
+        self.postponed.append(error)
+
+    # --- variables ----------------------------------------------------------------------------------------------
+
+    def look_up(self, variable: ast.Variable, scope: Scope) -> TypeSpec:
+        """The types of a variable that must be defined."""
+        types = scope.find(variable.name)
+        if types is None:
+            raise self.error(f"Variable `{variable.name}` not defined", variable.span.start)
+        return types
+
+    def declare(self, variable: ast.Variable, types: TypeSpec, scope: Scope) -> None:
+        """Add a variable that must be new to the scope."""
+        self.forbid_shadowing(variable.name, variable.span.start, scope)
+        if variable.name in scope.names:
+            raise self.error(f"Variable `{variable.name}` already declared", variable.span.start)
+        scope.names[variable.name] = types
+
+    def forbid_shadowing(self, name: str, offset: int, scope: Scope) -> None:
+        """Raise where a subquery declares a name of the scope around it."""
+        match scope.guarded(name):
+            case Guard.SUBQUERY:
+                raise self.error(
+                    f"The variable `{name}` is shadowing a variable with the same name from the outer scope "
+                    "and needs to be renamed",
+                    offset,
+                    INVALID_SYNTAX,
+                )
+            case Guard.IMPORTED:
+                raise self.error(
+                    f"The variable `{name}` is shadowing an imported variable with the same name "
+                    "and needs to be renamed",
+                    offset,
+                )
+            case Guard.OPEN:
+                return
+
+    # --- types --------------------------------------------------------------------------------------------------
+
+    def expect(self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression) -> TypeSpec:
+        """The types that are left of an expression's where certain ones are asked for; an error if there are none."""
+        left = actual.within(expected)
+        if not left:
+            named = isinstance(expression, ast.Variable | ast.Parameter)
+            raise self.mismatch(expected, actual, expression, INVALID_TYPE if named else INVALID_SYNTAX)
+        return left
+
+    def mismatch(
+        self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression, gql_status: str
+    ) -> CypherError:
+        """`Type mismatch: expected ... but was ...`"""
+        if isinstance(expression, ast.Parameter):
+            message = f"Type mismatch for parameter '{expression.name}': expected {expected} but was {actual}"
+            return self.error_at(message, expression, INVALID_TYPE)
+        return self.error_at(f"Type mismatch: expected {expected} but was {actual}", expression, gql_status)
+
+    def expect_boolean(self, actual: TypeSpec, expression: ast.Expression, *, operand: bool = False) -> None:
+        """A predicate must be able to be true or false. Operands of NOT, AND, OR and XOR differ in the GQLSTATUS."""
+        if actual & BOOLEANS:
+            return
+        if actual.only_lists and not isinstance(expression, ast.Parameter):
+            raise self.error_at(
+                "Coercion of list to boolean is not allowed. Please use `NOT isEmpty(...)` instead.",
+                expression,
+                INVALID_SYNTAX,
+            )
+        if operand and not actual.within(BOOLEANS):
+            raise self.mismatch(BOOLEANS, actual, expression, INVALID_SYNTAX)
+        self.expect(BOOLEANS, actual, expression)

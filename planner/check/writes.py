@@ -1,0 +1,101 @@
+"""SET, REMOVE and DELETE: what may stand on their left side, and what may be written."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hoplite.grammar import ast
+from hoplite.planner.check.expressions import Place, check_index, type_of
+from hoplite.planner.check.patterns import check_token_name
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.typespec import any_of, exactly
+from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP, STRING, list_of
+
+_NODES = exactly(NODE)
+_ENTITIES = exactly(NODE, RELATIONSHIP)
+_DELETABLE = exactly(NODE, PATH, RELATIONSHIP)
+_MAPS = any_of((MAP,))
+_TOKEN_NAMES = exactly(STRING, list_of(STRING))
+_WRITTEN = Place(aggregates=True)  # Neo4j lets aggregating functions pass here
+
+
+def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
+    """Check one item of a SET, or of an ON CREATE or ON MATCH."""
+    match item:
+        case ast.SetProperty(target=target, value=value):
+            _check_target(check, target, scope)
+            type_of(check, value, scope, _WRITTEN)
+        case ast.SetDynamicProperty(target=target, value=value):
+            _check_target(check, target, scope)
+            type_of(check, value, scope, _WRITTEN)
+        case ast.SetProperties(variable=variable, value=value):
+            types = check.look_up(variable, scope)
+            given = type_of(check, value, scope, _WRITTEN)
+            check.expect(_ENTITIES, types, variable)
+            check.expect(_MAPS, given, value)
+        case ast.SetLabels(variable=variable, labels=labels):
+            _check_one_label(check, item)
+            _check_labels(check, variable, labels, scope)
+        case _:
+            assert_never(item)
+
+
+def check_remove(check: Check, item: ast.RemoveItem, scope: Scope) -> None:
+    """Check one item of a REMOVE."""
+    match item:
+        case ast.RemoveProperty(target=target):
+            _check_target(check, target, scope)
+        case ast.RemoveLabels(variable=variable, labels=labels):
+            _check_one_label(check, item)
+            _check_labels(check, variable, labels, scope)
+        case _:
+            assert_never(item)
+
+
+def _check_target(check: Check, target: ast.Property | ast.Index, scope: Scope) -> None:
+    subject = type_of(check, target.subject, scope)
+    if isinstance(target, ast.Property):
+        type_of(check, target, scope)
+        check.expect(_ENTITIES, subject, target.subject)
+        return
+    key = type_of(check, target.index, scope)
+    check.expect(_ENTITIES, subject, target.subject)
+    check_index(check, target, subject & _ENTITIES, key)
+    check_token_name(check, target.index, target.index.span.start)
+
+
+def _check_one_label(check: Check, item: ast.SetLabels | ast.RemoveLabels) -> None:
+    """`n IS A:B` mixes two ways of writing."""
+    between = check.text[item.variable.span.end : item.labels[0].span.start].strip().upper()
+    if between != "IS" or len(item.labels) == 1:
+        return
+    clause = "SET" if isinstance(item, ast.SetLabels) else "REMOVE"
+    name = item.variable.name
+    rewritten = ", ".join(f"{name} IS {label.name}" for label in item.labels if isinstance(label, ast.LabelName))
+    raise check.error(
+        f"It is not supported to use the `IS` keyword together with multiple labels in `{clause}`. "
+        f"Rewrite the expression as `{rewritten}`.",
+        item.span.start,
+        INVALID_SYNTAX,
+    )
+
+
+def _check_labels(
+    check: Check, variable: ast.Variable, labels: tuple[ast.LabelName | ast.DynamicLabel, ...], scope: Scope
+) -> None:
+    types = check.look_up(variable, scope)
+    for label in labels:
+        if isinstance(label, ast.DynamicLabel):
+            names = type_of(check, label.expression, scope)
+            if not names & _TOKEN_NAMES:
+                raise check.mismatch(_TOKEN_NAMES, names, label.expression, INVALID_SYNTAX)
+            check_token_name(check, label.expression, label.span.start)
+    check.expect(_NODES, types, variable)
+
+
+def check_delete(check: Check, expression: ast.Expression, scope: Scope) -> None:
+    """Check one expression of a DELETE: nodes, relationships and paths can go."""
+    if isinstance(expression, ast.HasLabels):
+        raise check.error_at("DELETE doesn't support removing labels from a node. Try REMOVE.", expression)
+    check.expect(_DELETABLE, type_of(check, expression, scope, _WRITTEN), expression)
