@@ -1,0 +1,82 @@
+"""Columns as Arrow arrays. Typed columns go over as they are; entities become structs, paths lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.hydrate import Hydrator
+from hoplite.errors import argument_error, to_driver_error
+from hoplite.values.columns import Booleans, Column, Floats, Integers, Strings
+
+
+def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> pa.Table:
+    """A table with these columns."""
+    if not batches:
+        return pa.table({name: pa.array([], pa.null()) for name in names})
+    batch = concatenate_batches([b.only(names) for b in batches])
+    return pa.table({name: _array(name, batch[name], hydrator) for name in names})
+
+
+def _array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
+    match column:
+        case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
+            return pa.array(values, mask=nulls)
+        case Booleans(values=values, nulls=nulls):
+            return pa.array(values, mask=nulls)
+        case Strings(values=values):
+            return pa.array(values, pa.string())
+        case _:
+            plain = [_plain(value) for value in hydrator.column(column)]
+            try:
+                return pa.array(plain)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
+                raise to_driver_error(
+                    argument_error(f"Column `{name}` holds values that Arrow has no common type for: {problem}")
+                ) from None
+
+
+def _plain(value: Any) -> Any:
+    """What Arrow can hold: entities as dictionaries, temporal values as Python's own."""
+    from neo4j.graph import Node, Path, Relationship
+    from neo4j.spatial import Point
+    from neo4j.time import Date, DateTime, Duration, Time
+
+    match value:
+        case Node():
+            return {"element_id": value.element_id, "labels": sorted(value.labels), "properties": _map(value)}
+        case Relationship():
+            start, end = value.start_node, value.end_node
+            return {
+                "element_id": value.element_id,
+                "type": value.type,
+                "start": None if start is None else start.element_id,
+                "end": None if end is None else end.element_id,
+                "properties": _map(value),
+            }
+        case Path():
+            return {"nodes": [_plain(n) for n in value.nodes], "relationships": [_plain(r) for r in value.relationships]}
+        case list():
+            return [_plain(item) for item in value]
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case DateTime() | Date() | Time():
+            return value.to_native()
+        case Duration():
+            return {
+                "months": value.months,
+                "days": value.days,
+                "seconds": value.seconds,
+                "nanoseconds": value.nanoseconds,
+            }
+        case Point():
+            return {"srid": value.srid, "coordinates": [float(x) for x in value]}
+        case _:
+            return value
+
+
+def _map(entity: Any) -> dict[str, Any]:
+    return {key: _plain(item) for key, item in entity.items()}

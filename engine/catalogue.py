@@ -1,0 +1,80 @@
+"""What the planner asks about a graph and the functions at hand, answered from a snapshot and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoplite.engine.functions.aggregates import AGGREGATES
+from hoplite.engine.functions.registry import Function
+from hoplite.engine.procedures.registry import Procedure
+from hoplite.planner.types import ProcedureSignature, Signature
+from hoplite.storage.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCatalogue:
+    """The planner's `Catalogue` for one snapshot."""
+
+    graph: Snapshot
+    functions: Mapping[str, Function]
+    procedures: Mapping[str, Procedure]
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes the graph has."""
+        return self.graph.node_count
+
+    @property
+    def relationship_count(self) -> int:
+        """How many relationships the graph has."""
+        return self.graph.relationship_count
+
+    def label_count(self, label: str) -> int:
+        """How many nodes carry the label."""
+        return self.graph.label_count(label)
+
+    def type_count(self, type: str) -> int:
+        """How many relationships have the type."""
+        return self.graph.type_count(type)
+
+    def pattern_count(self, start_label: str | None, type: str | None, end_label: str | None) -> int:
+        """How many relationships match `(:start_label)-[:type]->(:end_label)`."""
+        return self.graph.pattern_count(start_label, type, end_label)
+
+    def has_index(self, label: str, key: str) -> bool:
+        """Whether nodes of the label can be looked up by the key."""
+        return self.graph.has_index(label, key)
+
+    def is_unique(self, label: str, key: str) -> bool:
+        """Whether a constraint makes the key unique."""
+        return self.graph.is_unique(label, key)
+
+    def distinct_values(self, label: str, key: str) -> int | None:
+        """How many different values the key has."""
+        return self.graph.distinct_values(label, key)
+
+    def known_label(self, name: str) -> bool:
+        """Whether the database has ever stored the label."""
+        return self.graph.known_label(name)
+
+    def known_type(self, name: str) -> bool:
+        """Whether the database has ever stored the type."""
+        return self.graph.known_type(name)
+
+    def known_key(self, name: str) -> bool:
+        """Whether the database has ever stored the key."""
+        return self.graph.known_key(name)
+
+    def function(self, name: str) -> Signature | None:
+        """The function of that lower-case name, aggregating ones included."""
+        aggregate = AGGREGATES.get(name)
+        if aggregate is not None:
+            return aggregate.signature
+        function = self.functions.get(name)
+        return None if function is None else function.signature
+
+    def procedure(self, name: str) -> ProcedureSignature | None:
+        """The procedure of that name."""
+        procedure = self.procedures.get(name)
+        return None if procedure is None else procedure.signature

@@ -1,0 +1,138 @@
+"""From columns to the driver's values: nodes, relationships and paths of one `neo4j.graph.Graph`, temporal and spatial types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from neo4j import graph as driver_graph
+
+from hoplite.storage.snapshot import Snapshot
+from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Relationships, Strings
+from hoplite.values.driver import to_driver
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+
+_PLAIN = (int, str, float, bool, type(None))
+
+
+class Hydrator:
+    """Makes the values of one result; an entity is made once, however often it is returned."""
+
+    def __init__(self, graph: Snapshot) -> None:
+        self.source = graph
+        self.graph = driver_graph.Graph()
+        self._nodes: dict[int, driver_graph.Node] = {}
+        self._relationships: dict[int, driver_graph.Relationship] = {}
+
+    def column(self, column: Column) -> list[Any]:
+        """The values of a column."""
+        match column:
+            case Nodes(ids=ids):
+                self._make_nodes(ids)
+                return [None if i < 0 else self._nodes[i] for i in ids.tolist()]
+            case Relationships(ids=ids):
+                self._make_relationships(ids)
+                return [None if i < 0 else self._relationships[i] for i in ids.tolist()]
+            case Integers() | Floats() | Booleans() | Strings():
+                values: list[Any] = column.objects().tolist()
+                return values
+            case _:
+                objects = column.objects()
+                self._prefetch(objects)
+                return [self.value(value) for value in objects]
+
+    def value(self, value: Any) -> Any:
+        """One value."""
+        if isinstance(value, _PLAIN):
+            return value
+        match value:
+            case list() | tuple():
+                return [self.value(item) for item in value]
+            case dict():
+                return {key: self.value(item) for key, item in value.items()}
+            case NodeRef(id=node):
+                if node not in self._nodes:
+                    self._make_nodes(np.array([node], np.int64))
+                return self._nodes[node]
+            case RelationshipRef(id=relationship):
+                if relationship not in self._relationships:
+                    self._make_relationships(np.array([relationship], np.int64))
+                return self._relationships[relationship]
+            case PathValue(nodes=nodes, relationships=relationships):
+                self._make_relationships(np.array(relationships, np.int64))
+                start = self.value(NodeRef(nodes[0]))
+                return driver_graph.Path(start, *(self._relationships[r] for r in relationships))
+            case _:
+                return to_driver(value)
+
+    def _prefetch(self, values: Any) -> None:
+        """Make the entities of paths and lists together: one read for all beats one for each."""
+        nodes: set[int] = set()
+        relationships: set[int] = set()
+
+        def visit(value: Any) -> None:
+            match value:
+                case PathValue():
+                    nodes.update(value.nodes)
+                    relationships.update(value.relationships)
+                case NodeRef(id=node):
+                    nodes.add(node)
+                case RelationshipRef(id=relationship):
+                    relationships.add(relationship)
+                case list() | tuple():
+                    for item in value:
+                        visit(item)
+                case dict():
+                    for item in value.values():
+                        visit(item)
+                case _:
+                    pass
+
+        for value in values:
+            visit(value)
+        if nodes:
+            self._make_nodes(np.array(sorted(nodes), np.int64))
+        if relationships:
+            self._make_relationships(np.array(sorted(relationships), np.int64))
+
+    def _make_nodes(self, ids: Any) -> None:
+        new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._nodes]
+        if not new:
+            return
+        positions = np.array(new, np.int64)
+        source = self.source
+        public = source.node_ids(positions).tolist()
+        alive = source.node_exists(positions).tolist()
+        labels = source.label_sets(positions)
+        properties = source.node_property_maps(positions)
+        prefix = f"4:{source.uuid}:"
+        for position, number, exists, names, values in zip(new, public, alive, labels, properties, strict=True):
+            element_id = f"{prefix}{number}"
+            shown = {key: self.value(v) for key, v in values.items()} if exists else {}
+            node = driver_graph.Node(self.graph, element_id, number, names if exists else (), shown)
+            self._nodes[position] = node
+            self.graph._nodes[element_id] = node
+
+    def _make_relationships(self, ids: Any) -> None:
+        new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._relationships]
+        if not new:
+            return
+        positions = np.array(new, np.int64)
+        source = self.source
+        starts, ends = source.endpoints(positions)
+        self._make_nodes(np.concatenate([starts, ends]))
+        public = source.relationship_ids(positions).tolist()
+        alive = source.relationship_exists(positions).tolist()
+        codes, names = source.relationship_types(positions).tolist(), source.type_names
+        properties = source.relationship_property_maps(positions)
+        prefix = f"5:{source.uuid}:"
+        rows = zip(new, public, alive, codes, properties, starts.tolist(), ends.tolist(), strict=True)
+        for position, number, exists, code, values, start, end in rows:
+            element_id = f"{prefix}{number}"
+            shown = {key: self.value(v) for key, v in values.items()} if exists else {}
+            kind = self.graph.relationship_type(names[code] if exists else "")
+            relationship = kind(self.graph, element_id, number, shown)
+            relationship._start_node = self._nodes[start]
+            relationship._end_node = self._nodes[end]
+            self._relationships[position] = relationship
+            self.graph._relationships[element_id] = relationship

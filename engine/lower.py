@@ -1,0 +1,281 @@
+"""From a logical plan to operators that run: expressions are compiled, and each step gets the form that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, assert_never
+
+from hoplite.engine.expressions.compile import compile_expression
+from hoplite.engine.functions.registry import Function
+from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, writes
+from hoplite.engine.operators.base import Evaluator, Operator
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.rewrite import contains
+from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.variables import free_variables
+
+Functions = Mapping[str, Function]
+
+_READS_GRAPH = (ast.Property, ast.Index, ast.HasLabels, ast.FunctionCall, ast.MapProjection, PlannedSubquery)
+
+
+@lru_cache(maxsize=1024)
+def _lowered_once(plan: Any, lowering: Lowering) -> Operator:
+    return lowering.lower(plan)
+
+
+class Lowering:
+    """Lowers plans for one set of functions. Subquery plans inside expressions are lowered once, when first run."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+
+    def operator_for(self, plan: lp.Plan) -> Operator:
+        """The operator of a plan, made at most once."""
+        return _lowered_once(plan, self)
+
+    def term(self, term: lp.Term) -> Evaluator:
+        """A compiled expression."""
+        return compile_expression(term, self.functions)
+
+    def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
+        """Several compiled expressions."""
+        return tuple(self.term(term) for term in terms)
+
+    def row_value(self, term: lp.Term) -> writes.RowValue:
+        """An expression that a writing clause evaluates row by row."""
+        reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
+        return writes.RowValue(self.term(term), free_variables(term), reads_graph)
+
+    def step(self, step: lp.Step | None) -> expand.StepPredicate | None:
+        """A predicate on each relationship of a path."""
+        if step is None:
+            return None
+        return expand.StepPredicate(step.from_node, step.relationship, step.to_node, self.term(step.predicate))
+
+    def lower(self, plan: lp.Plan) -> Operator:
+        """The operator for a plan and everything below it."""
+        lower = self.lower
+        match plan:
+            case lp.Argument():
+                return scans.Argument()
+            case lp.AllNodesScan(source=source, node=node):
+                return scans.NodeScan(lower(source), node, None)
+            case lp.NodeByLabelScan(source=source, node=node, label=label):
+                return scans.NodeScan(lower(source), node, label)
+            case lp.NodeIndexSeek(source=source, node=node, label=label, key=key, value=value, many=many):
+                return scans.IndexSeek(lower(source), node, label, key, self.term(value), many)
+            case lp.NodeByIdSeek(source=source, node=node, value=value, many=many):
+                return scans.IdSeek(lower(source), node, self.term(value), many, plan.by_element_id)
+            case lp.RelationshipTypeScan(source=source):
+                return scans.RelationshipScan(
+                    lower(source), plan.relationship, plan.start, plan.end, plan.types, plan.directed
+                )
+            case lp.Expand(source=source, into=into):
+                form = expand.ExpandInto if into else expand.Expand
+                return form(lower(source), plan.from_node, plan.relationship, plan.to_node, plan.types, plan.direction)
+            case lp.VarLengthExpand():
+                return self._var_length(plan)
+            case lp.Repeat(source=source, inner=inner):
+                return paths.Repeat(
+                    lower(source),
+                    lower(inner),
+                    plan.from_node,
+                    plan.to_node,
+                    plan.into,
+                    plan.inner_start,
+                    plan.inner_end,
+                    plan.relationships,
+                    plan.groups,
+                    plan.trail,
+                    plan.lower,
+                    plan.upper,
+                )
+            case lp.ShortestPath(source=source):
+                return paths.ShortestPaths(
+                    lower(source),
+                    plan.from_node,
+                    plan.to_node,
+                    plan.relationship,
+                    plan.types,
+                    plan.direction,
+                    plan.lower,
+                    plan.upper,
+                    plan.every,
+                    self.step(plan.step),
+                    plan.path,
+                    self.terms(plan.predicates),
+                )
+            case lp.StatefulShortestPath(source=source):
+                return paths.SelectShortest(
+                    lower(source), plan.start, plan.end, plan.kind, self.term(plan.count), plan.relationships
+                )
+            case lp.ProjectEndpoints(source=source):
+                return expand.FollowBound(
+                    lower(source),
+                    plan.relationship,
+                    plan.start,
+                    plan.end,
+                    plan.start_bound,
+                    plan.end_bound,
+                    plan.types,
+                    plan.direction,
+                    plan.lower,
+                    plan.upper,
+                )
+            case lp.DistinctRelationships(source=source, relationship=relationship, others=others):
+                return expand.DistinctRelationships(lower(source), relationship, others)
+            case lp.ProjectPath(source=source, path=path, start=start, relationships=relationships):
+                return expand.BuildPath(lower(source), path, start, relationships)
+            case lp.Filter(source=source, predicate=predicate):
+                return rows.Filter(lower(source), self.term(predicate))
+            case lp.Projection(source=source, items=items):
+                names = tuple(name for name, _ in items)
+                return rows.Project(lower(source), names, self.terms(tuple(term for _, term in items)))
+            case lp.Select(source=source, names=names):
+                return rows.Select(lower(source), names)
+            case lp.Distinct(source=source, names=names):
+                return rows.Distinct(lower(source), names)
+            case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates):
+                return aggregate.Aggregate(
+                    lower(source),
+                    tuple(name for name, _ in keys),
+                    self.terms(tuple(term for _, term in keys)),
+                    tuple(
+                        aggregate.AggregateCall(a.name, a.function, a.distinct, self.terms(a.arguments))
+                        for a in aggregates
+                    ),
+                )
+            case lp.NodeCountFromCountStore(source=source, name=name, label=counted):
+                return scans.CountNodes(lower(source), name, counted)
+            case lp.RelationshipCountFromCountStore(source=source, name=name, types=types):
+                return scans.CountRelationships(lower(source), name, types)
+            case lp.Sort(source=source, keys=keys):
+                return rows.Sort(lower(source), *_order(keys))
+            case lp.Top(source=source, keys=keys, count=count, skip=skip):
+                skipped = None if skip is None else self.term(skip)
+                return rows.Top(lower(source), *_order(keys), self.term(count), skipped)
+            case lp.Skip(source=source, count=count):
+                return rows.Cut(lower(source), self.term(count), None)
+            case lp.Limit(source=lp.Skip(source=source, count=skip), count=count):
+                return rows.Cut(lower(source), self.term(skip), self.term(count))
+            case lp.Limit(source=source, count=count):
+                return rows.Cut(lower(source), None, self.term(count))
+            case lp.Unwind(source=source, expression=expression, variable=variable):
+                return rows.Unwind(lower(source), self.term(expression), variable)
+            case lp.Union(sources=sources, names=names):
+                return rows.Union(tuple(lower(s) for s in sources), names)
+            case lp.Apply(left=left, right=right, kind="unit", imports=imports):
+                return apply.ForEachRow(lower(left), lower(right), imports)
+            case lp.Apply(left=left, right=right, imports=imports, added=added):
+                return apply.Apply(lower(left), lower(right), imports, added, plan.kind == "optional", plan.row_by_row)
+            case lp.ValueHashJoin(left=left, right=right):
+                return apply.HashJoin(
+                    lower(left), lower(right), self.term(plan.left_key), self.term(plan.right_key), plan.added
+                )
+            case lp.ProcedureCall(source=source):
+                return calls.CallProcedure(
+                    lower(source),
+                    plan.procedure,
+                    self.terms(plan.arguments),
+                    plan.outputs,
+                    plan.yields,
+                    plan.optional,
+                )
+            case lp.LoadCSV(source=source, url=url, variable=variable):
+                return calls.LoadCsv(lower(source), self.term(url), variable, plan.with_headers, plan.field_terminator)
+            case lp.Create(source=source, creations=creations):
+                return writes.Create(lower(source), tuple(self._creation(c) for c in creations))
+            case lp.Merge(source=source, match=match):
+                return writes.Merge(
+                    lower(source),
+                    lower(match),
+                    plan.imports,
+                    plan.added,
+                    tuple(self._creation(c) for c in plan.creations),
+                    tuple(self._assignment(a) for a in plan.on_create),
+                    tuple(self._assignment(a) for a in plan.on_match),
+                )
+            case lp.SetProperties(source=source, assignments=assignments):
+                return writes.Set(lower(source), tuple(self._assignment(a) for a in assignments))
+            case lp.Delete(source=source, expressions=expressions, detach=detach):
+                return writes.Delete(lower(source), self.terms(expressions), detach)
+            case lp.Foreach(source=source, variable=variable, body=body, imports=imports):
+                return writes.Foreach(lower(source), variable, self.row_value(plan.list), lower(body), imports)
+            case lp.EmptyResult(source=source) | lp.ProduceResults(source=source):
+                return lower(source)
+            case _:
+                assert_never(plan)
+
+    def _var_length(self, plan: lp.VarLengthExpand) -> Operator:
+        source, step = self.lower(plan.source), self.step(plan.step)
+        if plan.pruning:
+            return expand.Reach(
+                source,
+                plan.from_node,
+                plan.to_node,
+                plan.types,
+                plan.direction,
+                plan.lower,
+                plan.upper,
+                plan.into,
+                step,
+                plan.distinct_from,
+                plan.merged,
+            )
+        return expand.Trails(
+            source,
+            plan.from_node,
+            plan.relationship,
+            plan.to_node,
+            plan.types,
+            plan.direction,
+            plan.lower,
+            plan.upper,
+            plan.into,
+            step,
+            plan.left_group,
+            plan.right_group,
+            plan.turned,
+        )
+
+    def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | writes.RowValue, ...]:
+        return tuple(name if isinstance(name, str) else self.row_value(name) for name in names)
+
+    def _name(self, name: str | lp.Term) -> str | writes.RowValue:
+        return name if isinstance(name, str) else self.row_value(name)
+
+    def _optional(self, term: lp.Term | None) -> writes.RowValue | None:
+        return None if term is None else self.row_value(term)
+
+    def _creation(self, creation: lp.Creation) -> writes.ToMake:
+        match creation:
+            case lp.CreateNode(variable=variable, labels=labels, properties=properties):
+                return writes.NodeToMake(variable, self._names(labels), self._optional(properties))
+            case lp.CreateRelationship(variable=variable, start=start, end=end, properties=properties):
+                return writes.RelationshipToMake(
+                    variable, start, end, self._name(creation.type), self._optional(properties)
+                )
+            case _:
+                assert_never(creation)
+
+    def _assignment(self, assignment: lp.Assignment) -> writes.ToSet:
+        match assignment:
+            case lp.AssignProperty(subject=subject, key=key, value=value):
+                return writes.PropertyToSet(self.row_value(subject), self._name(key), self.row_value(value))
+            case lp.DropProperty(subject=subject, key=key):
+                return writes.PropertyToSet(self.row_value(subject), self._name(key), None)
+            case lp.AssignProperties(variable=variable, value=value, merge=merge):
+                return writes.PropertiesToSet(variable, self.row_value(value), merge)
+            case lp.AddLabels(variable=variable, labels=labels):
+                return writes.LabelsToSet(variable, self._names(labels), remove=False)
+            case lp.DropLabels(variable=variable, labels=labels):
+                return writes.LabelsToSet(variable, self._names(labels), remove=True)
+            case _:
+                assert_never(assignment)
+
+
+def _order(keys: tuple[lp.SortKey, ...]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    return tuple(key.name for key in keys), tuple(key.descending for key in keys)

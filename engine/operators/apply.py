@@ -1,0 +1,144 @@
+"""Plans within plans: run the right side over the rows of the left, all rows of a batch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution
+from hoplite.engine.operators.base import Evaluator, Operator, argument_rows, evaluate, null_column
+from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Integers
+from hoplite.values.order import group_key
+
+
+def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:
+    """The argument for a right side: the imported columns and the number of each row."""
+    columns = batch.only(imports).columns
+    return Batch({**columns, ROW: Integers(np.arange(batch.row_count, dtype=np.int64))}, batch.row_count)
+
+
+@dataclass(slots=True, eq=False)
+class Apply:
+    """Rows of the left with the columns of what the right side finds for them."""
+
+    left: Operator
+    right: Operator
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    optional: bool
+    row_by_row: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """In the order of the left's rows; where optional, a row without a partner comes with nulls."""
+        if self.row_by_row:  # what writes must first have read: later rows see earlier writes, the left side none
+            for batch in list(self.left.run(context, argument)):
+                for row in range(batch.row_count):
+                    yield from self._joined(context, batch.rows(row, row + 1))
+            return
+        for batch in self.left.run(context, argument):
+            context.check()
+            yield from self._joined(context, batch)
+
+    def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
+        reached = 0  # rows before this one have had what they get
+        for found in self.right.run(context, numbered(batch, self.imports)):
+            rows = argument_rows(found)
+            assert rows is not None
+            if not len(rows):
+                continue
+            joined = batch.take(rows).with_columns({name: found[name] for name in self.added})
+            if self.optional:
+                last = int(rows[-1])
+                without = np.setdiff1d(np.arange(reached, last + 1), rows)
+                if len(without):
+                    both = concatenate_batches([joined, self._alone(batch, without)])
+                    joined = both.take(np.argsort(np.concatenate([rows, without]), kind="stable"))
+                reached = last + 1
+            yield joined
+        if self.optional and reached < batch.row_count:
+            yield self._alone(batch, np.arange(reached, batch.row_count, dtype=np.int64))
+
+    def _alone(self, batch: Batch, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Batch:
+        return batch.take(rows).with_columns({name: null_column(len(rows)) for name in self.added})
+
+
+@dataclass(slots=True, eq=False)
+class ForEachRow:
+    """Run the right side for what it does; the rows of the left come out unchanged."""
+
+    left: Operator
+    right: Operator
+    imports: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The left's rows, after all is done."""
+        batches = list(self.left.run(context, argument))
+        for batch in batches:
+            for row in range(batch.row_count):
+                for _ in self.right.run(context, numbered(batch.rows(row, row + 1), self.imports)):
+                    context.check()
+        yield from batches
+
+
+@dataclass(slots=True, eq=False)
+class HashJoin:
+    """Pairs of rows whose keys may be equal; the right side is run once and held in memory."""
+
+    left: Operator
+    right: Operator
+    left_key: Evaluator
+    right_key: Evaluator
+    added: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """In the order of the left's rows."""
+        table: dict[object, list[int]] | None = None
+        right: Batch | None = None
+        for incoming in self.left.run(context, argument):
+            if table is None:
+                table, right = self._table(context)
+            batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
+            rows: list[int] = []
+            partners: list[int] = []
+            for row, value in enumerate(keys.objects()):
+                if value is not None:
+                    found = table.get(_join_key(value), ())
+                    rows.extend([row] * len(found))
+                    partners.extend(found)
+            if rows and right is not None:
+                context.check()
+                beside = right.take(np.array(partners, np.int64))
+                joined = batch.take(np.array(rows, np.int64))
+                yield joined.with_columns({name: beside[name] for name in self.added})
+            if error is not None:
+                raise error
+
+    def _table(self, context: Execution) -> tuple[dict[object, list[int]], Batch | None]:
+        batches = list(self.right.run(context, Batch({}, 1)))
+        if not batches:
+            return {}, None
+        batch, (keys,), error = evaluate(concatenate_batches(batches), (self.right_key,), context)
+        if error is not None:
+            raise error
+        table: dict[object, list[int]] = {}
+        for row, value in enumerate(keys.objects()):
+            if value is not None:
+                table.setdefault(_join_key(value), []).append(row)
+        return table, batch
+
+
+def _join_key(value: object) -> object:
+    """A key that values which are equal (as `=` has it) share. Others may share it: the predicate is applied again."""
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return "number", float(value)  # 1 = 1.0, and integers are compared with floats as floats
+    if isinstance(value, list | tuple):
+        return tuple(_join_key(item) for item in value)
+    if isinstance(value, dict):
+        return frozenset(value)
+    return group_key(value)

@@ -1,0 +1,122 @@
+"""What operators share: how they are run, how large their batches are, and how expressions that fail are dealt with.
+
+An operator is built once for a plan and holds no state of a run: `run` makes an iterator of batches, which does work only as
+far as it is asked for. The argument is the batch the plan is run over; for the right side of an `Apply` it has a column
+`ROW` that numbers its rows, and whatever such a plan groups, orders or cuts it does for each row of the argument apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution, RowError
+from hoplite.errors import CypherError, type_error
+from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Column, Int64s, Integers, Nodes, Objects, Relationships, from_objects
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.render import describe
+
+FIRST_BATCH, LARGEST_BATCH = 256, 65_536  # rows; batches grow, so that LIMIT is cheap and long scans are too
+
+Evaluator = Callable[[Batch, Execution], Column]
+
+
+class Operator(Protocol):
+    """A step of a plan, ready to run."""
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows it produces for this argument."""
+        ...
+
+
+def evaluate(
+    batch: Batch, evaluators: Sequence[Evaluator], context: Execution
+) -> tuple[Batch, list[Column], CypherError | None]:
+    """The values of several expressions; where one fails, those of the rows before it, and its error.
+
+    A reading row by row would have handed on those rows before it met the error; a LIMIT may be content with them.
+    """
+    error: CypherError | None = None
+    while True:
+        try:
+            return batch, [evaluator(batch, context) for evaluator in evaluators], error
+        except RowError as failure:
+            batch, error = batch.head(failure.row), failure.error
+
+
+def pairs(rows: int, items: int) -> Iterator[tuple[Int64s, Int64s]]:
+    """Every pair of a row and an item as two index arrays, rows first, in pieces of bounded and growing size."""
+    size = FIRST_BATCH
+    row = 0
+    while row < rows:
+        if items <= size:
+            count = min(rows - row, max(1, size // max(items, 1)))
+            yield (
+                np.repeat(np.arange(row, row + count, dtype=np.int64), items),
+                np.tile(np.arange(items, dtype=np.int64), count),
+            )
+            row += count
+        else:
+            start = 0
+            while start < items:
+                stop = min(items, start + size)
+                yield np.full(stop - start, row, np.int64), np.arange(start, stop, dtype=np.int64)
+                start, size = stop, min(size * 4, LARGEST_BATCH)
+            row += 1
+        size = min(size * 4, LARGEST_BATCH)
+
+
+def node_positions(batch: Batch, name: str) -> Int64s:
+    """The nodes of a column, -1 for null."""
+    column = batch[name]
+    if isinstance(column, Nodes):
+        return column.ids
+    return _positions(column, NodeRef, "Node")
+
+
+def relationship_positions(batch: Batch, name: str) -> Int64s:
+    """The relationships of a column, -1 for null."""
+    column = batch[name]
+    if isinstance(column, Relationships):
+        return column.ids
+    return _positions(column, RelationshipRef, "Relationship")
+
+
+def _positions(column: Column, kind: type[NodeRef] | type[RelationshipRef], name: str) -> Int64s:
+    """Entities that came out of an expression and so have no column of their own."""
+    values = column.objects()
+    ids = np.full(len(values), -1, np.int64)
+    for row, value in enumerate(values):
+        if isinstance(value, kind):
+            ids[row] = value.id
+        elif value is not None:
+            raise RowError(row, type_error(f"Expected {describe(value)} to be a {name}"))
+    return ids
+
+
+def argument_rows(batch: Batch) -> Int64s | None:
+    """The row of the argument that each row belongs to; None for a plan that is run once."""
+    if ROW not in batch:
+        return None
+    column = batch[ROW]
+    assert isinstance(column, Integers)
+    return column.values
+
+
+def with_row(batch: Batch, names: Sequence[str]) -> Batch:
+    """The batch with these columns, and the number of its argument row where it has one."""
+    return batch.only([*names, ROW] if ROW in batch and ROW not in names else names)
+
+
+def null_column(count: int) -> Objects:
+    """A column of nulls."""
+    return Objects(np.full(count, None, dtype=object))
+
+
+def column_of(values: list[object]) -> Column:
+    """The narrowest column for these values."""
+    return from_objects(values)

@@ -1,0 +1,556 @@
+"""Following relationships: one hop, variable length, and what belongs to a MATCH around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine import hops
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.hops import Excluded, Hop, Side, Steps
+from hoplite.engine.operators.base import (
+    LARGEST_BATCH,
+    Evaluator,
+    Operator,
+    argument_rows,
+    node_positions,
+    relationship_positions,
+)
+from hoplite.grammar.ast import Direction
+from hoplite.values.columns import Booleans, Bools, EntityLists, Int64s, Nodes, Paths, Relationships, ragged_take
+from hoplite.values.entities import RelationshipRef
+
+_SIDES = {Direction.OUTGOING: Side.OUTGOING, Direction.INCOMING: Side.INCOMING, Direction.BOTH: Side.BOTH}
+_FEW_ROWS = 4
+
+
+@dataclass(slots=True, eq=False)
+class StepPredicate:
+    """A predicate on each relationship of a path, over the names it is written with."""
+
+    from_node: str
+    relationship: str
+    to_node: str
+    predicate: Evaluator
+
+    def holds(self, relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s, context: Execution) -> Bools:
+        """Where the predicate is true."""
+        columns = {
+            self.from_node: Nodes(from_nodes),
+            self.relationship: Relationships(relationships),
+            self.to_node: Nodes(to_nodes),
+        }
+        try:
+            column = self.predicate(Batch(columns, len(relationships)), context)
+        except RowError as failure:
+            raise failure.error from None
+        if isinstance(column, Booleans):
+            return column.values if column.nulls is None else column.values & ~column.nulls
+        return np.fromiter((value is True for value in column.objects()), np.bool_, len(column))
+
+
+def type_codes(context: Execution, types: tuple[str, ...] | None) -> np.ndarray[tuple[int], np.dtype[np.int32]] | None:
+    """The codes of these types in this graph; None for any type. Types that it does not have are left out."""
+    if types is None:
+        return None
+    codes = [context.graph.type_code(name) for name in types]
+    return np.array(sorted({code for code in codes if code is not None}), np.int32)
+
+
+def make_hop(
+    context: Execution,
+    direction: Direction,
+    types: tuple[str, ...] | None,
+    step: StepPredicate | None = None,
+    both_adjacencies: bool = False,
+) -> Hop:
+    """The step that kernels take; with both adjacencies they may also search from the far end."""
+    side = _SIDES[direction]
+    graph = context.graph
+    mask = None
+    if step is not None:
+
+        def allowed(relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s) -> Bools:
+            return step.holds(relationships, from_nodes, to_nodes, context)
+
+        mask = allowed
+    return Hop(
+        side,
+        graph.adjacency(True) if both_adjacencies or side is not Side.INCOMING else None,
+        graph.adjacency(False) if both_adjacencies or side is not Side.OUTGOING else None,
+        type_codes(context, types),
+        hops.remember_relationships(mask) if mask is not None else None,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class Expand:
+    """One hop from a bound node to its neighbours."""
+
+    source: Operator
+    from_node: str
+    relationship: str
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each relationship, in order of the rows it comes from."""
+        hop: Hop | None = None
+        for batch in self.source.run(context, argument):
+            nodes = node_positions(batch, self.from_node)
+            if context.writer is not None and batch.row_count <= _FEW_ROWS:
+                yield from self._extended(batch, _few_steps(context, nodes, self.types, self.direction))
+                continue
+            hop = hop or make_hop(context, self.direction, self.types)
+            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH, backend=context.backend):
+                context.check()
+                yield from self._extended(batch, steps)
+
+    def _extended(self, batch: Batch, steps: Steps) -> Iterator[Batch]:
+        if len(steps.row):
+            yield batch.take(steps.row).with_columns(
+                {
+                    self.relationship: Relationships(steps.relationships),
+                    self.to_node: Nodes(steps.neighbours),
+                }
+            )
+
+
+def _few_steps(context: Execution, nodes: Int64s, types: tuple[str, ...] | None, direction: Direction) -> Steps:
+    """A hop from a few nodes between writes: read from the delta directly, without making arrays of it."""
+    codes = type_codes(context, types)
+    wanted = None if codes is None else codes.tolist()
+    rows, relationships, neighbours = [], [], []
+    for row, node in enumerate(nodes.tolist()):
+        if node < 0:
+            continue
+        found = []
+        if direction is not Direction.INCOMING:
+            found.append(context.graph.neighbours(node, True, wanted))
+        if direction is not Direction.OUTGOING:
+            incoming, others = context.graph.neighbours(node, False, wanted)
+            if direction is Direction.BOTH:  # a self-loop came with the outgoing ones
+                kept = others != node
+                incoming, others = incoming[kept], others[kept]
+            found.append((incoming, others))
+        for step_relationships, step_neighbours in found:
+            rows.append(np.full(len(step_relationships), row, np.int64))
+            relationships.append(step_relationships)
+            neighbours.append(step_neighbours)
+    if not rows:
+        nothing = np.zeros(0, np.int64)
+        return Steps(nothing, nothing, nothing)
+    return Steps(np.concatenate(rows), np.concatenate(relationships), np.concatenate(neighbours))
+
+
+@dataclass(slots=True, eq=False)
+class ExpandInto:
+    """The relationships between two bound nodes."""
+
+    source: Operator
+    from_node: str
+    relationship: str
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each relationship."""
+        hop: Hop | None = None
+        for batch in self.source.run(context, argument):
+            context.check()
+            sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
+            if context.writer is not None and batch.row_count <= _FEW_ROWS:
+                steps = _few_steps(context, sources, self.types, self.direction)
+                kept = steps.neighbours == targets[steps.row]
+                rows, relationships = steps.row[kept], steps.relationships[kept]
+            else:
+                hop = hop or make_hop(context, self.direction, self.types, both_adjacencies=True)
+                steps = hops.expand_into(hop, sources, targets, backend=context.backend)
+                rows, relationships = steps.row, steps.relationships
+            if len(rows):
+                yield batch.take(rows).with_columns({self.relationship: Relationships(relationships)})
+
+
+@dataclass(slots=True, eq=False)
+class Trails:
+    """All trails of some lengths from a bound node, to any node or into a bound one."""
+
+    source: Operator
+    from_node: str
+    relationship: str | None
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int | None
+    into: bool
+    step: StepPredicate | None
+    left_group: str | None
+    right_group: str | None
+    turned: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each trail; its relationships as a list in the order the pattern is written."""
+        if self.upper is not None and self.upper < self.lower:
+            return
+        hop: Hop | None = None
+        for batch in self.source.run(context, argument):
+            hop = hop or make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
+            sources = node_positions(batch, self.from_node)
+            ends = node_positions(batch, self.to_node) if self.into else None
+            found = hops.trails(
+                hop,
+                sources,
+                self.lower,
+                self.upper,
+                ends=ends,
+                chunk=LARGEST_BATCH,
+                check=context.check,
+                backend=context.backend,
+            )
+            for trails in found:
+                if len(trails.row):
+                    yield self._extended(batch, trails, sources)
+
+    def _extended(self, batch: Batch, trails: hops.TrailBatch, sources: Int64s) -> Batch:
+        row, offsets, relationships, nodes = trails
+        starts = sources[row]
+        last = starts.copy()
+        some = offsets[1:] > offsets[:-1]
+        last[some] = nodes[offsets[1:][some] - 1]
+        extended = batch.take(row)
+        columns: dict[str, Nodes | EntityLists] = {}
+        if not self.into:
+            columns[self.to_node] = Nodes(last)
+        before = _shifted(offsets, nodes, starts)
+        if self.turned:
+            backwards = _backwards(offsets)
+            relationships, before, nodes = relationships[backwards], nodes[backwards], before[backwards]
+        if self.relationship is not None:
+            columns[self.relationship] = EntityLists(offsets, relationships, of_nodes=False)
+        if self.left_group is not None:
+            columns[self.left_group] = EntityLists(offsets, before, of_nodes=True)
+        if self.right_group is not None:
+            columns[self.right_group] = EntityLists(offsets, nodes, of_nodes=True)
+        return extended.with_columns(columns)
+
+
+def _shifted(offsets: Int64s, nodes: Int64s, starts: Int64s) -> Int64s:
+    """The node before each relationship, from the node after each and the first of each trail."""
+    before = np.empty_like(nodes)
+    if len(nodes):
+        before[1:] = nodes[:-1]
+        some = offsets[1:] > offsets[:-1]
+        before[offsets[:-1][some]] = starts[some]
+    return before
+
+
+def _backwards(offsets: Int64s) -> Int64s:
+    """Positions that read each list of a ragged array from its end."""
+    lengths = np.diff(offsets)
+    positions = np.arange(offsets[-1], dtype=np.int64)
+    mirrored: Int64s = np.repeat(offsets[:-1] + offsets[1:] - 1, lengths) - positions
+    return mirrored
+
+
+@dataclass(slots=True, eq=False)
+class Reach:
+    """The distinct ends of trails, found by frontiers: for each row, or for all rows together where `merged`."""
+
+    source: Operator
+    from_node: str
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int | None
+    into: bool
+    step: StepPredicate | None
+    distinct_from: tuple[str, ...]
+    merged: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each row of the source and end of one of its trails."""
+        if self.upper is not None and self.upper < self.lower:
+            return
+        if self.merged and argument_rows(argument) is None:
+            yield from self._together(context, argument)
+            return
+        hop: Hop | None = None
+        for batch in self.source.run(context, argument):
+            hop = hop or self._hop(context)
+            sources = node_positions(batch, self.from_node)
+            for start in range(0, batch.row_count, 1024):
+                part = np.arange(start, min(start + 1024, batch.row_count), dtype=np.int64)
+                yield from self._for_each_row(context, hop, batch.take(part), sources[part])
+
+    def _hop(self, context: Execution) -> Hop:
+        return make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
+
+    def _for_each_row(self, context: Execution, hop: Hop, batch: Batch, sources: Int64s) -> Iterator[Batch]:
+        excluded = None
+        if self.distinct_from:
+            columns = [relationship_positions(batch, name) for name in self.distinct_from]
+            excluded = Excluded.of_columns(*columns)
+        ends = hops.reach(
+            hop, sources, self.lower, self.upper, excluded=excluded, check=context.check, backend=context.backend
+        )
+        rows, nodes = ends.row, ends.nodes
+        if self.into:
+            kept = nodes == node_positions(batch, self.to_node)[rows]
+            rows, nodes = rows[kept], nodes[kept]
+        if len(rows):
+            yield batch.take(rows).with_columns({self.to_node: Nodes(nodes)})
+
+    def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
+        if not starts:
+            return
+        sources = np.unique(np.concatenate(starts))
+        nodes = hops.reach_merged(
+            self._hop(context),
+            sources[sources >= 0],
+            self.lower,
+            self.upper,
+            check=context.check,
+            backend=context.backend,
+        )
+        for start in range(0, len(nodes), LARGEST_BATCH):
+            piece = nodes[start : start + LARGEST_BATCH]
+            yield Batch({self.to_node: Nodes(piece)}, len(piece))
+
+
+@dataclass(slots=True, eq=False)
+class DistinctRelationships:
+    """Rows in which a relationship, or list of them, shares nothing with others of the same MATCH."""
+
+    source: Operator
+    relationship: str
+    others: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Part of each batch."""
+        for batch in self.source.run(context, argument):
+            mine = _ragged(batch, self.relationship)
+            kept = np.ones(batch.row_count, np.bool_)
+            for other in self.others:
+                kept &= ~_shares(mine, _ragged(batch, other))
+            if kept.all():
+                yield batch
+            elif kept.any():
+                yield batch.take(np.flatnonzero(kept))
+
+
+def _ragged(batch: Batch, name: str) -> tuple[Int64s, Int64s]:
+    """A column of relationships or of lists of them, as offsets and ids."""
+    column = batch[name]
+    if isinstance(column, EntityLists):
+        return column.offsets, column.ids
+    if isinstance(column, Relationships):
+        return np.arange(len(column) + 1, dtype=np.int64), column.ids
+    lists = [
+        [v.id for v in value if isinstance(v, RelationshipRef)]
+        if isinstance(value, list | tuple)
+        else [value.id]
+        if isinstance(value, RelationshipRef)
+        else []
+        for value in column.objects()
+    ]
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+    return offsets, np.array([i for ids in lists for i in ids], np.int64)
+
+
+def _shares(left: tuple[Int64s, Int64s], right: tuple[Int64s, Int64s]) -> Bools:
+    """For each row whether the two lists have an element in common."""
+    (left_offsets, left_ids), (right_offsets, right_ids) = left, right
+    count = len(left_offsets) - 1
+    shared = np.zeros(count, np.bool_)
+    if not len(left_ids) or not len(right_ids):
+        return shared
+    left_rows = np.repeat(np.arange(count, dtype=np.int64), np.diff(left_offsets))
+    right_rows = np.repeat(np.arange(count, dtype=np.int64), np.diff(right_offsets))
+    span = int(max(left_ids.max(), right_ids.max())) + 2
+    common = np.isin(left_rows * span + left_ids, right_rows * span + right_ids)
+    shared[left_rows[common]] = True
+    return shared
+
+
+@dataclass(slots=True, eq=False)
+class FollowBound:
+    """The ends of a relationship, or of a list of relationships that make a path, which is bound already."""
+
+    source: Operator
+    relationship: str
+    start: str
+    end: str
+    start_bound: bool
+    end_bound: bool
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int | None
+    upper: int | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows (both ways round where undirected) in which ends, direction, types and length fit."""
+        for batch in self.source.run(context, argument):
+            parts = []
+            if self.direction is not Direction.INCOMING:
+                parts.extend(self._followed(context, batch, forwards=True))
+            if self.direction is not Direction.OUTGOING:
+                parts.extend(self._followed(context, batch, forwards=False))
+            if self.lower is not None:
+                parts = self._lists(context, batch)
+            if parts:
+                yield concatenate_batches(parts)
+
+    def _followed(self, context: Execution, batch: Batch, forwards: bool) -> Iterator[Batch]:
+        """A single relationship, from its start to its end or the other way."""
+        if self.lower is not None:
+            return
+        ids = relationship_positions(batch, self.relationship)
+        starts, ends = context.graph.endpoints(ids)
+        first, second = (starts, ends) if forwards else (ends, starts)
+        kept = ids >= 0
+        if not forwards and self.direction is Direction.BOTH:
+            kept &= starts != ends  # a loop is one match, not two
+        codes = type_codes(context, self.types)
+        if codes is not None:
+            kept &= np.isin(context.graph.relationship_types(ids), codes)
+        yield from self._placed(batch, np.flatnonzero(kept), first, second)
+
+    def _placed(self, batch: Batch, rows: Int64s, first: Int64s, second: Int64s) -> Iterator[Batch]:
+        """The rows whose bound ends are these, with the ends that are not."""
+        first, second = first[rows], second[rows]
+        kept = np.ones(len(rows), np.bool_)
+        if self.start_bound:
+            kept &= node_positions(batch, self.start)[rows] == first
+        if self.end_bound:
+            kept &= node_positions(batch, self.end)[rows] == second
+        if self.start == self.end:
+            kept &= first == second
+        if kept.any():
+            yield batch.take(rows[kept]).with_columns({self.start: Nodes(first[kept]), self.end: Nodes(second[kept])})
+
+    def _lists(self, context: Execution, batch: Batch) -> list[Batch]:
+        """Lists of relationships: each must lead on from where the one before it ended."""
+        offsets, ids = _ragged(batch, self.relationship)
+        codes = type_codes(context, self.types)
+        allowed = None if codes is None else np.isin(context.graph.relationship_types(ids), codes)
+        starts, ends = (array.tolist() for array in context.graph.endpoints(ids))
+        null = batch[self.relationship].null_mask()
+        rows, first, last = [], [], []
+        free = None if self.start_bound or self.end_bound else context.graph.nodes().tolist()
+        for row in range(batch.row_count):
+            a, b = int(offsets[row]), int(offsets[row + 1])
+            if null[row] or not self._fits(b - a) or (allowed is not None and not allowed[a:b].all()):
+                continue
+            if a == b:
+                for node in self._anywhere(batch, row, free):
+                    rows.append(row)
+                    first.append(node)
+                    last.append(node)
+                continue
+            for start, end in sorted(_walks(starts[a:b], ends[a:b], self.direction)):
+                rows.append(row)
+                first.append(start)
+                last.append(end)
+        every = np.array(rows, np.int64)
+        repeated = batch.take(every)
+        placed = self._placed(
+            repeated,
+            np.arange(len(rows), dtype=np.int64),
+            np.array(first, np.int64),
+            np.array(last, np.int64),
+        )
+        return list(placed)
+
+    def _fits(self, length: int) -> bool:
+        assert self.lower is not None
+        return length >= self.lower and (self.upper is None or length <= self.upper)
+
+    def _anywhere(self, batch: Batch, row: int, free: list[int] | None) -> list[int]:
+        """Where a path without relationships may lie."""
+        if free is not None:
+            return free
+        name = self.start if self.start_bound else self.end
+        node = int(node_positions(batch, name)[row])
+        return [node] if node >= 0 else []
+
+
+def _walks(starts: list[int], ends: list[int], direction: Direction) -> set[tuple[int, int]]:
+    """The (first, last) nodes of the ways to walk along relationships in this order."""
+    walks: set[tuple[int, int]] = set()
+    if direction is not Direction.INCOMING:
+        walks.add((starts[0], ends[0]))
+    if direction is not Direction.OUTGOING:
+        walks.add((ends[0], starts[0]))
+    for start, end in zip(starts[1:], ends[1:], strict=True):
+        onward: set[tuple[int, int]] = set()
+        for first, last in walks:
+            if direction is not Direction.INCOMING and last == start:
+                onward.add((first, end))
+            if direction is not Direction.OUTGOING and last == end:
+                onward.add((first, start))
+        walks = onward
+    return walks
+
+
+@dataclass(slots=True, eq=False)
+class BuildPath:
+    """A path from its first node and its relationships, single ones and lists."""
+
+    source: Operator
+    path: str
+    start: str
+    relationships: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each batch with its paths."""
+        for batch in self.source.run(context, argument):
+            yield batch.with_columns({self.path: build_paths(context, batch, self.start, self.relationships)})
+
+
+def build_paths(context: Execution, batch: Batch, start: str, relationships: tuple[str, ...]) -> Paths:
+    """The paths of a batch; null where the first node or a relationship is null."""
+    count = batch.row_count
+    starts = node_positions(batch, start).copy()
+    for name in relationships:
+        starts[batch[name].null_mask()] = -1
+    parts = [_ragged(batch, name) for name in relationships]
+    lengths = np.zeros(count, np.int64)
+    for offsets, _ in parts:
+        lengths += np.diff(offsets)
+    lengths[starts < 0] = 0
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    ids = np.empty(offsets[-1], np.int64)
+    at = offsets[:-1].copy()
+    rows = np.flatnonzero(starts >= 0)
+    for part_offsets, part_ids in parts:
+        taken, items = ragged_take(part_offsets, rows)
+        counts = np.diff(taken)
+        places = np.arange(taken[-1], dtype=np.int64) + np.repeat(at[rows] - taken[:-1], counts)
+        ids[places] = part_ids[items]
+        at[rows] += counts
+    return Paths(starts, offsets, ids, walked_nodes(context, starts, offsets, ids))
+
+
+def walked_nodes(context: Execution, starts: Int64s, offsets: Int64s, relationships: Int64s) -> Int64s:
+    """The node after each relationship of a path: the end that is not the node before it."""
+    one, other = context.graph.endpoints(relationships)
+    total = one + other
+    nodes = np.empty(len(relationships), np.int64)
+    lengths = np.diff(offsets)
+    current = starts.copy()
+    for position in range(int(lengths.max(initial=0))):
+        rows = np.flatnonzero(lengths > position)
+        entries = offsets[rows] + position
+        current[rows] = total[entries] - current[rows]
+        nodes[entries] = current[rows]
+    return nodes

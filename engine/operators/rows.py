@@ -1,0 +1,298 @@
+"""Operators on rows: filter, compute, keep columns, unwind, order, cut, make distinct, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.grouping import Grouping
+from hoplite.engine.operators.base import (
+    LARGEST_BATCH,
+    Evaluator,
+    Operator,
+    argument_rows,
+    column_of,
+    evaluate,
+    with_row,
+)
+from hoplite.engine.ordering import sort_rows, top_rows
+from hoplite.errors import argument_error, type_error
+from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
+from hoplite.values.render import describe
+
+
+def _kept_rows(column: Column) -> Int64s:
+    """The rows whose predicate is true; anything that is neither true, false nor null is an error."""
+    if isinstance(column, Booleans):
+        return column.true_rows()
+    rows = []
+    for row, value in enumerate(column.objects()):
+        if value is True:
+            rows.append(row)
+        elif value is not None and value is not False:
+            raise RowError(row, type_error(f"Don't know how to treat that as a predicate: {describe(value)}"))
+    return np.array(rows, np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class Filter:
+    """The rows for which a predicate is true."""
+
+    source: Operator
+    predicate: Evaluator
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Part of each batch."""
+        for incoming in self.source.run(context, argument):
+            context.check()
+            batch, (column,), error = evaluate(incoming, (self.predicate,), context)
+            try:
+                kept = _kept_rows(column)
+            except RowError as failure:
+                batch, error = batch.head(failure.row), failure.error
+                kept = _kept_rows(column.take(np.arange(failure.row)))
+            if len(kept) == batch.row_count:
+                if batch.row_count:
+                    yield batch
+            elif len(kept):
+                yield batch.take(kept)
+            if error is not None:
+                raise error
+
+
+@dataclass(slots=True, eq=False)
+class Project:
+    """Computed columns beside those that are there."""
+
+    source: Operator
+    names: tuple[str, ...]
+    evaluators: tuple[Evaluator, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each batch with the new columns; a row that fails raises once the rows before it are taken."""
+        for incoming in self.source.run(context, argument):
+            batch, columns, error = evaluate(incoming, self.evaluators, context)
+            if batch.row_count or error is None:
+                yield batch.with_columns(dict(zip(self.names, columns, strict=True)))
+            if error is not None:
+                raise error
+
+
+@dataclass(slots=True, eq=False)
+class Select:
+    """Only these columns."""
+
+    source: Operator
+    names: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each batch with fewer columns."""
+        for batch in self.source.run(context, argument):
+            yield with_row(batch, self.names)
+
+
+@dataclass(slots=True, eq=False)
+class Unwind:
+    """A row for each element of a list."""
+
+    source: Operator
+    expression: Evaluator
+    variable: str
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows in the order of the lists; null gives none, anything that is no list gives one."""
+        for incoming in self.source.run(context, argument):
+            batch, (column,), error = evaluate(incoming, (self.expression,), context)
+            rows, elements = _elements(column)
+            for start in range(0, len(rows), LARGEST_BATCH):
+                context.check()
+                piece = slice(start, start + LARGEST_BATCH)
+                part = np.arange(start, min(start + LARGEST_BATCH, len(rows)), dtype=np.int64)
+                yield batch.take(rows[piece]).with_columns({self.variable: elements.take(part)})
+            if error is not None:
+                raise error
+
+
+def _elements(column: Column) -> tuple[Int64s, Column]:
+    """The elements of all lists of a column, and the row each comes from."""
+    if isinstance(column, EntityLists):
+        lengths = np.diff(column.offsets)
+        rows = np.repeat(np.arange(len(column), dtype=np.int64), lengths)
+        return rows, Nodes(column.ids) if column.of_nodes else Relationships(column.ids)
+    row_of: list[int] = []
+    flat: list[object] = []
+    for row, value in enumerate(column.objects()):
+        if isinstance(value, list | tuple):
+            flat.extend(value)
+            row_of.extend([row] * len(value))
+        elif value is not None:
+            flat.append(value)
+            row_of.append(row)
+    return np.array(row_of, np.int64), column_of(flat)
+
+
+def row_count_of(value: object, clause: str) -> int:
+    """The number given to SKIP or LIMIT."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    shown = "null" if value is None else str(value)
+    raise argument_error(f"Invalid input. '{shown}' is not a valid value. Must be a non-negative integer.")
+
+
+def constant_of(evaluator: Evaluator, context: Execution) -> object:
+    """The value of an expression without variables."""
+    try:
+        return evaluator(Batch({}, 1), context).objects()[0]
+    except RowError as failure:
+        raise failure.error from None
+
+
+@dataclass(slots=True, eq=False)
+class Cut:
+    """SKIP and LIMIT: rows `skip` up to `skip + limit`, for each row of the argument apart."""
+
+    source: Operator
+    skip: Evaluator | None
+    limit: Evaluator | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows in between; the source is not asked for more than that."""
+        skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
+        limit = None if self.limit is None else row_count_of(constant_of(self.limit, context), "LIMIT")
+        if limit == 0:
+            return
+        if ROW in argument:
+            yield from self._for_each_row(context, argument, skip, limit)
+            return
+        seen = 0
+        for batch in self.source.run(context, argument):
+            start = max(0, skip - seen)
+            stop = batch.row_count if limit is None else min(batch.row_count, skip + limit - seen)
+            seen += batch.row_count
+            if start < stop:
+                yield batch.rows(start, stop)
+            if limit is not None and seen >= skip + limit:
+                return
+
+    def _for_each_row(self, context: Execution, argument: Batch, skip: int, limit: int | None) -> Iterator[Batch]:
+        seen: dict[int, int] = {}
+        for batch in self.source.run(context, argument):
+            rows = argument_rows(batch)
+            assert rows is not None
+            kept = []
+            for position, row in enumerate(rows.tolist()):
+                number = seen.get(row, 0)
+                seen[row] = number + 1
+                if number >= skip and (limit is None or number < skip + limit):
+                    kept.append(position)
+            if kept:
+                yield batch.take(np.array(kept, np.int64))
+
+
+@dataclass(slots=True, eq=False)
+class Sort:
+    """All rows in order; within each row of the argument, where there are several."""
+
+    source: Operator
+    keys: tuple[str, ...]
+    descending: tuple[bool, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One batch."""
+        batches = list(self.source.run(context, argument))
+        if batches:
+            batch = concatenate_batches(batches)
+            yield batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
+
+
+def _sort_keys(batch: Batch, keys: Sequence[str], descending: Sequence[bool]) -> tuple[list[Column], list[bool]]:
+    columns, directions = [batch[key] for key in keys], list(descending)
+    if ROW in batch:
+        return [batch[ROW], *columns], [False, *directions]
+    return columns, directions
+
+
+@dataclass(slots=True, eq=False)
+class Top:
+    """The first rows of an order, without sorting all."""
+
+    source: Operator
+    keys: tuple[str, ...]
+    descending: tuple[bool, ...]
+    count: Evaluator
+    skip: Evaluator | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One batch of at most `count` rows."""
+        count = row_count_of(constant_of(self.count, context), "LIMIT")
+        skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
+        if ROW in argument:
+            ordered = Sort(self.source, self.keys, self.descending)
+            yield from Cut(ordered, self.skip, self.count).run(context, argument)
+            return
+        best: list[Batch] = []
+        held = 0
+        for batch in self.source.run(context, argument):
+            best.append(batch)
+            held += batch.row_count
+            if held > 4 * (count + skip) + LARGEST_BATCH:
+                best = [self._best(best, count + skip)]
+                held = best[0].row_count
+        if best and count:
+            top = self._best(best, count + skip)
+            if top.row_count > skip:
+                yield top.rows(skip, top.row_count)
+
+    def _best(self, batches: list[Batch], count: int) -> Batch:
+        batch = concatenate_batches(batches)
+        return batch.take(top_rows(*_sort_keys(batch, self.keys, self.descending), count))
+
+
+@dataclass(slots=True, eq=False)
+class Distinct:
+    """The first of the rows that are equal in these columns."""
+
+    source: Operator
+    names: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows that are new, with only these columns."""
+        grouping = Grouping.without_keys()
+        for incoming in self.source.run(context, argument):
+            context.check()
+            batch = with_row(incoming, self.names)
+            if not batch.columns:  # nothing to tell rows apart by: the first stands for all
+                if batch.row_count:
+                    yield batch.head(1)
+                    return
+                continue
+            _, first = grouping.assign_first(list(batch.columns.values()), batch.row_count)
+            if len(first):
+                yield batch.take(first)
+
+
+@dataclass(slots=True, eq=False)
+class Union:
+    """The rows of several plans over the same argument."""
+
+    sources: tuple[Operator, ...]
+    names: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One plan after the other; for a numbered argument in the order of its rows."""
+        if ROW not in argument:
+            for source in self.sources:
+                for batch in source.run(context, argument):
+                    yield batch.only(self.names)
+            return
+        batches = [with_row(b, self.names) for s in self.sources for b in s.run(context, argument)]
+        if batches:
+            batch = concatenate_batches(batches)
+            row = batch[ROW]
+            assert isinstance(row, Integers)
+            yield batch.take(np.argsort(row.values, kind="stable"))

@@ -1,0 +1,215 @@
+"""Finding nodes: every row of the source is paired with every node found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.operators.base import Evaluator, Operator, evaluate, pairs
+from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
+
+
+@dataclass(slots=True, eq=False)
+class Argument:
+    """The rows the plan is run over."""
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The argument itself."""
+        yield argument
+
+
+@dataclass(slots=True, eq=False)
+class NodeScan:
+    """Every node, or every node with a label."""
+
+    source: Operator
+    node: str
+    label: str | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with each node."""
+        nodes: Int64s | None = None
+        for batch in self.source.run(context, argument):
+            if nodes is None:
+                graph = context.graph
+                nodes = graph.nodes() if self.label is None else graph.nodes_with_label(self.label)
+            for rows, items in pairs(batch.row_count, len(nodes)):
+                context.check()
+                yield batch.take(rows).with_columns({self.node: Nodes(nodes[items])})
+
+
+@dataclass(slots=True, eq=False)
+class RelationshipScan:
+    """Every relationship of some types, with its ends."""
+
+    source: Operator
+    relationship: str
+    start: str
+    end: str
+    types: tuple[str, ...] | None
+    directed: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with each relationship, both ways round where undirected (a loop once)."""
+        graph = context.graph
+        for batch in self.source.run(context, argument):
+            if self.types is None:
+                found = graph.relationships()
+            else:
+                found = np.sort(np.concatenate([graph.relationships_with_type(t) for t in self.types]))
+            starts, ends = graph.endpoints(found)
+            if not self.directed:
+                other_way = starts != ends
+                found = np.concatenate([found, found[other_way]])
+                starts, ends = (
+                    np.concatenate([starts, ends[other_way]]),
+                    np.concatenate([ends, starts[other_way]]),
+                )
+            for rows, items in pairs(batch.row_count, len(found)):
+                context.check()
+                yield batch.take(rows).with_columns(
+                    {
+                        self.relationship: Relationships(found[items]),
+                        self.start: Nodes(starts[items]),
+                        self.end: Nodes(ends[items]),
+                    }
+                )
+
+
+def _wanted(column: Any, many: bool) -> tuple[Int64s, list[Any]]:
+    """The values to look for, and the row each belongs to."""
+    values = column.objects().tolist()
+    if not many:
+        return np.arange(len(values), dtype=np.int64), values
+    rows: list[int] = []
+    flat: list[Any] = []
+    for row, value in enumerate(values):
+        if isinstance(value, list | tuple):
+            seen: set[tuple[type, Any]] = set()
+            for item in value:
+                key = (type(item), item) if isinstance(item, int | str | float) else None
+                if key is None or key not in seen:  # IN keeps a node once, however often its value is listed
+                    flat.append(item)
+                    rows.append(row)
+                    if key is not None:
+                        seen.add(key)
+    return np.array(rows, np.int64), flat
+
+
+def _once(rows: Int64s, nodes: Int64s) -> tuple[Int64s, Int64s]:
+    """Pairs of row and node without duplicates, in order of rows."""
+    if len(rows) < 2:
+        return rows, nodes
+    _, first = np.unique(np.stack([rows, nodes]), axis=1, return_index=True)
+    first.sort()
+    return rows[first], nodes[first]
+
+
+@dataclass(slots=True, eq=False)
+class IndexSeek:
+    """Nodes with a label whose property equals a value, or one of a list."""
+
+    source: Operator
+    node: str
+    label: str
+    key: str
+    value: Evaluator
+    many: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with each node that has the value."""
+        for incoming in self.source.run(context, argument):
+            batch, (column,), error = evaluate(incoming, (self.value,), context)
+            rows, values = _wanted(column, self.many)
+            which, nodes = context.graph.seek_nodes(self.label, self.key, values)
+            found = rows[which]
+            if self.many:
+                found, nodes = _once(found, nodes)
+            if len(nodes):
+                yield batch.take(found).with_columns({self.node: Nodes(nodes)})
+            if error is not None:
+                raise error
+
+
+@dataclass(slots=True, eq=False)
+class IdSeek:
+    """Nodes by their id or element id."""
+
+    source: Operator
+    node: str
+    value: Evaluator
+    many: bool
+    by_element_id: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with the node of that id, if there is one."""
+        for incoming in self.source.run(context, argument):
+            batch, (column,), error = evaluate(incoming, (self.value,), context)
+            if not self.many and not self.by_element_id and isinstance(column, Integers) and column.nulls is None:
+                rows, ids = np.arange(len(column), dtype=np.int64), column.values
+            else:
+                rows, values = _wanted(column, self.many)
+                ids = np.fromiter((self._id(v, context) for v in values), np.int64, len(values))
+            nodes = np.full(len(ids), -1, np.int64)
+            possible = ids >= 0
+            nodes[possible] = context.graph.node_positions(ids[possible])
+            nodes[nodes >= 0] = np.where(context.graph.node_exists(nodes[nodes >= 0]), nodes[nodes >= 0], -1)
+            kept = nodes >= 0
+            found, nodes = rows[kept], nodes[kept]
+            if self.many:
+                found, nodes = _once(found, nodes)
+            if len(nodes):
+                yield batch.take(found).with_columns({self.node: Nodes(nodes)})
+            if error is not None:
+                raise error
+
+    def _id(self, value: Any, context: Execution) -> int:
+        """The id that a value asks for; -1 for one that no node has."""
+        if self.by_element_id:
+            prefix = f"4:{context.graph.uuid}:"
+            if isinstance(value, str) and value.startswith(prefix) and value[len(prefix) :].isdigit():
+                return int(value[len(prefix) :])
+            return -1
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+@dataclass(slots=True, eq=False)
+class CountNodes:
+    """The number of nodes, from the statistics."""
+
+    source: Operator
+    name: str
+    label: str | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One number for each row."""
+        graph = context.graph
+        for batch in self.source.run(context, argument):
+            count = graph.node_count if self.label is None else graph.label_count(self.label)
+            yield batch.with_columns({self.name: Integers(np.full(batch.row_count, count, np.int64))})
+
+
+@dataclass(slots=True, eq=False)
+class CountRelationships:
+    """The number of relationships, from the statistics."""
+
+    source: Operator
+    name: str
+    types: tuple[str, ...] | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One number for each row."""
+        graph = context.graph
+        for batch in self.source.run(context, argument):
+            if self.types is None:
+                count = graph.relationship_count
+            else:
+                count = sum(graph.type_count(t) for t in set(self.types))
+            yield batch.with_columns({self.name: Integers(np.full(batch.row_count, count, np.int64))})

@@ -1,0 +1,517 @@
+"""Writing: row by row, each row seeing what the rows before it wrote, after everything before the clause was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.operators.apply import numbered
+from hoplite.engine.operators.base import Evaluator, Operator, column_of
+from hoplite.errors import CypherError, semantic_error, type_error
+from hoplite.storage.transaction import Transaction
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    Floats,
+    Integers,
+    Nodes,
+    Objects,
+    Relationships,
+    Strings,
+)
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.render import describe
+
+
+def writer_of(context: Execution) -> Transaction:
+    """The transaction to write to."""
+    assert context.writer is not None, "a statement that writes is run in a transaction"
+    return context.writer
+
+
+def all_rows(source: Operator, context: Execution, argument: Batch) -> Batch | None:
+    """Everything the source has, read before anything is written."""
+    batches = list(source.run(context, argument))
+    return concatenate_batches(batches) if batches else None
+
+
+@dataclass(slots=True, eq=False)
+class RowValue:
+    """An expression evaluated row by row; at once for all rows where no write can change it.
+
+    `reads` are the variables it uses: an expression over plain values gives the same before and after a write.
+    """
+
+    evaluator: Evaluator
+    reads: frozenset[str]
+    reads_graph: bool
+
+    def over(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
+        """A function from row number to value."""
+        if not self.reads_graph or all(not _may_hold_entities(batch[name]) for name in self.reads if name in batch):
+            try:
+                values = self.evaluator(batch, context).objects()
+            except RowError:
+                pass  # the rows before the one that fails are written first
+            else:
+                return lambda row: values[row]
+
+        def one(row: int) -> Any:
+            try:
+                return self.evaluator(batch.rows(row, row + 1), context).objects()[0]
+            except RowError as failure:
+                raise failure.error from None
+
+        return one
+
+
+def _may_hold_entities(column: Column) -> bool:
+    if isinstance(column, Integers | Floats | Booleans | Strings):
+        return False
+    return not isinstance(column, Objects) or any(map(_holds_entity, column.values))
+
+
+def _holds_entity(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_entity, value))
+    if isinstance(value, dict):
+        return any(map(_holds_entity, value.values()))
+    return isinstance(value, NodeRef | RelationshipRef | PathValue)
+
+
+# --- what can be made and set -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class NodeToMake:
+    """A node of a CREATE or MERGE."""
+
+    variable: str
+    labels: tuple[str | RowValue, ...]
+    properties: RowValue | None
+
+
+@dataclass(slots=True, eq=False)
+class RelationshipToMake:
+    """A relationship of a CREATE or MERGE."""
+
+    variable: str
+    start: str
+    end: str
+    type: str | RowValue
+    properties: RowValue | None
+
+
+ToMake: TypeAlias = NodeToMake | RelationshipToMake
+
+
+@dataclass(slots=True, eq=False)
+class PropertyToSet:
+    """`subject.key = value`, or its removal where there is no value."""
+
+    subject: RowValue
+    key: str | RowValue
+    value: RowValue | None
+
+
+@dataclass(slots=True, eq=False)
+class PropertiesToSet:
+    """`variable = map` or `variable += map`."""
+
+    variable: str
+    value: RowValue
+    merge: bool
+
+
+@dataclass(slots=True, eq=False)
+class LabelsToSet:
+    """`variable:A:B`, or their removal."""
+
+    variable: str
+    labels: tuple[str | RowValue, ...]
+    remove: bool
+
+
+ToSet: TypeAlias = PropertyToSet | PropertiesToSet | LabelsToSet
+
+
+def _names(parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: Execution) -> list[str]:
+    """Labels, some of them computed."""
+    names: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            names.append(part)
+            continue
+        value = part.over(batch.rows(row, row + 1), context)(0)
+        for name in value if isinstance(value, list | tuple) else (value,):
+            if not isinstance(name, str):
+                raise type_error(f"Expected a label or type to be a string, but got: {describe(name)}")
+            names.append(name)
+    return names
+
+
+def _properties(value: Any) -> dict[str, Any]:
+    """A property map to store: nulls are left out."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise type_error(f"Type mismatch: expected a map but was {describe(value)}")
+    return {key: item for key, item in value.items() if item is not None}
+
+
+class Maker:
+    """Makes the nodes and relationships of a pattern, a row at a time."""
+
+    def __init__(self, creations: tuple[ToMake, ...], batch: Batch, context: Execution) -> None:
+        self.creations = creations
+        self.batch = batch
+        self.context = context
+        self.values = [c.properties.over(batch, context) if c.properties is not None else None for c in creations]
+
+    def make(self, row: int, batch: Batch, batch_row: int) -> dict[str, int]:
+        """Make everything for one row; returns the positions by variable. Ends that are bound come from `batch`."""
+        writer, counters = writer_of(self.context), self.context.counters
+        made: dict[str, int] = {}
+        for creation, values in zip(self.creations, self.values, strict=True):
+            properties = {} if values is None else _properties(values(row))
+            match creation:
+                case NodeToMake(variable=variable, labels=labels):
+                    names = _names(labels, self.batch, row, self.context)
+                    made[variable] = writer.create_node(names, properties)
+                    counters.nodes_created += 1
+                    counters.labels_added += len(set(names))
+                case RelationshipToMake(variable=variable, type=type_):
+                    ends = [
+                        self._end(name, creation, made, batch, batch_row) for name in (creation.start, creation.end)
+                    ]
+                    (name,) = (type_,) if isinstance(type_, str) else _names((type_,), self.batch, row, self.context)
+                    made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
+                    counters.relationships_created += 1
+            counters.properties_set += len(properties)
+        return made
+
+    def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], batch: Batch, row: int) -> int:
+        if name in made:
+            return made[name]
+        value = _value(batch, name, row)
+        if isinstance(value, NodeRef):
+            return value.id
+        raise CypherError(
+            "Neo.DatabaseError.Statement.ExecutionFailed",
+            f"Failed to create relationship `{creation.variable}`, node `{name}` is missing. If you prefer to simply "
+            "ignore rows where a relationship node is missing, set 'dbms.cypher.lenient_create_relationship = true' "
+            "in neo4j.conf",
+        )
+
+
+def _value(batch: Batch, name: str, row: int) -> Any:
+    """One value of a column as Python has it."""
+    column = batch[name]
+    if isinstance(column, Nodes | Relationships):
+        position = int(column.ids[row])
+        if position < 0:
+            return None
+        return NodeRef(position) if isinstance(column, Nodes) else RelationshipRef(position)
+    return column.take(np.array([row], np.int64)).objects()[0]
+
+
+class Setter:
+    """Sets properties and labels, a row at a time."""
+
+    def __init__(self, items: tuple[ToSet, ...], batch: Batch, context: Execution) -> None:
+        self.items = items
+        self.batch = batch
+        self.context = context
+
+    def set(self, row: int) -> None:
+        """Do what one row asks for, item by item, each seeing those before it."""
+        for item in self.items:
+            match item:
+                case PropertyToSet():
+                    self._property(item, row)
+                case PropertiesToSet():
+                    self._properties(item, row)
+                case LabelsToSet():
+                    self._labels(item, row)
+
+    def _of(self, value: RowValue, row: int) -> Any:
+        return value.over(self.batch.rows(row, row + 1), self.context)(0)
+
+    def _property(self, item: PropertyToSet, row: int) -> None:
+        subject = self._of(item.subject, row)
+        key = item.key if isinstance(item.key, str) else self._of(item.key, row)
+        value = None if item.value is None else self._of(item.value, row)
+        if subject is None:
+            return
+        if not isinstance(key, str):
+            raise type_error(f"Expected a property key to be a string, but got: {describe(key)}")
+        if not isinstance(subject, NodeRef | RelationshipRef):
+            raise type_error(f"Expected {describe(subject)} to be a node or relationship")
+        self._assign(subject, key, value, counted=item.value is not None)
+
+    def _assign(self, subject: NodeRef | RelationshipRef, key: str, value: Any, counted: bool = True) -> None:
+        """Set or remove one property, and count it as Neo4j does: a removal only where there was one."""
+        writer, counters = writer_of(self.context), self.context.counters
+        if not _alive(subject, self.context):
+            counters.properties_set += int(counted)
+            return
+        had = key in _current(subject, self.context) if value is None else True
+        if isinstance(subject, NodeRef):
+            writer.set_node_property(subject.id, key, value)
+        else:
+            writer.set_relationship_property(subject.id, key, value)
+        counters.properties_set += int(had)
+
+    def _properties(self, item: PropertiesToSet, row: int) -> None:
+        subject = _value(self.batch, item.variable, row)
+        value = self._of(item.value, row)
+        if subject is None:
+            return
+        if isinstance(value, NodeRef | RelationshipRef):
+            value = dict(_current(value, self.context))
+        if not isinstance(value, dict):
+            raise type_error(
+                f"Expected {describe(value) if value is not None else 'NO_VALUE'} to be a map, but it was :`{_class(value)}`"
+            )
+        current = _current(subject, self.context) if _alive(subject, self.context) else {}
+        for key, new in value.items():
+            if new is not None or key in current:
+                self._assign(subject, key, new)
+        if not item.merge:
+            for key in [k for k in current if k not in value]:
+                self._assign(subject, key, None)
+
+    def _labels(self, item: LabelsToSet, row: int) -> None:
+        subject = _value(self.batch, item.variable, row)
+        if subject is None:
+            return
+        if not isinstance(subject, NodeRef):
+            raise type_error(f"Expected {describe(subject)} to be a node")
+        writer, counters = writer_of(self.context), self.context.counters
+        if not _alive(subject, self.context):
+            return
+        for name in _names(item.labels, self.batch, row, self.context):
+            if item.remove:
+                counters.labels_removed += int(writer.remove_label(subject.id, name))
+            else:
+                counters.labels_added += int(writer.add_label(subject.id, name))
+
+
+def _class(value: Any) -> str:
+    return type(value).__name__
+
+
+def _alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
+    position = np.array([subject.id], np.int64)
+    graph = context.graph
+    exists = graph.node_exists(position) if isinstance(subject, NodeRef) else graph.relationship_exists(position)
+    return bool(exists[0])
+
+
+def _current(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str, Any]:
+    graph = context.graph
+    return (
+        graph.node_properties(subject.id) if isinstance(subject, NodeRef) else graph.relationship_properties(subject.id)
+    )
+
+
+# --- operators --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Create:
+    """Make a pattern for each row."""
+
+    source: Operator
+    creations: tuple[ToMake, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows with what was made for them."""
+        batch = all_rows(self.source, context, argument)
+        if batch is None:
+            return
+        maker = Maker(self.creations, batch, context)
+        made: list[dict[str, int]] = []
+        for row in range(batch.row_count):
+            context.check()
+            made.append(maker.make(row, batch, row))
+        yield batch.with_columns(_made_columns(self.creations, made))
+
+
+def _made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> dict[str, Column]:
+    columns: dict[str, Column] = {}
+    for creation in creations:
+        ids = np.fromiter((row[creation.variable] for row in made), np.int64, len(made))
+        columns[creation.variable] = Nodes(ids) if isinstance(creation, NodeToMake) else Relationships(ids)
+    return columns
+
+
+@dataclass(slots=True, eq=False)
+class Merge:
+    """For each row the matches of a pattern; where there are none, the pattern is made."""
+
+    source: Operator
+    match: Operator
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    creations: tuple[ToMake, ...]
+    on_create: tuple[ToSet, ...]
+    on_match: tuple[ToSet, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows with their matches, or with what was made for them."""
+        batch = all_rows(self.source, context, argument)
+        if batch is None:
+            return
+        maker = Maker(self.creations, batch, context)
+        results: list[Batch] = []
+        for row in range(batch.row_count):
+            context.check()
+            self._refuse_nulls(maker, batch, row)
+            one = batch.rows(row, row + 1)
+            found = [f for f in self.match.run(context, numbered(one, self.imports)) if f.row_count]
+            if found:
+                matches = concatenate_batches(found)
+                many = one.take(np.zeros(matches.row_count, np.int64))
+                result = many.with_columns({name: matches[name] for name in self.added})
+                items = self.on_match
+            else:
+                made = maker.make(row, batch, row)
+                result = one.with_columns(_made_columns(self.creations, [made]))
+                items = self.on_create
+            if items:
+                setter = Setter(items, result, context)
+                for each in range(result.row_count):
+                    setter.set(each)
+            results.append(result)
+        yield concatenate_batches(results) if results else batch
+
+    def _refuse_nulls(self, maker: Maker, batch: Batch, row: int) -> None:
+        """A pattern with a null property can be neither matched nor made."""
+        for creation, values in zip(self.creations, maker.values, strict=True):
+            if values is None:
+                continue
+            value = values(row)
+            if isinstance(value, dict):
+                for key, item in value.items():
+                    if item is None:
+                        raise self._null_error(creation, value, key)
+
+    def _null_error(self, creation: ToMake, value: dict[str, Any], key: str) -> CypherError:
+        shown = ", ".join(f"{k}: {'null' if v is None else _shown(v)}" for k, v in value.items())
+        match creation:
+            case NodeToMake(labels=labels):
+                names = "".join(f":{label}" for label in labels if isinstance(label, str))
+                kind, pattern = "node", f"({names} {{{shown}}})"
+            case RelationshipToMake(type=type_):
+                name = f":{type_}" if isinstance(type_, str) else ""
+                kind, pattern = "relationship", f"()-[{name} {{{shown}}}]->()"
+        return semantic_error(
+            f"Cannot merge the following {kind} because of null property value for '{key}': {pattern}"
+        )
+
+
+def _shown(value: Any) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+@dataclass(slots=True, eq=False)
+class Set:
+    """SET and REMOVE."""
+
+    source: Operator
+    items: tuple[ToSet, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows, after all of them are done."""
+        batch = all_rows(self.source, context, argument)
+        if batch is None:
+            return
+        setter = Setter(self.items, batch, context)
+        for row in range(batch.row_count):
+            context.check()
+            setter.set(row)
+        yield batch
+
+
+@dataclass(slots=True, eq=False)
+class Delete:
+    """DELETE and DETACH DELETE of nodes, relationships and paths."""
+
+    source: Operator
+    expressions: tuple[Evaluator, ...]
+    detach: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows, after all of them are done."""
+        batch = all_rows(self.source, context, argument)
+        if batch is None:
+            return
+        for row in range(batch.row_count):
+            context.check()
+            one = batch.rows(row, row + 1)
+            for evaluator in self.expressions:
+                try:
+                    value = evaluator(one, context).objects()[0]
+                except RowError as failure:
+                    raise failure.error from None
+                self._delete(value, context)
+        yield batch
+
+    def _delete(self, value: Any, context: Execution) -> None:
+        match value:
+            case None:
+                return
+            case NodeRef(id=node):
+                if self.detach:
+                    for relationship in writer_of(context).relationships_of(node).tolist():
+                        self._delete_relationship(relationship, context)
+                if writer_of(context).delete_node(node):
+                    context.counters.nodes_deleted += 1
+            case RelationshipRef(id=relationship):
+                self._delete_relationship(relationship, context)
+            case PathValue(nodes=nodes, relationships=relationships):
+                for relationship in relationships:
+                    self._delete_relationship(relationship, context)
+                for node in nodes:
+                    self._delete(NodeRef(node), context)
+            case _:
+                raise type_error(f"Expected a Node, Relationship or Path, but got a {_class(value)}")
+
+    def _delete_relationship(self, relationship: int, context: Execution) -> None:
+        if writer_of(context).delete_relationship(relationship):
+            context.counters.relationships_deleted += 1
+
+
+@dataclass(slots=True, eq=False)
+class Foreach:
+    """Run writes over each element of a list."""
+
+    source: Operator
+    variable: str
+    list: RowValue
+    body: Operator
+    imports: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows, after all of them are done."""
+        batch = all_rows(self.source, context, argument)
+        if batch is None:
+            return
+        for row in range(batch.row_count):
+            one = batch.rows(row, row + 1)
+            value = self.list.over(one, context)(0)
+            elements = [] if value is None else value
+            if not isinstance(elements, list | tuple):
+                raise type_error(f"Expected {describe(value)} to be a list, but it was a {_class(value)}")
+            for element in elements:
+                context.check()
+                columns = {**one.only(self.imports).columns, self.variable: column_of([element])}
+                for _ in self.body.run(context, Batch(columns, 1)):
+                    pass
+        yield batch

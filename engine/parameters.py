@@ -1,0 +1,36 @@
+"""The types of parameter values, as far as the compile-time check knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.planner import types as t
+from hoplite.planner.types import CypherType
+from hoplite.values import temporal
+from hoplite.values.spatial import Point
+
+_SIMPLE: dict[type, CypherType] = {
+    bool: t.BOOLEAN,
+    int: t.INTEGER,
+    str: t.STRING,
+    dict: t.MAP,
+    temporal.Date: t.DATE,
+    temporal.Time: t.TIME,
+    temporal.LocalTime: t.LOCAL_TIME,
+    temporal.DateTime: t.DATE_TIME,
+    temporal.LocalDateTime: t.LOCAL_DATE_TIME,
+    temporal.Duration: t.DURATION,
+    Point: t.POINT,
+}
+
+
+def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | None]:
+    """The type of each parameter by name, in order of names; None for null and floats, which Neo4j lets pass."""
+    return {name: _type_of(parameters[name]) for name in sorted(parameters)}
+
+
+def _type_of(value: Any) -> CypherType | None:
+    if isinstance(value, list | tuple):
+        return t.LIST
+    return _SIMPLE.get(type(value))

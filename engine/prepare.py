@@ -1,0 +1,127 @@
+"""From text to something that can be run: parse, check, plan, lower. Done once for a text and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hoplite.engine.catalogue import GraphCatalogue
+from hoplite.engine.functions.registry import Function
+from hoplite.engine.lower import Lowering
+from hoplite.engine.operators.base import Operator
+from hoplite.engine.parameters import parameter_types
+from hoplite.engine.procedures.registry import Procedure
+from hoplite.grammar import ast
+from hoplite.grammar.parse import parse
+from hoplite.planner import logical as lp
+from hoplite.planner.build import Builder
+from hoplite.planner.check import check
+from hoplite.planner.explain import plan_tree
+from hoplite.planner.notifications import Notification
+from hoplite.planner.rewrite import contains
+from hoplite.storage.snapshot import Snapshot
+
+KEPT_PLANS = 1000
+
+
+@dataclass(slots=True, eq=False)
+class Prepared:
+    """A statement ready to run, with all that is known of it before it runs."""
+
+    text: str
+    mode: str | None  # EXPLAIN, PROFILE
+    columns: tuple[str, ...]
+    query_type: str
+    writes: bool
+    notifications: tuple[Notification, ...]
+    parameters: frozenset[str]
+    plan: lp.Plan | None
+    operator: Operator | None
+    command: ast.Command | None
+
+    @property
+    def plan_description(self) -> dict[str, Any] | None:
+        """The plan as a summary shows it, for EXPLAIN and PROFILE."""
+        if self.plan is None or self.mode is None:
+            return None
+        return plan_tree(self.plan, self.columns)
+
+
+def _parameters(node: Any) -> frozenset[str]:
+    names: set[str] = set()
+
+    def note(part: Any) -> bool:
+        if isinstance(part, ast.Parameter):
+            names.add(part.name)
+        return False
+
+    contains(node, note)
+    return frozenset(names)
+
+
+class Preparer:
+    """Prepares statements for one database and remembers them by text, parameter types and schema."""
+
+    def __init__(self, functions: Mapping[str, Function], procedures: Mapping[str, Procedure]) -> None:
+        self.functions = functions
+        self.procedures = procedures
+        self.lowering = Lowering(functions)
+        self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def forget(self) -> None:
+        """Drop all plans: a function or procedure was registered."""
+        with self._lock:
+            self._kept.clear()
+
+    def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
+        """The statement of this text, from memory where nothing it depends on has changed."""
+        types = parameter_types(parameters)
+        key = (text, tuple(types.items()), graph.schema_version)
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None:
+                self._kept.move_to_end(key)
+                return known
+        prepared = self._prepare(text, graph, types)
+        with self._lock:
+            self._kept[key] = prepared
+            while len(self._kept) > KEPT_PLANS:
+                self._kept.popitem(last=False)
+        return prepared
+
+    def _prepare(self, text: str, graph: Snapshot, types: Mapping[str, Any]) -> Prepared:
+        statement = parse(text)
+        catalogue = GraphCatalogue(graph, self.functions, self.procedures)
+        checked = check(statement, text, catalogue, types)
+        plan: lp.Plan | None = None
+        operator: Operator | None = None
+        command: ast.Command | None = None
+        match statement.body:
+            case ast.SingleQuery() | ast.Union() as query:
+                builder = Builder(catalogue)
+                built = builder.query(query, lp.Argument(), frozenset())
+                plan = builder.optimised(
+                    lp.EmptyResult(built.plan)
+                    if built.columns is None
+                    else lp.ProduceResults(built.plan, built.columns)
+                )
+                operator = self.lowering.lower(plan)
+                columns = built.columns or ()
+            case body:
+                command, columns = body, checked.columns
+        return Prepared(
+            text,
+            statement.mode,
+            columns,
+            checked.query_type,
+            checked.writes,
+            checked.notifications,
+            _parameters(statement.body),
+            plan,
+            operator,
+            command,
+        )

@@ -1,0 +1,230 @@
+"""Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made when asked for."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from neo4j import Record, ResultSummary
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Counters, Execution
+from hoplite.engine.hydrate import Hydrator
+from hoplite.engine.prepare import Prepared
+from hoplite.engine.summary import make_summary
+from hoplite.errors import CypherError, to_driver_error
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    from neo4j.graph import Graph
+
+
+class Result:
+    """The answer to one statement: an iterable of `neo4j.Record`, read once, and then a summary."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        batches: Iterator[Batch],
+        execution: Execution | None,
+        parameters: Mapping[str, Any],
+        max_rows: int | None,
+        on_end: Callable[[], None],
+    ) -> None:
+        self._prepared = prepared
+        self._batches = batches
+        self._execution = execution
+        self._parameters = parameters
+        self._max_rows = max_rows
+        self._on_end: Callable[[], None] | None = on_end
+        self._hydrator = None if execution is None else Hydrator(execution.graph)
+        self._buffer: list[Record] = []  # made and not yet handed out, the next one last
+        self._row_count = 0
+        self._began = time.perf_counter()
+        self._available_ms = 0
+        self._ended = False
+        self._summary: ResultSummary | None = None
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._prepared.columns
+
+    def __iter__(self) -> Iterator[Record]:
+        while True:
+            if not self._buffer and not self._more():
+                return
+            yield self._buffer.pop()
+
+    def __next__(self) -> Record:
+        if not self._buffer and not self._more():
+            raise StopIteration
+        return self._buffer.pop()
+
+    def _next_batch(self) -> Batch | None:
+        """The next batch with rows in it; None at the end."""
+        if self._ended:
+            return None
+        try:
+            for batch in self._batches:
+                if not batch.row_count:
+                    continue
+                if not self._row_count:
+                    self._available_ms = int((time.perf_counter() - self._began) * 1000)
+                self._row_count += batch.row_count
+                if self._max_rows is not None and self._row_count > self._max_rows:
+                    raise CypherError(
+                        "Neo.ClientError.Statement.ResultLimitExceeded",
+                        f"The query returned more than the {self._max_rows} rows allowed by max_rows. "
+                        "Add a LIMIT, aggregate, or raise max_rows.",
+                    )
+                return batch
+        except CypherError as error:
+            self._end()
+            raise to_driver_error(error) from None
+        except BaseException:
+            self._end()
+            raise
+        self._end()
+        return None
+
+    def _more(self) -> bool:
+        """Make the records of the next batch."""
+        batch = self._next_batch()
+        if batch is None:
+            return False
+        assert self._hydrator is not None
+        keys = self._prepared.columns
+        try:
+            columns = [self._hydrator.column(batch[key]) for key in keys]
+        except CypherError as error:
+            self._end()
+            raise to_driver_error(error) from None
+        rows = zip(*columns, strict=True) if columns else (() for _ in range(batch.row_count))
+        self._buffer = [Record(zip(keys, row, strict=True)) for row in rows]
+        self._buffer.reverse()
+        return True
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            close = getattr(self._batches, "close", None)
+            if close is not None:
+                close()
+            if self._on_end is not None:
+                self._on_end()
+                self._on_end = None
+
+    def detach(self) -> None:
+        """Read everything into memory, so that the result no longer depends on the transaction it came from."""
+        records: list[Record] = []
+        while self._more():
+            records.extend(reversed(self._buffer))
+        self._buffer = records[::-1]
+
+    # --- as the driver offers it -------------------------------------------------------------------------------
+
+    def fetch(self, count: int) -> list[Record]:
+        """Up to `count` further records."""
+        found = []
+        for record in self:
+            found.append(record)
+            if len(found) == count:
+                break
+        return found
+
+    def peek(self) -> Record | None:
+        """The next record, without taking it."""
+        if not self._buffer and not self._more():
+            return None
+        return self._buffer[-1]
+
+    def single(self, strict: bool = False) -> Record | None:
+        """The only record; None where there is none. More than one is a warning, or an error where strict."""
+        from neo4j.exceptions import ResultNotSingleError
+
+        records = self.fetch(2)
+        if len(records) == 1:
+            return records[0]
+        if not records:
+            if strict:
+                raise ResultNotSingleError(self, "No records found. Make sure your query returns exactly one record.")
+            return None
+        message = "Expected a result with a single record, but found multiple."
+        if strict:
+            raise ResultNotSingleError(self, message)
+        warnings.warn(message, stacklevel=2)
+        self.consume()
+        return records[0]
+
+    def value(self, key: int | str = 0, default: Any = None) -> list[Any]:
+        """One column as a list."""
+        return [record.value(key, default) for record in self]
+
+    def values(self, *keys: int | str) -> list[list[Any]]:
+        """The rows as lists."""
+        return [record.values(*keys) for record in self]
+
+    def data(self, *keys: int | str) -> list[dict[str, Any]]:
+        """The rows as dictionaries of plain values."""
+        return [record.data(*keys) for record in self]
+
+    def graph(self) -> Graph:
+        """All nodes and relationships of the result."""
+        assert self._hydrator is not None
+        self.detach()
+        return self._hydrator.graph
+
+    def to_df(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.values(), columns=list(self.keys()))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
+        from hoplite.engine.arrow import to_table
+
+        assert self._hydrator is not None
+        batches: list[Batch] = []
+        while (batch := self._next_batch()) is not None:
+            batches.append(batch)
+        return to_table(self._prepared.columns, batches, self._hydrator)
+
+    # --- the end -----------------------------------------------------------------------------------------------
+
+    def consume(self) -> ResultSummary:
+        """Give up the rows that are left, and return the summary."""
+        self._buffer = []
+        self._end()
+        if self._summary is None:
+            counters = Counters() if self._execution is None else self._execution.counters
+            elapsed = int((time.perf_counter() - self._began) * 1000)
+            self._summary = make_summary(
+                self._prepared, counters, self._parameters, self._row_count, self._available_ms, elapsed
+            )
+        return self._summary
+
+    def cancel(self) -> None:
+        """Stop the query; may be called from another thread."""
+        if self._execution is not None:
+            self._execution.cancelled.set()
+
+    def close(self) -> None:
+        """Release what the result holds."""
+        self._buffer = []
+        self._end()
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Result {self._prepared.text!r}>"
+

@@ -1,0 +1,58 @@
+"""Set a statement running: the clock, the limits, and how subqueries find their operators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.registry import Function
+from hoplite.engine.lower import Lowering
+from hoplite.engine.procedures.registry import Procedure
+from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.transaction import Transaction
+from hoplite.values.temporal import DateTime
+
+if TYPE_CHECKING:
+    from hoplite.engine.hops.select import BackendName
+
+
+def execution_for(
+    graph: Snapshot,
+    parameters: Mapping[str, Any],
+    functions: Mapping[str, Function],
+    procedures: Mapping[str, Procedure],
+    lowering: Lowering,
+    writer: Transaction | None,
+    timeout: float | None,
+    backend: BackendName,
+    import_folder: str | None,
+) -> Execution:
+    """The context of one run, its clock started."""
+
+    def run_plan(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
+        return lowering.operator_for(plan).run(context, argument)
+
+    now = current_time()
+    return Execution(
+        graph=graph,
+        parameters=parameters,
+        functions=functions,
+        statement_time=now,
+        transaction_time=now,
+        run_plan=run_plan,
+        writer=writer,
+        deadline=None if timeout is None else time.monotonic() + timeout,
+        timeout=timeout,
+        procedures=procedures,
+        backend=backend,
+        import_folder=import_folder,
+    )
+
+
+def current_time() -> DateTime:
+    """The moment, in UTC."""
+    nanoseconds = time.time_ns()
+    return DateTime.from_epoch(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000)

@@ -1,0 +1,445 @@
+"""The database: open, run, session, begin, load. Everything here ends in the driver's types and errors."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hoplite.engine.batch import UNIT, Batch
+from hoplite.engine.commands import run_command
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.registry import FUNCTIONS, Function
+from hoplite.engine.khop import khop
+from hoplite.engine.prepare import Prepared, Preparer
+from hoplite.engine.procedures.registry import (
+    PROCEDURES,
+    Procedure,
+    table_procedure,
+    user_function,
+    user_procedure,
+)
+from hoplite.engine.profile import profiled
+from hoplite.engine.result import Result
+from hoplite.engine.run import execution_for
+from hoplite.errors import CypherError, access_mode, parameter_missing, to_driver_error, unsupported
+from hoplite.planner.explain import explain
+from hoplite.storage.graph import Graph
+from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.transaction import Transaction as GraphTransaction
+from hoplite.values.driver import from_driver, to_driver
+
+if TYPE_CHECKING:
+
+    from hoplite.engine.hops.select import BackendName
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a statement may use. None is no limit."""
+
+    timeout: float | None = None
+    max_rows: int | None = None
+    read_only: bool = False
+
+    def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
+        """These limits with some of them replaced; a database that is read-only stays so."""
+        return replace(
+            self,
+            timeout=self.timeout if timeout is None else timeout,
+            max_rows=self.max_rows if max_rows is None else max_rows,
+            read_only=self.read_only or bool(read_only),
+        )
+
+
+@contextmanager
+def _driver_errors() -> Iterator[None]:
+    """Errors of the engine leave as the driver's."""
+    try:
+        yield
+    except CypherError as error:
+        raise to_driver_error(error) from None
+
+
+class Database:
+    """A graph and the engine over it. May be used from several threads."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+        read_only: bool = False,
+        partitions: int = 1,
+        backend: BackendName = "auto",
+        import_folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if path is not None:
+            with _driver_errors():
+                raise unsupported("databases on disk yet: open one in memory with hoplite.open()")
+        self._graph = Graph(partitions)
+        self._limits = Limits(timeout, max_rows, read_only)
+        self._backend = backend
+        self._import_folder = None if import_folder is None else os.fspath(import_folder)
+        self._functions: dict[str, Function] = dict(FUNCTIONS)
+        self._procedures: dict[str, Procedure] = dict(PROCEDURES)
+        self._preparer = Preparer(self._functions, self._procedures)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    # --- running -----------------------------------------------------------------------------------------------
+
+    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
+        """Run a statement in a transaction of its own. Writes are committed before this returns; reads stream."""
+        return self._run_alone(query, {**(parameters or {}), **params}, self._limits)
+
+    def session(
+        self,
+        *,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+        read_only: bool | None = None,
+    ) -> Session:
+        """A session with limits of its own."""
+        return Session(self, self._limits.within(timeout, max_rows, read_only))
+
+    def begin(
+        self,
+        *,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+        read_only: bool | None = None,
+    ) -> Transaction:
+        """An explicit transaction; as a context manager it commits at the end and rolls back on an exception."""
+        return Transaction(self, self._limits.within(timeout, max_rows, read_only))
+
+    def explain(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
+        """The plan of a query as a table, without running it."""
+        with _driver_errors():
+            given = from_parameters({**(parameters or {}), **params})
+            prepared = self._prepare(query, self._graph.snapshot(), given, check_parameters=False)
+            return "" if prepared.plan is None else explain(prepared.plan)
+
+    def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
+        """Run a reading query, and return its plan with the rows and the time of each operator."""
+        with _driver_errors():
+            given = from_parameters({**(parameters or {}), **params})
+            graph = self._graph.snapshot()
+            prepared = self._prepare(query, graph, given)
+            if prepared.writes or prepared.plan is None:
+                raise unsupported("PROFILE of a statement that writes")
+            measured = profiled(self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits))
+            return explain(prepared.plan, measured)
+
+    # --- what is in it -----------------------------------------------------------------------------------------
+
+    def schema(self) -> dict[str, Any]:
+        """Labels, types and keys in use with their counts, and how labels are connected."""
+        graph = self._graph.snapshot()
+        labels = {name: graph.label_count(name) for name in graph.labels_in_use()}
+        types = {name: graph.type_count(name) for name in graph.relationship_types_in_use()}
+        connections = [
+            (start, name, end, count)
+            for name in types
+            for start in labels
+            if graph.pattern_count(start, name, None)
+            for end in labels
+            if (count := graph.pattern_count(start, name, end))
+        ]
+        return {
+            "labels": labels,
+            "relationship_types": types,
+            "property_keys": list(graph.property_keys()),
+            "connections": connections,
+        }
+
+    def khop(
+        self,
+        seeds: Sequence[Any] | int,
+        k: int,
+        direction: str = "out",
+        types: Sequence[str] | None = None,
+        exact: bool = False,
+        paths: bool = False,
+    ) -> Any:
+        """The ids of the nodes within k hops of the seeds (at exactly k hops where `exact`), as a NumPy array.
+
+        Seeds are ids as `id(n)` gives them, or nodes of a result. With `paths`, the shortest paths to them as
+        `neo4j.graph.Path` objects instead.
+        """
+        with _driver_errors():
+            return khop(self._graph.snapshot(), seeds, k, direction, types, exact, paths, self._backend)
+
+    # --- filling it --------------------------------------------------------------------------------------------
+
+    def load(
+        self,
+        nodes: Mapping[str | tuple[str, ...], Any] | None = None,
+        relationships: Mapping[tuple[str, str, str], Any] | None = None,
+        key: str = "id",
+    ) -> dict[str, int]:
+        """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded."""
+        from hoplite.storage.importers.tables import load_tables
+
+        self._refuse_if_read_only()
+        with _driver_errors():
+            return load_tables(self._graph, nodes or {}, relationships or {}, key=key)
+
+    def import_jsonl(
+        self, path: str | os.PathLike[str], progress: Callable[[int, int | None], None] | None = None
+    ) -> dict[str, int]:
+        """Import JSON lines (nodes first), as APOC exports them; gzip is read as it is."""
+        from hoplite.storage.importers.jsonl import import_jsonl
+
+        self._refuse_if_read_only()
+        with _driver_errors():
+            return import_jsonl(self._graph, os.fspath(path), progress=progress)
+
+    def import_triples(
+        self, path: str | os.PathLike[str], progress: Callable[[int, int | None], None] | None = None
+    ) -> dict[str, int]:
+        """Import triples: subject, predicate and object, separated by tabs."""
+        from hoplite.storage.importers.triples import import_triples
+
+        self._refuse_if_read_only()
+        with _driver_errors():
+            return import_triples(self._graph, os.fspath(path), progress=progress)
+
+    # --- extending it ------------------------------------------------------------------------------------------
+
+    def register_procedure(
+        self,
+        signature: str,
+        rows_or_function: Iterable[Mapping[str, Any]] | Callable[..., Iterable[Mapping[str, Any]]],
+        mode: str = "READ",
+    ) -> None:
+        """Add a procedure: rows over its inputs and outputs, or a function of the inputs that yields dicts."""
+        with _driver_errors():
+            if callable(rows_or_function):
+                procedure = user_procedure(
+                    signature, rows_or_function, mode, to_user=to_driver, from_user=from_driver
+                )
+            else:
+                rows = [{k: from_driver(v) for k, v in row.items()} for row in rows_or_function]
+                procedure = table_procedure(signature, rows, mode)
+        self._procedures[procedure.signature.name] = procedure
+        self._preparer.forget()
+
+    def register_function(self, signature: str, function: Callable[..., Any]) -> None:
+        """Add a scalar function; it takes and returns the driver's values."""
+        with _driver_errors():
+            made = user_function(signature, function, to_user=to_driver, from_user=from_driver)
+        self._functions[made.signature.name.lower()] = made
+        self._preparer.forget()
+
+    # --- the end -----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the database; a closed one can no longer be used."""
+        if not self._closed:
+            self._closed = True
+            self._graph.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _refuse_if_read_only(self) -> None:
+        if self._limits.read_only:
+            with _driver_errors():
+                raise access_mode()
+
+    def _execution(
+        self, graph: Snapshot, parameters: Mapping[str, Any], writer: GraphTransaction | None, limits: Limits
+    ) -> Execution:
+        return execution_for(
+            graph,
+            parameters,
+            self._functions,
+            self._procedures,
+            self._preparer.lowering,
+            writer,
+            limits.timeout,
+            self._backend,
+            self._import_folder,
+        )
+
+    def _prepare(
+        self, text: str, graph: Snapshot, parameters: Mapping[str, Any], check_parameters: bool = True
+    ) -> Prepared:
+        prepared = self._preparer.prepare(text, graph, parameters)
+        if check_parameters and prepared.mode != "EXPLAIN":
+            missing = sorted(prepared.parameters - parameters.keys())
+            if missing:
+                raise parameter_missing(missing)
+        return prepared
+
+    def _run_alone(self, text: str, given: Mapping[str, Any], limits: Limits) -> Result:
+        if self._closed:
+            raise RuntimeError("The database is closed.")
+        with _driver_errors():
+            parameters = from_parameters(given)
+            snapshot = self._graph.snapshot()
+            prepared = self._prepare(text, snapshot, parameters)
+            if prepared.mode == "EXPLAIN":
+                return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
+            if not prepared.writes and prepared.command is None:
+                execution = self._execution(snapshot, parameters, None, limits)
+                assert prepared.operator is not None
+                batches = prepared.operator.run(execution, UNIT)
+                return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
+            if limits.read_only and (prepared.writes or prepared.query_type == "s"):
+                raise access_mode()
+            del snapshot  # the writer changes the graph in place where nobody holds it
+            transaction = self._graph.begin()
+            try:
+                result = self._run_in(prepared, transaction, parameters, given, limits)
+                result.detach()
+                transaction.commit()
+            except BaseException:
+                if transaction.is_open:
+                    transaction.rollback()
+                raise
+            return result
+
+    def _run_in(
+        self,
+        prepared: Prepared,
+        transaction: GraphTransaction,
+        parameters: Mapping[str, Any],
+        given: Mapping[str, Any],
+        limits: Limits,
+    ) -> Result:
+        execution = self._execution(transaction, parameters, transaction, limits)
+        if prepared.command is not None:
+            batches: Iterator[Batch] = run_command(prepared, execution)
+        else:
+            assert prepared.operator is not None
+            batches = prepared.operator.run(execution, UNIT)
+        if not prepared.columns:  # nothing is returned: run it for what it does
+            for _ in batches:
+                pass
+            batches = iter(())
+        return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
+
+
+def _nothing() -> None:
+    """What is left to do at the end of a result that holds nothing."""
+
+
+def from_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as the engine has them."""
+    return {name: from_driver(value) for name, value in given.items()}
+
+
+class Session:
+    """Runs statements under limits of its own."""
+
+    def __init__(self, database: Database, limits: Limits) -> None:
+        self._database = database
+        self._limits = limits
+
+    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
+        """Run a statement in a transaction of its own."""
+        return self._database._run_alone(query, {**(parameters or {}), **params}, self._limits)
+
+    def begin(self) -> Transaction:
+        """An explicit transaction under the session's limits."""
+        return Transaction(self._database, self._limits)
+
+    def close(self) -> None:
+        """Nothing to release: a session holds only its limits."""
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Transaction:
+    """An explicit transaction, used from one thread. A statement that fails leaves it fit only for rollback."""
+
+    def __init__(self, database: Database, limits: Limits) -> None:
+        self._database = database
+        self._limits = limits
+        self._graph = database._graph.begin(lazy=True)
+        self._open_result: Result | None = None
+        self._failed = False
+
+    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
+        """Run a statement; it sees what the statements before it wrote."""
+        self._check_usable()
+        given = {**(parameters or {}), **params}
+        self._settle()
+        with _driver_errors():
+            try:
+                return self._run(query, given)
+            except BaseException:
+                self._failed = True
+                raise
+
+    def _run(self, query: str, given: Mapping[str, Any]) -> Result:
+        database, limits = self._database, self._limits
+        parameters = from_parameters(given)
+        prepared = database._prepare(query, self._graph, parameters)
+        if prepared.mode == "EXPLAIN":
+            return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
+        if prepared.writes or prepared.query_type == "s":
+            if limits.read_only:
+                raise access_mode()
+            self._graph.prepare_write()
+            result = database._run_in(prepared, self._graph, parameters, given, limits)
+            result.detach()
+            return result
+        result = database._run_in(prepared, self._graph, parameters, given, limits)
+        self._open_result = result
+        return result
+
+    def _settle(self) -> None:
+        """Read what is left of the last result before the graph changes beneath it."""
+        if self._open_result is not None:
+            self._open_result.detach()
+            self._open_result = None
+
+    def _check_usable(self) -> None:
+        from neo4j.exceptions import TransactionError
+
+        if not self._graph.is_open:
+            raise TransactionError(self, "Transaction closed")
+        if self._failed:
+            raise TransactionError(self, "Transaction failed")
+
+    def commit(self) -> None:
+        """Make the changes permanent."""
+        self._check_usable()
+        self._settle()
+        with _driver_errors():
+            self._graph.commit()
+
+    def rollback(self) -> None:
+        """Undo everything."""
+        if self._graph.is_open:
+            self._open_result = None
+            self._graph.rollback()
+
+    def close(self) -> None:
+        """Roll back, unless committed."""
+        self.rollback()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._graph.is_open and not self._failed:
+            self.commit()
+        else:
+            self.rollback()

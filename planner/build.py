@@ -1,0 +1,252 @@
+"""From clauses to a logical plan: each clause puts operators on top of those of the clauses before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from hoplite.errors import unsupported
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.cost import Estimates
+from hoplite.planner.optimise import optimise
+from hoplite.planner.patterns import Names, Path, PatternGraph, PatternReader, conjuncts
+from hoplite.planner.projections import ProjectionBuilder
+from hoplite.planner.solve import Solver
+from hoplite.planner.subqueries import plan_subqueries
+from hoplite.planner.variables import free_variables
+from hoplite.planner.writes import Writes, plan_writes
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A plan, what is in scope above it, and the columns it returns (None where it returns nothing)."""
+
+    plan: lp.Plan
+    scope: frozenset[str]
+    columns: tuple[str, ...] | None
+
+
+class Builder:
+    """Builds the plan of one statement."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.estimates = Estimates(catalogue)
+        self.names = Names()
+        self.writes = Writes(self)
+
+    def expression(self, expression: ast.Expression, scope: frozenset[str]) -> lp.Term:
+        """The expression with its subqueries planned."""
+        term: lp.Term = plan_subqueries(expression, scope, self)
+        return term
+
+    def optimised(self, plan: lp.Plan) -> lp.Plan:
+        """The plan after the rewrite rules."""
+        return optimise(plan, self.catalogue)
+
+    # --- queries -----------------------------------------------------------------------------------------------
+
+    def query(self, query: ast.Query, plan: lp.Plan, scope: frozenset[str]) -> Built:
+        """A query run over the rows of `plan`, with these names in scope."""
+        match query:
+            case ast.SingleQuery():
+                return self.single(query, plan, scope)
+            case ast.Union():
+                return self.union(query, plan, scope)
+            case _:
+                assert_never(query)
+
+    def union(self, union: ast.Union, plan: lp.Plan, scope: frozenset[str]) -> Built:
+        """The rows of all parts, without duplicates unless ALL."""
+        parts = [self.single(part, plan, scope) for part in union.queries]
+        columns = parts[0].columns
+        if columns is None:
+            return Built(lp.Union(tuple(p.plan for p in parts), ()), scope, None)
+        together: lp.Plan = lp.Union(tuple(lp.Select(p.plan, columns) for p in parts), columns)
+        if not all(union.all):
+            together = lp.Distinct(together, columns)
+        return Built(together, frozenset(columns), columns)
+
+    def single(self, query: ast.SingleQuery, plan: lp.Plan, scope: frozenset[str]) -> Built:
+        """Clauses one after the other."""
+        columns: tuple[str, ...] | None = None
+        standalone = len(query.clauses) == 1
+        for clause in query.clauses:
+            match clause:
+                case ast.MatchClause():
+                    plan, scope = self.match(clause, plan, scope)
+                case ast.WithClause(projection=projection, predicate=predicate):
+                    plan, names = self.projection(projection, predicate, plan, scope)
+                    scope = frozenset(names)
+                case ast.ReturnClause(projection=projection):
+                    plan, columns = self.projection(projection, None, plan, scope)
+                    scope = frozenset(columns)
+                case ast.FinishClause():
+                    columns = None
+                case ast.UnwindClause(expression=expression, variable=variable):
+                    plan = lp.Unwind(plan, self.expression(expression, scope), variable.name)
+                    scope |= {variable.name}
+                case ast.CallSubquery():
+                    plan, scope = self.call_subquery(clause, plan, scope)
+                case ast.CallProcedure():
+                    plan, scope, yielded = self.call_procedure(clause, plan, scope, standalone)
+                    if standalone and yielded:
+                        columns = yielded
+                        plan = lp.Select(plan, columns)
+                case ast.LoadCsvClause(url=url, variable=variable):
+                    plan = lp.LoadCSV(
+                        plan,
+                        self.expression(url, scope),
+                        variable.name,
+                        clause.with_headers,
+                        clause.field_terminator,
+                    )
+                    scope |= {variable.name}
+                case ast.UseClause():
+                    if clause.name is None or clause.name.lower() != "neo4j":
+                        raise unsupported("USE with another database")
+                case (
+                    ast.CreateClause()
+                    | ast.MergeClause()
+                    | ast.SetClause()
+                    | ast.RemoveClause()
+                    | ast.DeleteClause()
+                    | ast.ForeachClause()
+                ):
+                    plan, scope = self.writes.clause(clause, plan, scope)
+                case _:
+                    assert_never(clause)
+        return Built(plan, scope, columns)
+
+    def projection(
+        self,
+        projection: ast.Projection,
+        predicate: ast.Expression | None,
+        plan: lp.Plan,
+        scope: frozenset[str],
+    ) -> tuple[lp.Plan, tuple[str, ...]]:
+        """WITH or RETURN."""
+        return ProjectionBuilder(self.catalogue, self.expression).build(projection, predicate, plan, scope)
+
+    # --- MATCH -------------------------------------------------------------------------------------------------
+
+    def match(self, clause: ast.MatchClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
+        """MATCH and OPTIONAL MATCH."""
+        if clause.mode == "REPEATABLE ELEMENTS":
+            raise unsupported("MATCH REPEATABLE ELEMENTS")
+        if not clause.optional:
+            return self.matched(clause, plan, scope)
+        imports = tuple(sorted(free_variables((clause.patterns, clause.predicate)) & scope))
+        right, inner = self.matched(clause, lp.Argument(imports), frozenset(imports))
+        added = tuple(sorted(inner - frozenset(imports)))
+        return lp.Apply(plan, lp.Select(right, added), imports, added, "optional"), scope | inner
+
+    def matched(self, clause: ast.MatchClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
+        """The matches of a MATCH for each row of the plan."""
+        selected = [p for p in clause.patterns if p.selector is not None and p.selector.kind != "ALL"]
+        plain = tuple(p for p in clause.patterns if p not in selected)
+        graph = PatternReader(self.names).read(plain, None if selected else clause.predicate)
+        plan = self.solved(graph, plan, scope)
+        bound = scope | _user_names(graph)
+        for pattern in selected:
+            plan, bound = self.selected(pattern, plan, bound)
+        if selected:
+            for predicate in conjuncts(clause.predicate):
+                plan = lp.Filter(plan, self.expression(predicate, bound))
+        return plan, bound
+
+    def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
+        """The operators that match a pattern graph."""
+        return Solver(graph, self.estimates, self.expression, set(scope), plan).solve()
+
+    def selected(
+        self, pattern: ast.PathPattern, plan: lp.Plan, scope: frozenset[str]
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """A path pattern with a selector: SHORTEST k, ANY and their kin, for each pair of ends."""
+        assert pattern.selector is not None
+        reader = PatternReader(self.names)
+        graph = PatternGraph()
+        reader.read_path(pattern, graph)
+        imports = tuple(sorted(free_variables(pattern) & scope))
+        if not graph.paths:  # needed for its ends and its length, even when nobody named it
+            chain = pattern.pattern
+            assert isinstance(chain, ast.PatternChain)
+            graph = PatternGraph()
+            reader.read_chain(chain, self.names.unnamed(), graph)
+        path: Path = graph.paths[0]
+        ends = (path.start, graph.connections[-1].end if graph.connections else path.start)
+        right = self.solved(graph, lp.Argument(imports), frozenset(imports))
+        count = pattern.selector.count or ast.Literal(1)
+        right = lp.StatefulShortestPath(
+            right,
+            ends[0],
+            ends[1],
+            pattern.selector.kind,
+            self.expression(count, frozenset()),
+            path.relationships,
+        )
+        added = tuple(sorted(graph.variables() - frozenset(imports)))
+        named = _user_names(graph)
+        return lp.Apply(plan, lp.Select(right, added), imports, added), scope | named
+
+    # --- CALL --------------------------------------------------------------------------------------------------
+
+    def call_subquery(
+        self, clause: ast.CallSubquery, plan: lp.Plan, scope: frozenset[str]
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """CALL { } with its imports."""
+        if clause.in_transactions is not None:
+            raise unsupported("CALL { ... } IN TRANSACTIONS")
+        imported = scope if clause.import_all else _imported(clause, scope)
+        imports = tuple(sorted(imported))
+        built = self.query(clause.query, lp.Argument(imports), imported)
+        if built.columns is None:
+            return lp.Apply(plan, built.plan, imports, (), "unit", plan_writes(built.plan)), scope
+        kind = "optional" if clause.optional else "all"
+        plan = lp.Apply(plan, built.plan, imports, built.columns, kind, plan_writes(built.plan))
+        return plan, scope | frozenset(built.columns)
+
+    def call_procedure(
+        self, clause: ast.CallProcedure, plan: lp.Plan, scope: frozenset[str], standalone: bool
+    ) -> tuple[lp.Plan, frozenset[str], tuple[str, ...]]:
+        """CALL procedure: the plan, the scope above it, and the yielded columns in order."""
+        signature = self.catalogue.procedure(clause.name)
+        assert signature is not None, "the check refuses unknown procedures"
+        if clause.arguments is None:
+            arguments: tuple[lp.Term, ...] = tuple(ast.Parameter(f.name) for f in signature.inputs)
+        else:
+            arguments = tuple(self.expression(a, scope) for a in clause.arguments)
+        if clause.items is None:
+            every = standalone or clause.star
+            outputs = tuple((f.name, f.name) for f in signature.outputs) if every else ()
+        else:
+            outputs = tuple((item.name, item.name if item.alias is None else item.alias.name) for item in clause.items)
+        columns = tuple(column for _, column in outputs)
+        plan = lp.ProcedureCall(plan, signature.name, arguments, outputs, bool(signature.outputs), clause.optional)
+        scope |= frozenset(columns)
+        if clause.predicate is not None:
+            plan = lp.Filter(plan, self.expression(clause.predicate, scope))
+        return plan, scope, columns
+
+
+def _imported(clause: ast.CallSubquery, scope: frozenset[str]) -> frozenset[str]:
+    """The outer names that a subquery may use: those listed, or those of a leading WITH in the older form."""
+    if clause.imports is not None:
+        return frozenset(v.name for v in clause.imports)
+    names: set[str] = set()
+    for part in clause.query.queries if isinstance(clause.query, ast.Union) else (clause.query,):
+        match part.clauses[0]:
+            case ast.WithClause(projection=ast.Projection(star=True)):
+                return scope
+            case ast.WithClause(projection=ast.Projection(items=items)):
+                names |= {item.name for item in items}
+            case _:
+                pass
+    return frozenset(names) & scope
+
+
+def _user_names(graph: PatternGraph) -> frozenset[str]:
+    """The variables of a pattern that a query can refer to."""
+    return frozenset(name for name in graph.variables() if not name.startswith("  "))

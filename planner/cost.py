@@ -1,0 +1,61 @@
+"""Estimates: how many rows a step of a pattern brings. They choose between plans that give the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hoplite.grammar import ast
+from hoplite.planner.catalogue import Catalogue
+
+EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, where nothing better is known
+
+
+def selectivity(predicate: ast.Expression) -> float:
+    """The share of rows that a predicate is expected to keep."""
+    match predicate:
+        case ast.Comparison(operators=("=",)) | ast.Binary(operator="IN"):
+            return EQUALITY
+        case ast.Comparison() | ast.Binary(operator="STARTS WITH" | "ENDS WITH" | "CONTAINS" | "=~"):
+            return COMPARISON
+        case _:
+            return OTHER
+
+
+class Estimates:
+    """Answers from the statistics of one graph."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+
+    def nodes(self, labels: Iterable[str]) -> float:
+        """How many nodes carry all of these labels, at most."""
+        counts = [self.catalogue.label_count(label) for label in labels]
+        return float(min(counts, default=self.catalogue.node_count))
+
+    def seek(self, label: str, key: str) -> float:
+        """How many nodes a look-up by one value finds."""
+        if self.catalogue.is_unique(label, key):
+            return 1.0
+        count = self.catalogue.label_count(label)
+        distinct = self.catalogue.distinct_values(label, key) or max(1, round(count * EQUALITY))
+        return max(1.0, count / max(1, distinct))
+
+    def degree(self, labels: Iterable[str], types: tuple[str, ...] | None, direction: ast.Direction) -> float:
+        """How many relationships a node with these labels has, on average."""
+        known: list[str | None] = list(labels) or [None]
+        return min(self._degree(label, types, direction) for label in known)
+
+    def _degree(self, label: str | None, types: tuple[str, ...] | None, direction: ast.Direction) -> float:
+        nodes = self.catalogue.node_count if label is None else self.catalogue.label_count(label)
+        total = 0
+        for type_name in types or (None,):
+            if direction is not ast.Direction.INCOMING:
+                total += self.catalogue.pattern_count(label, type_name, None)
+            if direction is not ast.Direction.OUTGOING:
+                total += self.catalogue.pattern_count(None, type_name, label)
+        return total / max(1, nodes)
+
+    def trails(self, degree: float, lower: int, upper: int | None) -> float:
+        """How many trails of these lengths start at a node of this degree, roughly."""
+        longest = min(upper if upper is not None else lower + 8, lower + 8)
+        return sum(min(degree, 1e3) ** length for length in range(lower, longest + 1)) if longest >= lower else 0.0

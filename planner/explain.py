@@ -1,0 +1,264 @@
+"""EXPLAIN: a plan as the text table and as the tree of dictionaries that the driver's summaries hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.tree import children
+from hoplite.planner.unparse import unparse
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An operator as EXPLAIN shows it: Neo4j's name, details, and how it is computed here."""
+
+    name: str
+    details: str
+    computed: str = ""
+
+
+def describe(plan: lp.Plan) -> Line:
+    """The line of one operator."""
+    match plan:
+        case lp.Argument(variables=variables):
+            return Line("Argument", ", ".join(_shown(variables)))
+        case lp.AllNodesScan(node=node):
+            return Line("AllNodesScan", _name(node))
+        case lp.NodeByLabelScan(node=node, label=label):
+            return Line("NodeByLabelScan", f"{_name(node)}:{label}")
+        case lp.NodeIndexSeek(node=node, label=label, key=key, value=value, many=many, unique=unique):
+            operator = "IN" if many else "="
+            name = "NodeUniqueIndexSeek" if unique else "NodeIndexSeek"
+            return Line(name, f"RANGE INDEX {_name(node)}:{label}({key}) WHERE {key} {operator} {_term(value)}")
+        case lp.NodeByIdSeek(node=node, value=value, many=many, by_element_id=by_element_id):
+            function = "elementId" if by_element_id else "id"
+            name = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"
+            return Line(name, f"{_name(node)} WHERE {function}({_name(node)}) {'IN' if many else '='} {_term(value)}")
+        case lp.RelationshipTypeScan(relationship=relationship, types=types, directed=directed):
+            name = "DirectedRelationshipTypeScan" if directed else "UndirectedRelationshipTypeScan"
+            return Line(name, f"{_name(plan.start)}-[{_name(relationship)}{_types(types)}]-{_name(plan.end)}")
+        case lp.Expand(into=into):
+            pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
+            return Line("Expand(Into)" if into else "Expand(All)", pattern, "one hop")
+        case lp.VarLengthExpand():
+            return _var_length(plan)
+        case lp.Repeat():
+            bounds = _bounds(plan.lower, plan.upper)
+            return Line("Repeat(Trail)", f"({_name(plan.from_node)}) (...){{{bounds}}} ({_name(plan.to_node)})", "trails")
+        case lp.ShortestPath():
+            hops = "*" + _bounds(plan.lower, plan.upper)
+            pattern = _pattern(plan.from_node, plan.relationship, plan.types, hops, plan.direction, plan.to_node)
+            function = "allShortestPaths" if plan.every else "shortestPath"
+            computed = "trails by length: predicates on whole paths" if plan.predicates else "levels and parents"
+            return Line("ShortestPath", f"{function}({pattern})", computed)
+        case lp.StatefulShortestPath(kind=kind, count=count):
+            return Line("StatefulShortestPath(All)", f"{kind} {_term(count)}", "trails, the shortest kept")
+        case lp.ProjectEndpoints(relationship=relationship):
+            return Line("ProjectEndpoints", f"({_name(plan.start)})-[{_name(relationship)}]-({_name(plan.end)})")
+        case lp.DistinctRelationships(relationship=relationship, others=others):
+            parts = [f"NOT {_name(relationship)} = {_name(other)}" for other in others]
+            return Line("Filter", " AND ".join(parts), "relationships differ")
+        case lp.ProjectPath(path=path):
+            return Line("Projection", f"path AS {_name(path)}")
+        case lp.Filter(predicate=predicate):
+            return Line("Filter", _term(predicate))
+        case lp.Projection(items=items):
+            return Line("Projection", ", ".join(f"{_term(term)} AS {_name(name)}" for name, term in items))
+        case lp.Select(names=names):
+            return Line("Projection", ", ".join(_shown(names)))
+        case lp.Distinct(names=names):
+            return Line("Distinct", ", ".join(_shown(names)))
+        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
+            parts = [f"{_term(term)} AS {_name(name)}" for name, term in keys]
+            parts += [_aggregate(a) for a in aggregates]
+            return Line("EagerAggregation", ", ".join(parts))
+        case lp.NodeCountFromCountStore(label=counted):
+            return Line("NodeCountFromCountStore", "count(())" if counted is None else f"count((:{counted}))")
+        case lp.RelationshipCountFromCountStore(types=types):
+            return Line("RelationshipCountFromCountStore", f"count(()-[{_types(types)}]->())")
+        case lp.Sort(keys=keys):
+            return Line("Sort", _order(keys))
+        case lp.Top(keys=keys, count=count, skip=skip):
+            skipped = "" if skip is None else f" SKIP {_term(skip)}"
+            return Line("Top", f"{_order(keys)}{skipped} LIMIT {_term(count)}")
+        case lp.Skip(count=count):
+            return Line("Skip", _term(count))
+        case lp.Limit(count=count):
+            return Line("Limit", _term(count))
+        case lp.Unwind(expression=expression, variable=variable):
+            return Line("Unwind", f"{_term(expression)} AS {_name(variable)}")
+        case lp.Union():
+            return Line("Union", "")
+        case lp.Apply(kind=kind):
+            name = {"all": "Apply", "optional": "Apply(Optional)", "unit": "SubqueryForeach"}[kind]
+            return Line(name, ", ".join(_shown(plan.imports)), "row by row" if plan.row_by_row else "a batch at once")
+        case lp.ValueHashJoin(left_key=left_key, right_key=right_key):
+            return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
+        case lp.ProcedureCall(procedure=procedure, arguments=arguments):
+            return Line("ProcedureCall", f"{procedure}({', '.join(map(_term, arguments))})")
+        case lp.LoadCSV(variable=variable):
+            return Line("LoadCSV", _name(variable))
+        case lp.Create(creations=creations):
+            return Line("Create", ", ".join(_name(c.variable) for c in creations))
+        case lp.Merge(added=added):
+            return Line("Merge", ", ".join(_shown(added)), "row by row")
+        case lp.SetProperties(assignments=assignments):
+            return Line(*_assignments(assignments))
+        case lp.Delete(expressions=expressions, detach=detach):
+            return Line("DetachDelete" if detach else "Delete", ", ".join(map(_term, expressions)))
+        case lp.Foreach(variable=variable):
+            return Line("Foreach", f"{_name(variable)} IN {_term(plan.list)}")
+        case lp.EmptyResult():
+            return Line("EmptyResult", "")
+        case lp.ProduceResults(columns=columns):
+            return Line("ProduceResults", ", ".join(columns))
+        case _:
+            assert_never(plan)
+
+
+def _var_length(plan: lp.VarLengthExpand) -> Line:
+    hops = "*" + _bounds(plan.lower, plan.upper)
+    relationship = plan.relationship or ""
+    pattern = _pattern(plan.from_node, relationship, plan.types, hops, plan.direction, plan.to_node)
+    into = "Into" if plan.into else "All"
+    if plan.pruning:
+        return Line(f"VarLengthExpand(Pruning,BFS,{into})", pattern, f"frontier: {plan.reason}")
+    return Line(f"VarLengthExpand({into})", pattern, f"trails: {plan.reason}" if plan.reason else "trails")
+
+
+def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[str, str]:
+    name, parts = "SetProperty", []
+    for item in assignments:
+        match item:
+            case lp.AssignProperty(subject=subject, key=key, value=value):
+                parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = {_term(value)}")
+            case lp.AssignProperties(variable=variable, value=value, merge=merge):
+                name = "SetProperties"
+                parts.append(f"{_name(variable)} {'+=' if merge else '='} {_term(value)}")
+            case lp.AddLabels(variable=variable, labels=labels):
+                name = "SetLabels"
+                parts.append(f"{_name(variable)}:{':'.join(map(str, labels))}")
+            case lp.DropProperty(subject=subject, key=key):
+                parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = null")
+            case lp.DropLabels(variable=variable, labels=labels):
+                name = "RemoveLabels"
+                parts.append(f"{_name(variable)}:{':'.join(map(str, labels))}")
+    return name, ", ".join(parts)
+
+
+def _aggregate(aggregate: lp.Aggregate) -> str:
+    inside = ", ".join(map(_term, aggregate.arguments)) or "*"
+    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside})"
+
+
+def _term(term: lp.Term) -> str:
+    return unparse(term)
+
+
+def _name(name: str) -> str:
+    return f"anon_{name[9:]}" if name.startswith("  UNNAMED") else name.strip()
+
+
+def _shown(names: tuple[str, ...]) -> list[str]:
+    return [_name(name) for name in names if not name.startswith("  ")]
+
+
+def _types(types: tuple[str, ...] | None) -> str:
+    return "" if types is None else ":" + "|".join(types)
+
+
+def _bounds(lower: int, upper: int | None) -> str:
+    return f"{lower}.." if upper is None else f"{lower}..{upper}"
+
+
+def _order(keys: tuple[lp.SortKey, ...]) -> str:
+    return ", ".join(f"{_name(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
+
+
+def _pattern(
+    start: str, relationship: str, types: tuple[str, ...] | None, hops: str, direction: ast.Direction, end: str
+) -> str:
+    name = "" if relationship.startswith("  ") else relationship
+    inside = f"[{name}{_types(types)}{hops}]"
+    left = "<-" if direction is ast.Direction.INCOMING else "-"
+    right = "->" if direction is ast.Direction.OUTGOING else "-"
+    return f"({_name(start)}){left}{inside}{right}({_name(end)})"
+
+
+# --- the whole plan ---------------------------------------------------------------------------------------------
+
+
+def _subplans(plan: lp.Plan) -> Iterator[lp.Plan]:
+    """Plans of subqueries inside the expressions of an operator."""
+    from dataclasses import fields, is_dataclass
+
+    def inside(value: Any) -> Iterator[lp.Plan]:
+        if isinstance(value, PlannedSubquery):
+            yield value.plan  # type: ignore[misc]
+        elif isinstance(value, tuple):
+            for item in value:
+                yield from inside(item)
+        elif is_dataclass(value) and not isinstance(value, type | ast.Span):
+            for field in fields(value):
+                if field.name != "span":
+                    yield from inside(getattr(value, field.name))
+
+    below = set(map(id, children(plan)))
+    for field in fields(plan):
+        value = getattr(plan, field.name)
+        if id(value) not in below:
+            yield from inside(value)
+
+
+def rows_of(plan: lp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, lp.Plan]]:
+    """Operators from the top with their depth; what feeds an operator stands below it, subqueries are indented."""
+    yield depth, describe(plan), plan
+    for subplan in _subplans(plan):
+        yield from rows_of(subplan, depth + 1)
+    below = list(children(plan))
+    for branch in below[1:]:
+        yield from rows_of(branch, depth + 1)
+    if below:
+        yield from rows_of(below[0], depth)
+
+
+def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None) -> str:
+    """The plan as a table; with measurements (rows and seconds by operator) as PROFILE has them."""
+    header = ["Operator", "Details", "Computed by"]
+    if measured is not None:
+        header += ["Rows", "ms"]
+    table = [header]
+    for depth, line, node in rows_of(plan):
+        row = [f"{'| ' * depth}+{line.name}", line.details, line.computed]
+        if measured is not None:
+            rows, seconds = measured.get(id(node), (0, 0.0))
+            row += [str(rows), f"{seconds * 1000:.2f}"]
+        table.append(row)
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    ruler = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    lines = [ruler]
+    for number, row in enumerate(table):
+        lines.append("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
+        if number == 0:
+            lines.append(ruler)
+    lines.append(ruler)
+    return "\n".join(lines)
+
+
+def plan_tree(plan: lp.Plan, identifiers: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The plan as the driver's summary holds it."""
+    line = describe(plan)
+    tree: dict[str, Any] = {
+        "operatorType": f"{line.name}@neo4j",
+        "identifiers": list(identifiers),
+        "args": {"Details": line.details},
+    }
+    below = [plan_tree(child) for child in children(plan)]
+    if below:
+        tree["children"] = below
+    return tree

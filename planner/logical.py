@@ -1,0 +1,588 @@
+"""Logical plans: operators under the names that Neo4j's EXPLAIN prints, as data.
+
+A plan is a tree of frozen nodes. Every operator but `Argument` has a `source` whose rows it extends, filters or replaces; a scan
+pairs each row of its source with each node it finds. The `Argument` at the bottom stands for the rows a plan is run over: a single
+empty row for a whole query, the rows of the left side for the right side of an `Apply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hoplite.grammar.ast import Direction, Expression
+from hoplite.planner.subquery import PlannedSubquery
+
+Term: TypeAlias = Expression | PlannedSubquery
+"""An expression as plans hold it: subqueries inside are planned already."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Argument:
+    """The rows the plan is run over, with these variables."""
+
+    variables: tuple[str, ...] = ()
+
+
+# --- finding nodes and relationships ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AllNodesScan:
+    """Every node."""
+
+    source: Plan
+    node: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeByLabelScan:
+    """Every node with a label."""
+
+    source: Plan
+    node: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeIndexSeek:
+    """Nodes with a label and a property equal to a value, or to one of a list of values."""
+
+    source: Plan
+    node: str
+    label: str
+    key: str
+    value: Term
+    many: bool
+    unique: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeByIdSeek:
+    """Nodes by `id(n) = value`, or by `elementId(n) = value` where `by_element_id`; of a list where `many`."""
+
+    source: Plan
+    node: str
+    value: Term
+    many: bool
+    by_element_id: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RelationshipTypeScan:
+    """Every relationship of some types (None: of any) with its ends; both ways round where undirected."""
+
+    source: Plan
+    relationship: str
+    start: str
+    end: str
+    types: tuple[str, ...] | None
+    directed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expand:
+    """Follow one relationship from a bound node: to a new node, or `into` one that is bound too."""
+
+    source: Plan
+    from_node: str
+    relationship: str
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    into: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A predicate on each relationship of a variable-length pattern, over the names it is written with."""
+
+    from_node: str
+    relationship: str
+    to_node: str
+    predicate: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VarLengthExpand:
+    """Follow `lower` to `upper` relationships, no relationship twice.
+
+    Enumerates trails, or, where `pruning`, only finds which ends they have; `reason` says which rule allowed that, or what stood
+    in its way. `left_group` and `right_group` name the lists of nodes before and after each relationship (of a quantified pattern).
+    `distinct_from` are relationship variables of the same MATCH that the trail may not use again.
+    """
+
+    source: Plan
+    from_node: str
+    relationship: str | None
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int | None
+    into: bool = False
+    step: Step | None = None
+    left_group: str | None = None
+    right_group: str | None = None
+    turned: bool = False  # walked from the end of the pattern: lists are read backwards
+    distinct_from: tuple[str, ...] = ()
+    pruning: bool = False
+    merged: bool = False  # one frontier for all rows, whose columns are not used any more
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A variable inside a quantified path pattern, and the list outside that collects it over the repetitions."""
+
+    inner: str
+    outer: str
+    kind: str  # node, relationship, list
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """Repeat a path pattern `lower` to `upper` times, each repetition starting where the one before it ended.
+
+    `inner` is run over rows with `inner_start` bound and binds `inner_end`. `relationships` are the relationship variables inside
+    it, in the order of the path; `trail` collects all of them in order.
+    """
+
+    source: Plan
+    from_node: str
+    to_node: str
+    into: bool
+    inner: Plan
+    inner_start: str
+    inner_end: str
+    relationships: tuple[str, ...]
+    groups: tuple[Group, ...]
+    trail: str
+    lower: int
+    upper: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShortestPath:
+    """Shortest paths between two bound nodes: `shortestPath` and `allShortestPaths`."""
+
+    source: Plan
+    from_node: str
+    to_node: str
+    relationship: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int | None
+    every: bool
+    step: Step | None
+    path: str | None
+    predicates: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatefulShortestPath:
+    """Of the rows of a path pattern, for each pair of ends the shortest ones.
+
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. The lengths of `relationships` add up to a path's length.
+    """
+
+    source: Plan
+    start: str
+    end: str
+    kind: str
+    count: Term
+    relationships: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProjectEndpoints:
+    """Bind the ends of a relationship (or list of relationships) that is bound already."""
+
+    source: Plan
+    relationship: str
+    start: str
+    end: str
+    start_bound: bool
+    end_bound: bool
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int | None = None  # of a list; None for a single relationship
+    upper: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctRelationships:
+    """Keep rows in which `relationship` (one or a list) shares nothing with the others, nor a list within itself."""
+
+    source: Plan
+    relationship: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProjectPath:
+    """Put a path together from its first node and its relationships (single ones and lists) in order."""
+
+    source: Plan
+    path: str
+    start: str
+    relationships: tuple[str, ...]
+
+
+# --- rows ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """Keep the rows for which the predicate is true."""
+
+    source: Plan
+    predicate: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Projection:
+    """Add computed columns; all are computed over the columns of the source."""
+
+    source: Plan
+    items: tuple[tuple[str, Term], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select:
+    """Keep only these columns."""
+
+    source: Plan
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Keep the first of the rows that are the same in these columns, and only these columns."""
+
+    source: Plan
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aggregate:
+    """One aggregating call: `function(DISTINCT arguments)`; count(*) has no arguments."""
+
+    name: str
+    function: str
+    distinct: bool
+    arguments: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EagerAggregation:
+    """One row for each group of rows with equal keys; one row in all where there are no keys."""
+
+    source: Plan
+    keys: tuple[tuple[str, Term], ...]
+    aggregates: tuple[Aggregate, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeCountFromCountStore:
+    """The number of nodes with a label, from the statistics."""
+
+    source: Plan
+    name: str
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RelationshipCountFromCountStore:
+    """The number of relationships of some types, from the statistics."""
+
+    source: Plan
+    name: str
+    types: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortKey:
+    """A column and its direction."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sort:
+    """Order the rows."""
+
+    source: Plan
+    keys: tuple[SortKey, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Top:
+    """The first `count` rows of an order."""
+
+    source: Plan
+    keys: tuple[SortKey, ...]
+    count: Term
+    skip: Term | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skip:
+    """All rows but the first `count`."""
+
+    source: Plan
+    count: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limit:
+    """The first `count` rows."""
+
+    source: Plan
+    count: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unwind:
+    """A row for each element of a list."""
+
+    source: Plan
+    expression: Term
+    variable: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Union:
+    """The rows of several plans, one after the other, each run over the same argument."""
+
+    sources: tuple[Plan, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply:
+    """Run the right side over the rows of the left; its columns join the row it was run for.
+
+    `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for what it does,
+    the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
+    """
+
+    left: Plan
+    right: Plan
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    kind: str = "all"
+    row_by_row: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueHashJoin:
+    """Pairs of rows whose expressions are equal; the right side does not depend on the left and is run once."""
+
+    left: Plan
+    right: Plan
+    left_key: Term
+    right_key: Term
+    added: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcedureCall:
+    """Call a procedure for each row; `outputs` are (name, column) pairs."""
+
+    source: Plan
+    procedure: str
+    arguments: tuple[Term, ...]
+    outputs: tuple[tuple[str, str], ...]
+    yields: bool
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadCSV:
+    """A row for each line of a CSV file."""
+
+    source: Plan
+    url: Term
+    variable: str
+    with_headers: bool
+    field_terminator: str | None
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateNode:
+    """A node to be made."""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+    properties: Term | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateRelationship:
+    """A relationship to be made between two nodes that are there by then."""
+
+    variable: str
+    start: str
+    end: str
+    type: str | Term
+    properties: Term | None
+
+
+Creation: TypeAlias = CreateNode | CreateRelationship
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Create:
+    """Make nodes and relationships, in this order."""
+
+    source: Plan
+    creations: tuple[Creation, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merge:
+    """For each row: the matches of `match`; where there are none, make the pattern."""
+
+    source: Plan
+    match: Plan
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    creations: tuple[Creation, ...]
+    on_create: tuple[Assignment, ...]
+    on_match: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignProperty:
+    """`subject.key = value`; a null value removes the property."""
+
+    subject: Term
+    key: str | Term
+    value: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignProperties:
+    """`variable = map`, or `+=` where `merge`."""
+
+    variable: str
+    value: Term
+    merge: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddLabels:
+    """`variable:A:B`"""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropProperty:
+    """`REMOVE subject.key`"""
+
+    subject: Term
+    key: str | Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropLabels:
+    """`REMOVE variable:A:B`"""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+
+
+Assignment: TypeAlias = AssignProperty | AssignProperties | AddLabels | DropProperty | DropLabels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetProperties:
+    """SET and REMOVE: row by row, each row seeing those before it."""
+
+    source: Plan
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delete:
+    """DELETE and DETACH DELETE."""
+
+    source: Plan
+    expressions: tuple[Term, ...]
+    detach: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Foreach:
+    """Run the body over each element of a list, for what it writes."""
+
+    source: Plan
+    variable: str
+    list: Term
+    body: Plan
+    imports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmptyResult:
+    """Run the source for what it writes; hand on nothing."""
+
+    source: Plan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProduceResults:
+    """The columns of the answer."""
+
+    source: Plan
+    columns: tuple[str, ...]
+
+
+Plan: TypeAlias = (
+    Argument
+    | AllNodesScan
+    | NodeByLabelScan
+    | NodeIndexSeek
+    | NodeByIdSeek
+    | RelationshipTypeScan
+    | Expand
+    | VarLengthExpand
+    | Repeat
+    | ShortestPath
+    | StatefulShortestPath
+    | ProjectEndpoints
+    | DistinctRelationships
+    | ProjectPath
+    | Filter
+    | Projection
+    | Select
+    | Distinct
+    | EagerAggregation
+    | NodeCountFromCountStore
+    | RelationshipCountFromCountStore
+    | Sort
+    | Top
+    | Skip
+    | Limit
+    | Unwind
+    | Union
+    | Apply
+    | ValueHashJoin
+    | ProcedureCall
+    | LoadCSV
+    | Create
+    | Merge
+    | SetProperties
+    | Delete
+    | Foreach
+    | EmptyResult
+    | ProduceResults
+)

@@ -1,0 +1,26 @@
+"""The rewrite rules, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.logical import Plan
+from hoplite.planner.rules.count_store import count_from_statistics
+from hoplite.planner.rules.frontier import frontier_instead_of_trails
+from hoplite.planner.rules.top import sort_and_limit_to_top
+
+Rule = Callable[[Plan, Catalogue], Plan]
+
+RULES: tuple[Rule, ...] = (
+    count_from_statistics,
+    frontier_instead_of_trails,
+    sort_and_limit_to_top,
+)
+
+
+def optimise(plan: Plan, catalogue: Catalogue) -> Plan:
+    """The plan after every rule."""
+    for rule in RULES:
+        plan = rule(plan, catalogue)
+    return plan

@@ -1,0 +1,172 @@
+"""WITH and RETURN as operators: compute, group, order, cut, filter, and keep the columns that were asked for.
+
+RETURN n.k AS k, count(*) + 1 AS c ORDER BY c LIMIT 3
+
+Select k, c
+  Limit 3
+    Sort c
+      Projection c := agg0 + 1
+        EagerAggregation keys k := n.k, agg0 := count(*)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.rewrite import contains, transform
+
+ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
+
+
+@dataclass(slots=True)
+class ProjectionBuilder:
+    """Builds the operators of one projection."""
+
+    catalogue: Catalogue
+    plan_expression: ExpressionPlanner
+
+    def is_aggregate(self, node: object) -> bool:
+        """Whether a part of an expression is an aggregating call."""
+        match node:
+            case ast.CountStar():
+                return True
+            case ast.FunctionCall(name=name):
+                signature = self.catalogue.function(name.lower())
+                return signature is not None and signature.aggregating
+            case _:
+                return False
+
+    def build(
+        self,
+        projection: ast.Projection,
+        predicate: ast.Expression | None,
+        plan: lp.Plan,
+        scope: frozenset[str],
+    ) -> tuple[lp.Plan, tuple[str, ...]]:
+        """The plan with the projection on top, and the names of its columns in order."""
+        items = [(item.name, item.expression) for item in projection.items]
+        if projection.star:
+            named = {name for name, _ in items}
+            items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in named] + items
+        names = tuple(name for name, _ in items)
+        order = [(item.expression, item.descending) for item in projection.order]
+        if any(contains(expression, self.is_aggregate) for _, expression in items):
+            plan, rest = self._aggregate(items, [expression for expression, _ in order], plan, scope)
+            visible = frozenset(names) | rest
+            order = [(self._sort_expression(e, items), d) for e, d in order]
+        else:
+            computed = [(n, e) for n, e in items if e != ast.Variable(n)]
+            if computed:
+                plan = lp.Projection(plan, tuple((n, self.plan_expression(e, scope)) for n, e in computed))
+            visible = scope | frozenset(names)
+            order = [(self._projected(e, items), d) for e, d in order]
+            if projection.distinct:
+                plan = lp.Distinct(plan, names)
+                visible = frozenset(names)
+        plan = self._ordered(plan, order, projection, visible)
+        if predicate is not None:
+            where = self._projected(predicate, items) if projection.distinct else predicate
+            plan = lp.Filter(plan, self.plan_expression(where, visible))
+        return lp.Select(plan, names), names
+
+    def _ordered(
+        self,
+        plan: lp.Plan,
+        order: list[tuple[ast.Expression, bool]],
+        projection: ast.Projection,
+        scope: frozenset[str],
+    ) -> lp.Plan:
+        """ORDER BY, SKIP, LIMIT."""
+        keys: list[lp.SortKey] = []
+        computed: list[tuple[str, lp.Term]] = []
+        for number, (expression, descending) in enumerate(order):
+            if isinstance(expression, ast.Variable):
+                keys.append(lp.SortKey(expression.name, descending))
+            else:
+                name = f"  order{number}"
+                computed.append((name, self.plan_expression(expression, scope)))
+                keys.append(lp.SortKey(name, descending))
+        if computed:
+            plan = lp.Projection(plan, tuple(computed))
+        if keys:
+            plan = lp.Sort(plan, tuple(keys))
+        if projection.skip is not None:
+            plan = lp.Skip(plan, self.plan_expression(projection.skip, frozenset()))
+        if projection.limit is not None:
+            plan = lp.Limit(plan, self.plan_expression(projection.limit, frozenset()))
+        return plan
+
+    def _projected(self, expression: ast.Expression, items: list[tuple[str, ast.Expression]]) -> ast.Expression:
+        """The expression with parts that are projected replaced by the columns that hold them."""
+
+        def column(node: object) -> ast.Expression | None:
+            if isinstance(node, ast.Variable | ast.Literal | ast.Parameter):
+                return None
+            return next((ast.Variable(name) for name, projected in items if projected == node), None)
+
+        replaced: ast.Expression = transform(expression, column)
+        return replaced
+
+    def _sort_expression(self, expression: ast.Expression, items: list[tuple[str, ast.Expression]]) -> ast.Expression:
+        projected = self._projected(expression, items)
+        if contains(projected, self.is_aggregate):
+            return self._replaced_aggregates(projected, [])
+        return projected
+
+    def _aggregate(
+        self,
+        items: list[tuple[str, ast.Expression]],
+        order: list[ast.Expression],
+        plan: lp.Plan,
+        scope: frozenset[str],
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """Group by the items without aggregates, then compute those with; returns also hidden columns."""
+        keys = [(n, e) for n, e in items if not contains(e, self.is_aggregate)]
+        aggregating = [(n, e) for n, e in items if contains(e, self.is_aggregate)]
+        calls: list[tuple[str, ast.Expression]] = []
+        computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys)) for n, e in aggregating]
+        for expression in order:
+            self._replaced_aggregates(self._projected(expression, items), calls)
+        plan = lp.EagerAggregation(
+            plan,
+            tuple((n, self.plan_expression(e, scope)) for n, e in keys),
+            tuple(self._call(name, call, scope) for name, call in calls),
+        )
+        hidden = frozenset(name for name, _ in calls)
+        after = frozenset(n for n, _ in keys) | hidden
+        plan = lp.Projection(plan, tuple((n, self.plan_expression(e, after)) for n, e in computed))
+        return plan, hidden
+
+    def _replaced_aggregates(
+        self, expression: ast.Expression, calls: list[tuple[str, ast.Expression]]
+    ) -> ast.Expression:
+        """The expression with its aggregating calls replaced by columns; new calls join the list."""
+
+        def column(node: object) -> ast.Expression | None:
+            if not self.is_aggregate(node):
+                return None
+            assert isinstance(node, ast.FunctionCall | ast.CountStar)
+            name = f"  {_call_name(node)}"
+            if all(known != name for known, _ in calls):
+                calls.append((name, node))
+            return ast.Variable(name, node.span)
+
+        replaced: ast.Expression = transform(expression, column)
+        return replaced
+
+    def _call(self, name: str, call: ast.Expression, scope: frozenset[str]) -> lp.Aggregate:
+        match call:
+            case ast.FunctionCall(name=function, arguments=arguments, distinct=distinct):
+                terms = tuple(self.plan_expression(a, scope) for a in arguments)
+                return lp.Aggregate(name, function.lower(), distinct, terms)
+            case _:
+                return lp.Aggregate(name, "count", False, ())
+
+
+def _call_name(call: ast.FunctionCall | ast.CountStar) -> str:
+    """A name that equal calls share."""
+    return repr(call)

@@ -1,0 +1,49 @@
+"""Rebuild expressions with parts replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+from hoplite.grammar import ast
+
+
+def transform(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The expression with `change` applied from the top: what it returns stands instead, None means look inside."""
+    changed = change(node)
+    if changed is not None:
+        return changed
+    if isinstance(node, tuple):
+        return tuple(transform(item, change) for item in node)
+    if not is_dataclass(node) or isinstance(node, ast.Span | type):
+        return node
+    updates = {}
+    for name in _children(type(node)):
+        old = getattr(node, name)
+        new = transform(old, change)
+        if new is not old and not (isinstance(old, tuple) and _same(old, new)):
+            updates[name] = new
+    return replace(node, **updates) if updates else node
+
+
+def _same(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+    return all(a is b for a, b in zip(old, new, strict=True))
+
+
+@cache
+def _children(kind: type) -> tuple[str, ...]:
+    plain = ("Span", "str", "bool", "int", "Direction", "Hops | None", "tuple[Span, ...]")
+    return tuple(f.name for f in fields(kind) if f.type not in plain)
+
+
+def contains(node: Any, test: Callable[[Any], bool]) -> bool:
+    """Whether the test holds for some part of the expression."""
+    if test(node):
+        return True
+    if isinstance(node, tuple):
+        return any(contains(item, test) for item in node)
+    if not is_dataclass(node) or isinstance(node, ast.Span | type):
+        return False
+    return any(contains(getattr(node, name), test) for name in _children(type(node)))

@@ -1,0 +1,413 @@
+"""Choose an order in which to match a pattern graph, and build the operators for it.
+
+Greedy by cost: begin where the fewest rows are expected (a bound variable, an index, the smallest label), then always take the
+connection that brings the fewest rows, and apply each predicate as soon as all it needs is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.cost import EQUALITY, Estimates, selectivity
+from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Shortest
+from hoplite.planner.variables import free_variables
+
+ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
+"""Plans the subqueries inside an expression; takes the names that are bound where it is evaluated."""
+
+InnerSolver = Callable[[PatternGraph, frozenset[str], lp.Plan], lp.Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A way to find a node: how many rows it brings, the predicates it answers, and its operator."""
+
+    rows: float
+    solves: tuple[ast.Expression, ...]
+    build: Callable[[lp.Plan], lp.Plan]
+
+
+@dataclass(slots=True)
+class Solver:
+    """Solves one pattern graph."""
+
+    graph: PatternGraph
+    estimates: Estimates
+    plan_expression: ExpressionPlanner
+    bound: set[str]
+    plan: lp.Plan
+    rows: float = 1.0
+    before: frozenset[str] = frozenset()
+    waiting: list[ast.Expression] = field(default_factory=list)
+    todo: list[Connection] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)  # relationship columns matched so far, for uniqueness
+    types_of: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+    repeated: list[Connection] = field(default_factory=list)
+    held_back: list[ast.Expression] = field(default_factory=list)
+
+    def solve(self) -> lp.Plan:
+        """The operators for the whole graph, on top of the plan it was given."""
+        self.before = frozenset(self.bound)
+        self.waiting = list(self.graph.predicates)
+        self.todo = list(self.graph.connections)
+        self._hold_back_path_predicates()
+        if self._names_a_relationship_twice():
+            for name in self.graph.variables():
+                if name not in self.bound:
+                    self.plan = lp.Projection(self.plan, ((name, ast.Literal(None)),))
+            return lp.Filter(self.plan, ast.Literal(False))
+        self._apply_predicates()
+        while True:
+            connection = self._cheapest_connection()
+            if connection is not None:
+                self._connect(connection)
+            else:
+                node = self._next_start()
+                if node is None:
+                    break
+                self._scan(node)
+            self._apply_predicates()
+        for path in self.graph.paths:
+            self.plan = lp.ProjectPath(self.plan, path.variable, path.start, path.relationships)
+            self.bound.add(path.variable)
+            self._apply_predicates()
+        for predicate in self.waiting:  # names nothing that the pattern binds is left: the check saw to that
+            self._filter(predicate)
+        return self.plan
+
+    # --- predicates --------------------------------------------------------------------------------------------
+
+    def _needs(self, predicate: ast.Expression) -> frozenset[str]:
+        return free_variables(predicate) & (self.graph.variables() | self.before)
+
+    def _apply_predicates(self) -> None:
+        ready = [p for p in self.waiting if self._needs(p) <= self.bound]
+        for predicate in ready:
+            self.waiting.remove(predicate)
+            self._filter(predicate)
+
+    def _filter(self, predicate: ast.Expression) -> None:
+        self.plan = lp.Filter(self.plan, self.plan_expression(predicate, frozenset(self.bound)))
+        self.rows *= selectivity(predicate)
+
+    def _hold_back_path_predicates(self) -> None:
+        """WHERE on the path of a shortestPath chooses among paths; it is no filter on the one that was chosen."""
+        for connection in self.graph.connections:
+            if isinstance(connection, Shortest):
+                own = {connection.relationship} | ({connection.path} if connection.path is not None else set())
+                held = [p for p in self.waiting if free_variables(p) & own]
+                self.held_back.extend(held)
+                self.waiting = [p for p in self.waiting if p not in held]
+
+    def _labels(self, node: str) -> list[str]:
+        """Labels that the node must have, as far as the predicates say so plainly."""
+        found: list[str] = []
+        for predicate in self.graph.predicates:
+            match predicate:
+                case ast.HasLabels(operand=ast.Variable(name=name), labels=labels) if name == node:
+                    found.extend(_required_labels(labels))
+                case _:
+                    pass
+        return found
+
+    # --- where to start ----------------------------------------------------------------------------------------
+
+    def _next_start(self) -> str | None:
+        """The unbound node that is cheapest to find; nodes that only connections can bind come with those."""
+        unbound = [n for n in self.graph.nodes if n not in self.bound]
+        if not unbound:
+            return None
+        return min(unbound, key=lambda n: self._best_scan(n).rows * self._kept(n))
+
+    def _kept(self, node: str) -> float:
+        share = 1.0
+        for predicate in self.waiting:
+            if self._needs(predicate) <= self.bound | {node} and not isinstance(predicate, ast.HasLabels):
+                share *= selectivity(predicate)
+        return share
+
+    def _scan(self, node: str) -> None:
+        scan = self._best_scan(node)
+        self.plan = scan.build(self.plan)
+        self.rows *= max(scan.rows, 0.01)
+        self.bound.add(node)
+        for predicate in scan.solves:
+            self.waiting.remove(predicate)
+
+    def _best_scan(self, node: str) -> Scan:
+        scans = [Scan(self.estimates.nodes(()), (), lambda plan: lp.AllNodesScan(plan, node))]
+        labels = self._labels(node)
+        for predicate in self.waiting:
+            match predicate:
+                case ast.HasLabels(operand=ast.Variable(name=name), labels=ast.LabelName(name=label)) if name == node:
+                    scans.append(self._label_scan(node, label, (predicate,)))
+                case ast.HasLabels(operand=ast.Variable(name=name), labels=required) if name == node:
+                    for label in _required_labels(required):
+                        scans.append(self._label_scan(node, label, ()))
+                case _:
+                    scans.extend(self._seeks(node, labels, predicate))
+        return min(scans, key=lambda scan: scan.rows)
+
+    def _label_scan(self, node: str, label: str, solves: tuple[ast.Expression, ...]) -> Scan:
+        return Scan(self.estimates.nodes((label,)), solves, lambda plan: lp.NodeByLabelScan(plan, node, label))
+
+    def _seeks(self, node: str, labels: list[str], predicate: ast.Expression) -> list[Scan]:
+        """Look-ups that this predicate allows: by id, or by an indexed property."""
+        found: list[Scan] = []
+        for subject, value, many in _equalities(predicate):
+            if not free_variables(value) & (self.graph.variables() | self.before) <= self.bound:
+                continue
+            term = self.plan_expression(value, frozenset(self.bound))
+            match subject:
+                case ast.FunctionCall(name=function, arguments=(ast.Variable(name=name),)) if name == node:
+                    kind = function.lower()
+                    if kind in ("id", "elementid"):
+                        found.append(Scan(0.5, (predicate,), _id_seek(node, term, many, kind == "elementid")))
+                case ast.Property(subject=ast.Variable(name=name), key=key) if name == node:
+                    for label in labels:
+                        if self.estimates.catalogue.has_index(label, key):
+                            rows = self.estimates.seek(label, key) * (3 if many else 1)
+                            unique = self.estimates.catalogue.is_unique(label, key)
+                            build = _index_seek(node, label, key, term, many, unique)
+                            solves = (predicate, *self._label_predicates(node, label))
+                            found.append(Scan(rows * EQUALITY, solves, build))
+                case _:
+                    pass
+        return found
+
+    def _label_predicates(self, node: str, label: str) -> list[ast.Expression]:
+        return [
+            p
+            for p in self.waiting
+            if isinstance(p, ast.HasLabels) and p.labels == ast.LabelName(label) and p.operand == ast.Variable(node)
+        ]
+
+    # --- connections -------------------------------------------------------------------------------------------
+
+    def _names_a_relationship_twice(self) -> bool:
+        names = [c.relationship for c in self.graph.connections]
+        return len(names) != len(set(names))
+
+    def _cheapest_connection(self) -> Connection | None:
+        ready = [c for c in self.todo if self._is_ready(c)]
+        return min(ready, key=self._connection_rows, default=None)
+
+    def _is_ready(self, connection: Connection) -> bool:
+        match connection:
+            case One() | Many() if connection.relationship in self.bound:
+                return True
+            case One() | Many():
+                return connection.start in self.bound or connection.end in self.bound
+            case Repeated(inner=inner, start=start):
+                outer = frozenset().union(*map(free_variables, inner.predicates)) & self.graph.variables()
+                needed = outer - inner.variables()
+                return start in self.bound and needed <= self.bound
+            case Shortest():
+                return connection.start in self.bound and connection.end in self.bound
+
+    def _connection_rows(self, connection: Connection) -> float:
+        if connection.relationship in self.bound:
+            return 0.0
+        into = connection.start in self.bound and connection.end in self.bound
+        match connection:
+            case One(types=types) | Many(types=types):
+                forward = connection.start in self.bound
+                node = connection.start if forward else connection.end
+                other = connection.end if forward else connection.start
+                direction = connection.direction if forward else connection.direction.reversed
+                rows = self.estimates.degree(self._labels(node), types, direction)
+                if isinstance(connection, Many):
+                    rows = self.estimates.trails(rows, connection.lower, connection.upper) + 2
+                rows *= self._kept_at(other)
+                return rows * (0.01 if into else 1.0)
+            case Repeated():
+                return 1e3 if into else 1e4
+            case Shortest():
+                return 1e5
+
+    def _kept_at(self, node: str) -> float:
+        """The share of neighbours that the labels and predicates of the far node let through."""
+        share = 1.0
+        total = max(1, self.estimates.catalogue.node_count)
+        for label in self._labels(node):
+            share = min(share, max(self.estimates.catalogue.label_count(label), 0.1) / total)
+        return share * (1.0 if node in self.bound else self._kept(node))
+
+    def _connect(self, connection: Connection) -> None:
+        self.todo.remove(connection)
+        rows = self._connection_rows(connection)
+        match connection:
+            case One() | Many() if connection.relationship in self.bound:
+                self._follow_bound(connection)
+            case One():
+                self._expand(connection)
+            case Many():
+                self._expand_many(connection)
+            case Repeated():
+                self._repeat(connection)
+            case Shortest():
+                self._shortest(connection)
+        self.bound.update((connection.relationship, connection.start, connection.end))
+        self.rows *= max(rows, 0.01)
+        if not isinstance(connection, Shortest):
+            self._keep_distinct(connection)
+
+    def _follow_bound(self, connection: One | Many) -> None:
+        many = connection if isinstance(connection, Many) else None
+        self.plan = lp.ProjectEndpoints(
+            self.plan,
+            connection.relationship,
+            connection.start,
+            connection.end,
+            connection.start in self.bound,
+            connection.end in self.bound,
+            connection.types,
+            connection.direction,
+            None if many is None else many.lower,
+            None if many is None else many.upper,
+        )
+        if many is not None and many.step is not None:
+            variable = ast.Variable(many.relationship)
+            self.waiting.append(ast.Quantifier("all", variable, variable, many.step))
+
+    def _oriented(self, connection: One | Many) -> tuple[str, str, ast.Direction, bool]:
+        """From which end to which: from the start where it is bound."""
+        if connection.start in self.bound:
+            return connection.start, connection.end, connection.direction, connection.end in self.bound
+        return connection.end, connection.start, connection.direction.reversed, False
+
+    def _expand(self, one: One) -> None:
+        from_node, to_node, direction, into = self._oriented(one)
+        self.plan = lp.Expand(self.plan, from_node, one.relationship, to_node, one.types, direction, into)
+
+    def _expand_many(self, many: Many) -> None:
+        from_node, to_node, direction, into = self._oriented(many)
+        turned = from_node != many.start
+        before, relationship, after = many.step_names
+        step = None
+        if many.step is not None:
+            names = (after, relationship, before) if turned else (before, relationship, after)
+            predicate = self.plan_expression(many.step, frozenset(names))
+            step = lp.Step(names[0], names[1], names[2], predicate)
+        self.plan = lp.VarLengthExpand(
+            self.plan,
+            from_node,
+            many.relationship,
+            to_node,
+            many.types,
+            direction,
+            many.lower,
+            many.upper,
+            into,
+            step,
+            many.left_group,
+            many.right_group,
+            turned=turned,
+        )
+        self.bound.update(name for name in (many.left_group, many.right_group) if name is not None)
+
+    def _repeat(self, repeated: Repeated) -> None:
+        outer = frozenset(self.bound)
+        inner_bound = outer | {repeated.inner_start}
+        inner = Solver(
+            repeated.inner,
+            self.estimates,
+            self.plan_expression,
+            set(inner_bound),
+            lp.Argument(tuple(sorted(inner_bound))),
+        )
+        plan = inner.solve()
+        groups = tuple(lp.Group(name, name, kind) for name, kind in repeated.inner.groups)
+        self.plan = lp.Repeat(
+            self.plan,
+            repeated.start,
+            repeated.end,
+            repeated.end in self.bound,
+            plan,
+            repeated.inner_start,
+            repeated.inner_end,
+            tuple(c.relationship for c in repeated.inner.connections),
+            groups,
+            repeated.trail,
+            repeated.lower,
+            repeated.upper,
+        )
+        self.bound.update(group.outer for group in groups)
+
+    def _shortest(self, shortest: Shortest) -> None:
+        many = shortest.many
+        before, relationship, after = many.step_names
+        own = {many.relationship} | ({shortest.path} if shortest.path is not None else set())
+        held = [p for p in self.held_back if free_variables(p) & own]
+        self.held_back = [p for p in self.held_back if p not in held]
+        scope = frozenset(self.bound | own)
+        step = None
+        if many.step is not None:
+            names = frozenset((before, relationship, after))
+            step = lp.Step(before, relationship, after, self.plan_expression(many.step, names))
+        predicates = tuple(self.plan_expression(p, scope) for p in held)
+        self.plan = lp.ShortestPath(
+            self.plan,
+            many.start,
+            many.end,
+            many.relationship,
+            many.types,
+            many.direction,
+            many.lower,
+            many.upper,
+            shortest.every,
+            step,
+            shortest.path,
+            predicates,
+        )
+        if shortest.path is not None:
+            self.bound.add(shortest.path)
+
+    def _keep_distinct(self, connection: Connection) -> None:
+        """No relationship twice within one MATCH."""
+        name = connection.relationship
+        types = None if isinstance(connection, Repeated) else getattr(connection, "types", None)
+        rivals = tuple(
+            other
+            for other in self.done
+            if types is None or (known := self.types_of[other]) is None or set(types) & set(known)
+        )
+        if rivals:
+            self.plan = lp.DistinctRelationships(self.plan, name, rivals)
+        self.done.append(name)
+        self.types_of[name] = types
+
+
+def _required_labels(labels: ast.LabelExpression) -> list[str]:
+    """Labels that every node satisfying the expression has."""
+    match labels:
+        case ast.LabelName(name=name):
+            return [name]
+        case ast.LabelAnd(operands=operands):
+            return [name for operand in operands for name in _required_labels(operand)]
+        case _:
+            return []
+
+
+def _equalities(predicate: ast.Expression) -> list[tuple[ast.Expression, ast.Expression, bool]]:
+    """(subject, value, many) for `subject = value` either way round, and for `subject IN list`."""
+    match predicate:
+        case ast.Comparison(operands=(left, right), operators=("=",)):
+            return [(left, right, False), (right, left, False)]
+        case ast.Binary(operator="IN", left=left, right=right):
+            return [(left, right, True)]
+        case _:
+            return []
+
+
+def _id_seek(node: str, value: lp.Term, many: bool, by_element_id: bool) -> Callable[[lp.Plan], lp.Plan]:
+    return lambda plan: lp.NodeByIdSeek(plan, node, value, many, by_element_id)
+
+
+def _index_seek(
+    node: str, label: str, key: str, value: lp.Term, many: bool, unique: bool
+) -> Callable[[lp.Plan], lp.Plan]:
+    return lambda plan: lp.NodeIndexSeek(plan, node, label, key, value, many, unique)

@@ -1,0 +1,112 @@
+"""Plan the subqueries inside an expression: EXISTS {}, COUNT {}, COLLECT {}, patterns as predicates and comprehensions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.rewrite import contains, transform
+from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.variables import free_variables
+
+if TYPE_CHECKING:
+    from hoplite.planner.build import Builder
+
+_SUBQUERIES = (
+    ast.SubqueryExpression,
+    ast.PatternExpression,
+    ast.PatternComprehension,
+    ast.ShortestPathExpression,
+)
+
+
+def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) -> Any:
+    """The expression with each subquery replaced by its plan; `scope` is what it may refer to."""
+    if not contains(expression, lambda node: isinstance(node, _SUBQUERIES)):
+        return expression
+
+    def change(node: Any) -> Any:
+        match node:
+            case ast.SubqueryExpression():
+                return _subquery(node, scope, builder)
+            case ast.PatternExpression(pattern=pattern, span=span):
+                match = ast.MatchClause((ast.PathPattern(None, None, pattern),))
+                return _matched("exists", node, match, None, scope, builder, span)
+            case ast.PatternComprehension():
+                path = ast.PathPattern(node.path_variable, None, node.pattern)
+                match = ast.MatchClause((path,), node.predicate)
+                return _matched("collect", node, match, node.result, scope, builder, node.span)
+            case ast.ShortestPathExpression(pattern=pattern, span=span):
+                path_name = builder.names.unnamed()
+                match = ast.MatchClause((ast.PathPattern(ast.Variable(path_name), None, pattern),))
+                kind = "collect" if pattern.every else "single"
+                return _matched(kind, node, match, ast.Variable(path_name), scope, builder, span)
+            # Expressions with a variable of their own: inside, it is in scope.
+            case ast.ListComprehension():
+                inner = scope | {node.variable.name}
+                return replace(
+                    node,
+                    source=plan_subqueries(node.source, scope, builder),
+                    predicate=plan_subqueries(node.predicate, inner, builder),
+                    result=plan_subqueries(node.result, inner, builder),
+                )
+            case ast.Quantifier():
+                inner = scope | {node.variable.name}
+                return replace(
+                    node,
+                    source=plan_subqueries(node.source, scope, builder),
+                    predicate=plan_subqueries(node.predicate, inner, builder),
+                )
+            case ast.Reduce():
+                inner = scope | {node.variable.name, node.accumulator.name}
+                return replace(
+                    node,
+                    initial=plan_subqueries(node.initial, scope, builder),
+                    source=plan_subqueries(node.source, scope, builder),
+                    step=plan_subqueries(node.step, inner, builder),
+                )
+            case _:
+                return None
+
+    return transform(expression, change)
+
+
+def _imports(node: Any, scope: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(free_variables(node) & scope))
+
+
+def _subquery(node: ast.SubqueryExpression, scope: frozenset[str], builder: Builder) -> PlannedSubquery:
+    imports = _imports(node, scope)
+    built = builder.query(node.query, lp.Argument(imports), frozenset(imports))
+    value = built.columns[0] if node.kind == "COLLECT" and built.columns else None
+    return _planned(node.kind.lower(), built.plan, imports, value, node.span, builder)
+
+
+def _planned(
+    kind: str, plan: lp.Plan, imports: tuple[str, ...], value: str | None, span: ast.Span, builder: Builder
+) -> PlannedSubquery:
+    if kind == "exists":  # one result for each row is as good as many, and lets the rules below know
+        plan = lp.Distinct(plan, ())
+    return PlannedSubquery(kind, builder.optimised(plan), imports, value, span)
+
+
+def _matched(
+    kind: str,
+    node: Any,
+    match: ast.MatchClause,
+    result: ast.Expression | None,
+    scope: frozenset[str],
+    builder: Builder,
+    span: ast.Span,
+) -> PlannedSubquery:
+    """A MATCH over the outer row, and the value of `result` for each match."""
+    imports = _imports(node, scope)
+    plan, inner = builder.match(match, lp.Argument(imports), frozenset(imports))
+    value = None
+    if result is not None:
+        value = "  value"
+        plan = lp.Projection(plan, ((value, plan_subqueries(result, inner, builder)),))
+        plan = lp.Select(plan, (value,))
+    return _planned(kind, plan, imports, value, span, builder)

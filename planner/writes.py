@@ -1,0 +1,231 @@
+"""CREATE, MERGE, SET, REMOVE, DELETE and FOREACH as operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from hoplite.errors import unsupported
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.patterns import PatternReader
+from hoplite.planner.tree import operators
+from hoplite.planner.variables import free_variables
+
+if TYPE_CHECKING:
+    from hoplite.planner.build import Builder
+
+WritingClause: TypeAlias = (
+    ast.CreateClause | ast.MergeClause | ast.SetClause | ast.RemoveClause | ast.DeleteClause | ast.ForeachClause
+)
+
+_WRITING = (lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach)
+
+
+def plan_writes(plan: lp.Plan) -> bool:
+    """Whether some operator of the plan changes the graph."""
+    return any(isinstance(node, _WRITING) for node in operators(plan))
+
+
+class Writes:
+    """Plans the writing clauses of one statement."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    def clause(self, clause: WritingClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
+        """The plan with the clause on top, and the scope above it."""
+        match clause:
+            case ast.CreateClause(patterns=patterns):
+                return self.create(patterns, plan, scope)
+            case ast.MergeClause():
+                return self.merge(clause, plan, scope)
+            case ast.SetClause(items=items):
+                return lp.SetProperties(plan, tuple(self.assignment(i, scope) for i in items)), scope
+            case ast.RemoveClause(items=items):
+                return lp.SetProperties(plan, tuple(self.removal(i, scope) for i in items)), scope
+            case ast.DeleteClause(expressions=expressions, detach=detach):
+                terms = tuple(self.builder.expression(e, scope) for e in expressions)
+                return lp.Delete(plan, terms, detach), scope
+            case ast.ForeachClause():
+                return self.foreach(clause, plan, scope), scope
+            case _:
+                assert_never(clause)
+
+    # --- CREATE ------------------------------------------------------------------------------------------------
+
+    def create(
+        self, patterns: tuple[ast.PathPattern, ...], plan: lp.Plan, scope: frozenset[str]
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """Make what the patterns name and is not bound yet."""
+        creations: list[lp.Creation] = []
+        paths: list[tuple[str, str, tuple[str, ...]]] = []
+        bound = set(scope)
+        for pattern in patterns:
+            paths.extend(self._creations(pattern, creations, bound))
+        plan = lp.Create(plan, tuple(creations))
+        for path, start, relationships in paths:
+            plan = lp.ProjectPath(plan, path, start, relationships)
+            bound.add(path)
+        return plan, frozenset(name for name in bound if not name.startswith("  "))
+
+    def _creations(
+        self, pattern: ast.PathPattern, creations: list[lp.Creation], bound: set[str]
+    ) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Add what one path pattern makes; returns its path if it has a name."""
+        chain = pattern.pattern
+        assert isinstance(chain, ast.PatternChain)
+        scope = frozenset(bound)
+        nodes: list[str] = []
+        relationships: list[tuple[ast.RelationshipPattern, str]] = []
+        for element in chain.elements:
+            match element:
+                case ast.NodePattern(variable=variable):
+                    name = self.builder.names.unnamed() if variable is None else variable.name
+                    if name not in bound:
+                        bound.add(name)
+                        creations.append(
+                            lp.CreateNode(
+                                name,
+                                self._labels(element.labels, scope),
+                                self._optional(element.properties, scope),
+                            )
+                        )
+                    nodes.append(name)
+                case ast.RelationshipPattern(variable=variable):
+                    name = self.builder.names.unnamed() if variable is None else variable.name
+                    bound.add(name)
+                    relationships.append((element, name))
+                case _:
+                    raise unsupported("a quantified path pattern in CREATE")
+        for (element, name), left, right in zip(relationships, nodes[:-1], nodes[1:], strict=True):
+            start, end = (right, left) if element.direction is ast.Direction.INCOMING else (left, right)
+            (type_name,) = self._labels(element.types, scope)
+            properties = self._optional(element.properties, scope)
+            creations.append(lp.CreateRelationship(name, start, end, type_name, properties))
+        if pattern.path_variable is None:
+            return []
+        return [(pattern.path_variable.name, nodes[0], tuple(name for _, name in relationships))]
+
+    def _optional(self, expression: ast.Expression | None, scope: frozenset[str]) -> lp.Term | None:
+        return None if expression is None else self.builder.expression(expression, scope)
+
+    def _labels(self, labels: ast.LabelExpression | None, scope: frozenset[str]) -> tuple[str | lp.Term, ...]:
+        match labels:
+            case None:
+                return ()
+            case ast.LabelName(name=name):
+                return (name,)
+            case ast.LabelAnd(operands=operands):
+                return tuple(label for operand in operands for label in self._labels(operand, scope))
+            case ast.DynamicLabel(expression=expression):
+                return (self.builder.expression(expression, scope),)
+            case _:
+                raise unsupported("this label expression in a writing clause")
+
+    # --- MERGE -------------------------------------------------------------------------------------------------
+
+    def merge(self, clause: ast.MergeClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
+        """Match the pattern, or make it."""
+        pattern = self._named(clause.pattern)
+        imports = tuple(sorted(free_variables(pattern) & scope))
+        graph = PatternReader(self.builder.names).read((pattern,), None)
+        match = self.builder.solved(graph, lp.Argument(imports), frozenset(imports))
+        creations: list[lp.Creation] = []
+        bound = set(scope)
+        self._creations(pattern, creations, bound)
+        path = None if pattern.path_variable is None else pattern.path_variable.name
+        added = tuple(sorted(bound - scope))
+        after = frozenset(bound)
+        plan = lp.Merge(
+            plan,
+            self.builder.optimised(lp.Select(match, added)),
+            imports,
+            added,
+            tuple(creations),
+            tuple(self.assignment(item, after) for item in clause.on_create),
+            tuple(self.assignment(item, after) for item in clause.on_match),
+        )
+        if path is not None:
+            (named,) = graph.paths
+            plan = lp.ProjectPath(plan, path, named.start, named.relationships)
+            bound.add(path)
+        return plan, frozenset(name for name in bound if not name.startswith("  "))
+
+    def _named(self, path: ast.PathPattern) -> ast.PathPattern:
+        """The pattern with a name for each element, so that matching and making agree on it."""
+        chain = path.pattern
+        assert isinstance(chain, ast.PatternChain)
+        elements: list[ast.NodePattern | ast.RelationshipPattern] = []
+        for element in chain.elements:
+            assert not isinstance(element, ast.ParenthesizedPath)
+            if element.variable is None:
+                variable = ast.Variable(self.builder.names.unnamed(), element.span)
+                if isinstance(element, ast.NodePattern):
+                    elements.append(
+                        ast.NodePattern(variable, element.labels, element.properties, element.predicate, element.span)
+                    )
+                else:
+                    elements.append(
+                        ast.RelationshipPattern(
+                            element.direction,
+                            variable,
+                            element.types,
+                            element.hops,
+                            element.properties,
+                            element.predicate,
+                            element.repetition,
+                            element.span,
+                        )
+                    )
+            else:
+                elements.append(element)
+        return ast.PathPattern(
+            path.path_variable, path.selector, ast.PatternChain(tuple(elements), chain.span), path.span
+        )
+
+    # --- SET, REMOVE, FOREACH ----------------------------------------------------------------------------------
+
+    def assignment(self, item: ast.SetItem, scope: frozenset[str]) -> lp.Assignment:
+        """One item of a SET."""
+        expression = self.builder.expression
+        match item:
+            case ast.SetProperty(target=target, value=value):
+                return lp.AssignProperty(expression(target.subject, scope), target.key, expression(value, scope))
+            case ast.SetDynamicProperty(target=index, value=value):
+                return lp.AssignProperty(
+                    expression(index.subject, scope), expression(index.index, scope), expression(value, scope)
+                )
+            case ast.SetProperties(variable=variable, value=value, merge=merge):
+                return lp.AssignProperties(variable.name, expression(value, scope), merge)
+            case ast.SetLabels(variable=variable, labels=labels):
+                return lp.AddLabels(variable.name, self._each_label(labels, scope))
+            case _:
+                assert_never(item)
+
+    def removal(self, item: ast.RemoveItem, scope: frozenset[str]) -> lp.Assignment:
+        """One item of a REMOVE."""
+        expression = self.builder.expression
+        match item:
+            case ast.RemoveProperty(target=ast.Property(subject=subject, key=key)):
+                return lp.DropProperty(expression(subject, scope), key)
+            case ast.RemoveProperty(target=ast.Index(subject=subject, index=index)):
+                return lp.DropProperty(expression(subject, scope), expression(index, scope))
+            case ast.RemoveLabels(variable=variable, labels=labels):
+                return lp.DropLabels(variable.name, self._each_label(labels, scope))
+            case _:
+                raise AssertionError(item)
+
+    def _each_label(
+        self, labels: tuple[ast.LabelName | ast.DynamicLabel, ...], scope: frozenset[str]
+    ) -> tuple[str | lp.Term, ...]:
+        return tuple(label for each in labels for label in self._labels(each, scope))
+
+    def foreach(self, clause: ast.ForeachClause, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
+        """FOREACH: its clauses run over each element, for what they write."""
+        imports = tuple(sorted(free_variables(clause.clauses) & scope - {clause.variable.name}))
+        inner = frozenset(imports) | {clause.variable.name}
+        body = self.builder.single(
+            ast.SingleQuery(clause.clauses), lp.Argument((*imports, clause.variable.name)), inner
+        )
+        source = self.builder.expression(clause.source, scope)
+        return lp.Foreach(plan, clause.variable.name, source, self.builder.optimised(body.plan), imports)
