@@ -268,6 +268,8 @@ class Delta:
     def set_node_values(self, nodes: Iterable[int], key: str, values: Sequence[Any], journal: Journal) -> None:
         """Write a property of new nodes that have none yet."""
         fresh = dict(zip(nodes, values, strict=True))
+        if not fresh:
+            return
         self.node_values.setdefault(key, {}).update(fresh)
         journal.append((Delta._forget_node_values, (key, fresh)))
         if key in self.by_value:
@@ -304,6 +306,8 @@ class Delta:
     ) -> None:
         """Write a property of new relationships that have none yet."""
         fresh = dict(zip(relationships, values, strict=True))
+        if not fresh:
+            return
         self.relationship_values.setdefault(key, {}).update(fresh)
         journal.append((Delta._forget_relationship_values, (key, fresh)))
         if key in self.relationships_by_value:

@@ -1,8 +1,8 @@
 """The incidence matrices of a partition, seen from one side.
 
-SUB and OBJ of the design, for the relationships that one partition holds. On the outgoing side relationships are numbered in the
-order (subject, type, object), so SUB is one `indptr` array and the relationship numbers are implicit; the incoming side lists
-them. Row r of the arrays is the r-th subject (object) of the partition.
+SUB and OBJ of the design, for the relationships that one partition holds. On the outgoing side relationships
+are numbered in the order (subject, type, object), so SUB is one `indptr` array and the relationship numbers are
+implicit; the incoming side lists them. Row r of the arrays is the r-th subject (object) of the partition.
 
     indptr         int64[rows + 1]   row r has entries indptr[r] .. indptr[r + 1]
     neighbours     int32/int64[m]    the node at the other end, by position
@@ -34,10 +34,11 @@ class Incidence:
 class Adjacency:
     """A whole graph seen from one side: its partitions, and where each node's row is.
 
-    `partition_of` and `row_of` are int32[nodes]; both are None for a single partition whose row r is node r. A partition may
-    cover fewer rows than there are nodes (a node made after it): such a node has no entries in it. `delta` holds what was
-    written since the partitions were made, with `delta_rows` (sorted node positions, one for each of its rows).
-    `removed` are the sorted positions of relationships that no longer exist, to be dropped from whatever a hop finds.
+    `partition_of` and `row_of` are int32[nodes]; both are None for a single partition whose row r is node r. A
+    partition may cover fewer rows than there are nodes (a node made after it): such a node has no entries in
+    it. `delta` holds what was written since the partitions were made, with `delta_rows` (sorted node positions,
+    one for each of its rows). `removed` are the sorted positions of relationships that no longer exist, to be
+    dropped from whatever a hop finds.
     """
 
     node_count: int

@@ -245,16 +245,15 @@ class Snapshot:
     def degree(self, nodes: Int64s, outgoing: bool, type_codes: Sequence[int] | None = None) -> Int64s:
         """How many relationships (of some types) each node has on one side; 0 for null."""
         delta = self._delta
-        if type_codes is None and not len(delta.types) and not delta.removed_relationships and delta.base.node_count:
-            valid = nodes >= 0
-            return np.where(valid, delta.base.degrees(np.where(valid, nodes, 0), outgoing), 0)
-        if type_codes is None:
-            counts = [len(delta.relationships_of(node, outgoing)) if node >= 0 else 0 for node in nodes.tolist()]
-        else:
-            counts = [
-                len(self.neighbours(node, outgoing, type_codes)[0]) if node >= 0 else 0 for node in nodes.tolist()
-            ]
-        return _array(counts)
+        if type_codes is not None or delta.removed_relationships:
+            return _array([len(self.neighbours(n, outgoing, type_codes)[0]) if n >= 0 else 0 for n in nodes.tolist()])
+        counts = np.zeros(len(nodes), np.int64)
+        old = np.flatnonzero((nodes >= 0) & (nodes < delta.base.node_count))
+        counts[old] = delta.base.degrees(nodes[old], outgoing)
+        if len(delta.types):
+            side = delta.side(outgoing)
+            counts += _array([len(side.relationships_of(node)) for node in nodes.tolist()])
+        return counts
 
     def _removed_relationships(self) -> Int64s | None:
         """Sorted, or None if nothing is removed."""

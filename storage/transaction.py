@@ -16,8 +16,17 @@ import numpy as np
 from hoplite.errors import CypherError, constraint_violation
 from hoplite.storage import uniqueness
 from hoplite.storage.delta import Delta, Journal
+from hoplite.storage.index_options import checked_config
 from hoplite.storage.property_values import storable
-from hoplite.storage.schema import Entity, Schema
+from hoplite.storage.schema import Entity, IndexKind, Schema
+from hoplite.storage.schema_changes import (
+    Outcome,
+    duplicate_error,
+    with_constraint,
+    with_index,
+    without_constraint,
+    without_index,
+)
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Column, Int64s
 
@@ -307,10 +316,66 @@ class Transaction(Snapshot):
 
     # --- schema ---
 
-    def set_schema(self, schema: Schema) -> None:
-        """Put other indexes and constraints in place; `hoplite.storage.schema_changes` makes them."""
+    def create_index(
+        self,
+        name: str | None,
+        kind: IndexKind,
+        entity: Entity,
+        labels: Sequence[str],
+        keys: Sequence[str],
+        options: Mapping[str, Any] | None = None,
+        if_not_exists: bool = False,
+    ) -> Outcome:
+        """A new index; without a name it gets Neo4j's. `options` are those of the OPTIONS clause."""
+        config = checked_config(kind, entity, options or {}, False)
+        outcome = with_index(self.schema, name, kind, entity, tuple(labels), tuple(keys), config, if_not_exists)
+        if outcome.is_new:
+            self._change_schema(outcome.schema, entity, labels, keys)
+        return outcome
+
+    def create_constraint(
+        self,
+        name: str | None,
+        entity: Entity,
+        label: str,
+        keys: Sequence[str],
+        options: Mapping[str, Any] | None = None,
+        if_not_exists: bool = False,
+    ) -> Outcome:
+        """A new uniqueness constraint, which the data must meet."""
+        checked_config(IndexKind.RANGE, entity, options or {}, True)
+        outcome = with_constraint(self.schema, name, entity, label, tuple(keys), if_not_exists)
+        if outcome.is_new:
+            duplicate = uniqueness.first_duplicate(self, entity, label, tuple(keys))
+            if duplicate is not None:
+                first, second, values = duplicate
+                pair = np.array([first, second], np.int64)
+                ids = (self.node_ids(pair) if entity is Entity.NODE else self.relationship_ids(pair)).tolist()
+                raise duplicate_error(outcome.rule.name, entity, label, tuple(keys), (ids[0], ids[1]), values)
+            self._change_schema(outcome.schema, entity, (label,), keys)
+        return outcome
+
+    def drop_index(self, name: str, if_exists: bool = False) -> bool:
+        """Whether there was one to drop."""
+        return self._change_schema(without_index(self.schema, name, if_exists))
+
+    def drop_constraint(self, name: str, if_exists: bool = False) -> bool:
+        """Whether there was one to drop."""
+        return self._change_schema(without_constraint(self.schema, name, if_exists))
+
+    def _change_schema(
+        self, schema: Schema, entity: Entity = Entity.NODE, labels: Sequence[str] = (), keys: Sequence[str] = ()
+    ) -> bool:
+        if schema is self.schema:
+            return False
         with self._writing() as delta:
+            tokens = delta.base.tokens
+            for label in labels:
+                (tokens.labels if entity is Entity.NODE else tokens.types).intern(label)
+            for key in keys:
+                tokens.keys.intern(key)
             delta.set_schema(schema, self._journal)
+        return True
 
 
 class _Writing:

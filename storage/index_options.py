@@ -1,0 +1,229 @@
+"""The OPTIONS of indexes and constraints: what may be asked for, checked as Neo4j does, and what is filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.errors import CypherError, execution_failed
+from hoplite.storage.property_values import described
+from hoplite.storage.schema import PROVIDERS, Entity, IndexKind
+from hoplite.values.floats import float_text
+
+INVALID_ARGUMENTS = "Neo.ClientError.General.InvalidArguments"
+
+_ACCEPTED_PROVIDERS = {kind: (provider,) for kind, provider in PROVIDERS.items()} | {
+    IndexKind.TEXT: ("text-1.0", "text-2.0"),
+    IndexKind.VECTOR: ("vector-1.0", "vector-2.0"),
+}
+_POINT_LIMITS: Mapping[str, list[float]] = {
+    "spatial.cartesian-3d.max": [1000000.0, 1000000.0, 1000000.0],
+    "spatial.cartesian-3d.min": [-1000000.0, -1000000.0, -1000000.0],
+    "spatial.cartesian.max": [1000000.0, 1000000.0],
+    "spatial.cartesian.min": [-1000000.0, -1000000.0],
+    "spatial.wgs-84-3d.max": [180.0, 90.0, 1000000.0],
+    "spatial.wgs-84-3d.min": [-180.0, -90.0, -1000000.0],
+    "spatial.wgs-84.max": [180.0, 90.0],
+    "spatial.wgs-84.min": [-180.0, -90.0],
+}
+_VECTOR_RANGES = {"vector.dimensions": 4096, "vector.hnsw.ef_construction": 3200, "vector.hnsw.m": 512}
+_VECTOR_SETTINGS = (
+    "vector.dimensions",
+    "vector.hnsw.ef_construction",
+    "vector.hnsw.m",
+    "vector.quantization.enabled",
+    "vector.similarity_function",
+)
+ANALYZERS = frozenset(
+    [
+        "arabic",
+        "armenian",
+        "basque",
+        "bengali",
+        "brazilian",
+        "bulgarian",
+        "catalan",
+        "cjk",
+        "classic",
+        "cypher",
+        "czech",
+        "danish",
+        "dutch",
+        "email",
+        "english",
+        "estonian",
+        "finnish",
+        "french",
+        "galician",
+        "german",
+        "greek",
+        "hindi",
+        "hungarian",
+        "indonesian",
+        "irish",
+        "italian",
+        "keyword",
+        "latvian",
+        "lithuanian",
+        "norwegian",
+        "persian",
+        "portuguese",
+        "romanian",
+        "russian",
+        "simple",
+        "sorani",
+        "spanish",
+        "standard",
+        "standard-folding",
+        "standard-no-stop-words",
+        "stop",
+        "swedish",
+        "thai",
+        "turkish",
+        "unicode_whitespace",
+        "url",
+        "url_or_email",
+        "whitespace",
+    ]
+)
+
+
+def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], is_constraint: bool) -> dict[str, Any]:
+    """The complete index configuration for the OPTIONS given. Keys other than these two are the grammar's business."""
+    what = _noun(kind, entity, is_constraint)
+    _check_provider(kind, what, options.get("indexProvider"))
+    config = options.get("indexConfig", {})
+    if not isinstance(config, dict):
+        raise CypherError(
+            INVALID_ARGUMENTS,
+            f"Could not create {what} with specified index config '{_text(config)}'. Expected a map.",
+            "22G03",
+        )
+    match kind:
+        case IndexKind.VECTOR:
+            return _vector(config)
+        case IndexKind.FULLTEXT:
+            return _fulltext(config)
+        case IndexKind.POINT:
+            return _point(config)
+    if config:
+        raise CypherError(
+            INVALID_ARGUMENTS,
+            f"Could not create {what} with specified index config '{_text(config)}': "
+            f"{kind.value.lower()} indexes have no valid config values.",
+            "42001",
+        )
+    return {}
+
+
+def _noun(kind: IndexKind, entity: Entity, is_constraint: bool) -> str:
+    if is_constraint:
+        return "uniqueness constraint" if entity is Entity.NODE else "relationship uniqueness constraint"
+    if kind is IndexKind.RANGE:
+        return f"range {entity.value.lower()} property index"
+    return "token lookup index" if kind is IndexKind.LOOKUP else f"{kind.value.lower()} index"
+
+
+def _check_provider(kind: IndexKind, what: str, provider: Any) -> None:
+    if provider is None or provider in _ACCEPTED_PROVIDERS[kind]:
+        return
+    if not isinstance(provider, str):
+        raise CypherError(
+            INVALID_ARGUMENTS,
+            f"Could not create {what} with specified index provider '{described(provider)}'. Expected String value.",
+            "22G03",
+        )
+    accepted = ", ".join(f"'{name}'" for name in _ACCEPTED_PROVIDERS[kind])
+    other = next((other for other, names in _ACCEPTED_PROVIDERS.items() if provider in names), None)
+    hint = f"To create {other.value.lower()} index, please use 'CREATE {other.value} INDEX ...'.\n" if other else ""
+    raise CypherError(
+        INVALID_ARGUMENTS,
+        f"Could not create {what} with specified index provider '{provider}'.\n{hint}"
+        f"The available index providers for the given type: [{accepted}].",
+        "42001",
+    )
+
+
+def _vector(config: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = next((name for name in config if name not in _VECTOR_SETTINGS), None)
+    if unknown is not None:
+        raise CypherError(
+            INVALID_ARGUMENTS,
+            f"Could not create vector index with specified index config '{_text(dict(config))}'. '{unknown}' is an "
+            f"unrecognized setting. Supported: [{', '.join(_VECTOR_SETTINGS)}]",
+        )
+    complete: dict[str, Any] = {
+        "vector.hnsw.ef_construction": 100,
+        "vector.hnsw.m": 16,
+        "vector.quantization.enabled": True,
+        "vector.similarity_function": "COSINE",
+    }
+    for name, value in config.items():
+        if name == "vector.similarity_function":
+            _expect(isinstance(value, str), name, "a String")
+            if value.upper() not in ("COSINE", "EUCLIDEAN"):
+                raise execution_failed(f"'\"{value}\"' is an unsupported '{name}'. Supported: [COSINE, EUCLIDEAN]")
+            complete[name] = value.upper()
+        elif name == "vector.quantization.enabled":
+            _expect(isinstance(value, bool), name, "a Boolean")
+            complete[name] = value
+        else:
+            _expect(isinstance(value, int) and not isinstance(value, bool), name, "an Integer")
+            if not 1 <= value <= _VECTOR_RANGES[name]:
+                raise execution_failed(f"'{name}' must be between 1 and {_VECTOR_RANGES[name]} inclusively")
+            complete[name] = value
+    return dict(sorted(complete.items()))
+
+
+def _expect(fits: bool, name: str, wanted: str) -> None:
+    if not fits:
+        message = f"Could not create vector index with specified index config '{name}'. Expected {wanted}."
+        raise CypherError(INVALID_ARGUMENTS, message, "22G03")
+
+
+def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
+    for name, value in config.items():
+        wanted = {"fulltext.analyzer": str, "fulltext.eventually_consistent": bool}.get(name, (str, bool))
+        if not isinstance(value, wanted):
+            raise CypherError(
+                INVALID_ARGUMENTS,
+                f"Could not create fulltext index with specified index config '{_text(dict(config))}'. "
+                "Expected a map from String to Strings and Booleans.",
+                "22G03",
+            )
+        if name not in ("fulltext.analyzer", "fulltext.eventually_consistent"):
+            raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
+        if name == "fulltext.analyzer" and value not in ANALYZERS:
+            raise execution_failed(f"No such full-text analyzer: '{value}'.")
+    return {"fulltext.analyzer": "standard-no-stop-words", "fulltext.eventually_consistent": False} | dict(config)
+
+
+def _point(config: Mapping[str, Any]) -> dict[str, Any]:
+    for name, value in config.items():
+        is_list = isinstance(value, list) and all(isinstance(item, float | int) for item in value)
+        if not is_list:
+            raise CypherError(
+                INVALID_ARGUMENTS,
+                f"Could not create point index with specified index config '{_text(dict(config))}'. "
+                "Expected a map from String to Double[].",
+                "22G03",
+            )
+        if name not in _POINT_LIMITS:
+            raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
+    return dict(_POINT_LIMITS) | {name: [float(item) for item in value] for name, value in config.items()}
+
+
+def _text(value: Any) -> str:
+    """A value as these messages print it: `{bar: [1, "x"], foo: 1.5}`."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case float():
+            return float_text(value)
+        case dict():
+            return "{" + ", ".join(f"{key}: {_text(value[key])}" for key in sorted(value)) + "}"
+        case list():
+            return "[" + ", ".join(map(_text, value)) + "]"
+    return str(value)
