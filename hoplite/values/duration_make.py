@@ -1,4 +1,4 @@
-"""Durations from their parts: whole numbers, fractions that cascade, and the check for overflow.
+"""Durations from their parts, as numbers or in a map: whole ones, and fractions that cascade.
 
 A month is 2629746 seconds on average (30.436875 days): that is how much of the smaller parts a
 fraction of a month becomes, and how durations are ordered by length.
@@ -6,9 +6,15 @@ fraction of a month becomes, and how durations are ordered by length.
 
 from __future__ import annotations
 
-from hoplite.errors import CypherError, argument_error, arithmetic_error
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.errors import CypherError, argument_error, arithmetic_error, execution_failed
 from hoplite.values.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, SECONDS_PER_DAY
+from hoplite.values.map_order import visiting_order
+from hoplite.values.render import class_name
 from hoplite.values.temporal import MAX_INTEGER, MIN_INTEGER, Duration
+from hoplite.values.temporal_fields import wrapped
 
 SECONDS_PER_MONTH = 2_629_746
 _NANOS_PER_MONTH = SECONDS_PER_MONTH * NANOS_PER_SECOND
@@ -54,3 +60,43 @@ def _to_integer(value: float) -> int:
     if not float(MIN_INTEGER) <= value <= float(MAX_INTEGER):
         raise arithmetic_error("long overflow")
     return max(MIN_INTEGER, min(MAX_INTEGER, int(value)))
+
+
+# Field in lower case -> the part of a duration it counts in, and how often.
+_DURATION_FIELDS = {
+    "years": (0, 12),
+    "months": (0, 1),
+    "weeks": (1, 7),
+    "days": (1, 1),
+    "hours": (2, 3600),
+    "minutes": (2, 60),
+    "seconds": (2, 1),
+    "milliseconds": (3, 1_000_000),
+    "microseconds": (3, 1000),
+    "nanoseconds": (3, 1),
+}
+
+
+def make_duration(fields: Mapping[str, Any]) -> Duration:
+    """`make_duration({'days': 1.5})` is P1DT12H."""
+    if not fields:
+        raise argument_error("At least one temporal unit must be specified.")
+    whole = [0, 0, 0, 0]
+    exact = True
+    numbers: list[tuple[int, int, int | float]] = []
+    for key in visiting_order(fields):
+        value = fields[key]
+        if key.lower() not in _DURATION_FIELDS:
+            raise execution_failed(f"Unknown field: {key}")
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise execution_failed(f"{key} must be a number value, but was a {class_name(value)}")
+        exact = exact and isinstance(value, int)
+        numbers.append((*_DURATION_FIELDS[key.lower()], value))
+    if exact:
+        for part, size, value in numbers:
+            whole[part] = wrapped(whole[part] + size * int(value))
+        return whole_duration(*whole)
+    parts = [0.0, 0.0, 0.0, 0.0]
+    for part, size, value in sorted(numbers, key=lambda number: -number[1]):
+        parts[part] += size * float(value)
+    return approximate_duration(parts[0], parts[1], parts[2], parts[3])
