@@ -205,33 +205,29 @@ def reach_merged(
 ) -> Positions:
     """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
     kernels = backend_named(backend)
-    starts = _distinct_sources(sources)
+    starts = sources[sources >= 0]
     if (upper is not None and upper < lower) or not len(starts):
         return starts[:0]
     undirected = hop.side is Side.BOTH
-    turnable = hop.relationship_mask is None or hop.symmetric_mask
-    if lower > 1 or (lower == 1 and undirected and not turnable):
+    if lower == 0 or (lower == 1 and not undirected):
+        return kernels.ball(hop, starts, upper, mark_starts=lower == 0, check=check)
+    starts = np.unique(starts)
+    if lower > 1 or (hop.relationship_mask is not None and not hop.symmetric_mask):
         return np.unique(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
     together = np.zeros(len(starts), dtype=np.int64)
-    mark_starts = undirected or lower == 0
-    found = kernels.arrivals(hop, together, starts, upper, mark_starts=mark_starts, check=check)
-    if lower == 0 or not undirected:
-        return found.nodes
+    # With the starts marked they come first; the rest lie away from them.
+    away = kernels.ball(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]
     closed = kernels.closings(hop, together, starts, upper, check=check)
-    return np.concatenate((found.nodes[found.level > 0], starts[_may_enter(hop, starts, closed > 0)]))
+    return np.concatenate((away, starts[_may_enter(hop, starts, closed > 0)]))
 
 
 def levels(
     hop: Hop, sources: Positions, upper: int | None, *, check: Check = unchecked, backend: BackendName = "auto"
 ) -> Levels:
     """The distance of every node up to `upper` relationships away from the nearest source; the sources are at 0."""
-    starts = _distinct_sources(sources)
+    starts = sources[sources >= 0]
     if not len(starts):
         return Levels(starts, starts)
     together = np.zeros(len(starts), dtype=np.int64)
     found = backend_named(backend).arrivals(hop, together, starts, upper, mark_starts=True, check=check)
     return Levels(found.nodes, found.level)
-
-
-def _distinct_sources(sources: Positions) -> Positions:
-    return np.unique(sources[sources >= 0])

@@ -21,7 +21,7 @@ batch; a node of -1 stands for null, and nothing is found from it. An `upper` of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -84,14 +84,14 @@ class Hop:
     relationship_mask: RelationshipMask | None = None
     node_mask: NodeMask | None = None
     symmetric_mask: bool = False
+    # The adjacencies that a step reads: one, or outgoing and incoming.
+    sides: tuple[Adjacency, ...] = field(init=False)
+    # Whether fused kernels may run over the arrays: no masks, one partition, nothing above it.
+    is_plain: bool = field(init=False)
+    # What a backend has made of the arrays for itself, by its name.
+    prepared: dict[str, object] = field(init=False)
 
-    @property
-    def has_mask(self) -> bool:
-        return self.relationship_mask is not None or self.node_mask is not None
-
-    @property
-    def sides(self) -> tuple[Adjacency, ...]:
-        """The adjacencies that a step reads: one, or outgoing and incoming."""
+    def __post_init__(self) -> None:
         match self.side:
             case Side.OUTGOING:
                 wanted: tuple[Adjacency | None, ...] = (self.outgoing,)
@@ -99,17 +99,19 @@ class Hop:
                 wanted = (self.incoming,)
             case Side.BOTH:
                 wanted = (self.outgoing, self.incoming)
-        assert all(side is not None for side in wanted), f"A hop {self.side.value} needs its adjacency."
-        return tuple(side for side in wanted if side is not None)
+        sides = tuple(side for side in wanted if side is not None)
+        assert len(sides) == len(wanted), f"A hop {self.side.value} needs its adjacency."
+        object.__setattr__(self, "sides", sides)
+        object.__setattr__(self, "is_plain", not self.has_mask and all(side.is_plain for side in sides))
+        object.__setattr__(self, "prepared", {})
+
+    @property
+    def has_mask(self) -> bool:
+        return self.relationship_mask is not None or self.node_mask is not None
 
     @property
     def node_count(self) -> int:
         return self.sides[0].node_count
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether fused kernels may run over the arrays: no masks, one partition, nothing above it."""
-        return not self.has_mask and all(side.is_plain for side in self.sides)
 
     @property
     def can_turn(self) -> bool:
@@ -144,8 +146,7 @@ class Ends(NamedTuple):
 class Arrivals(NamedTuple):
     """What a breadth-first search found: nodes[i] was first entered in search group[i] after level[i] relationships.
 
-    Groups ascend, and levels within a group; starts that were come back to may stand at the end of theirs. Every node
-    up to `depth` away is listed; UNLIMITED when there is no other.
+    Groups ascend, and levels within a group. Every node up to `depth` away is listed; UNLIMITED when there is no other.
     """
 
     group: Positions
@@ -246,7 +247,7 @@ class Backend(Protocol):
     """The kernels that differ between backends. Everything else is built from these.
 
     A search group is a run of equal numbers in `groups` (ascending): its sources are searched from together, the groups
-    apart from each other. Sources are nodes (no -1), distinct within a group. `excluded` has a list for each group.
+    apart from each other. Sources are nodes (no -1). `excluded` has a list for each number.
     """
 
     name: str
@@ -272,6 +273,12 @@ class Backend(Protocol):
         steps."""
         ...
 
+    def ball(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        """The nodes of `arrivals` for a single group."""
+        ...
+
     def closings(
         self,
         hop: Hop,
@@ -283,7 +290,7 @@ class Backend(Protocol):
         check: Check = unchecked,
     ) -> Positions:
         """For an undirected hop and each source the length of the shortest trail that ends in it and comes from a
-        source of its group, itself included; 0 where there is none up to `upper`."""
+        source of its group, itself included; 0 where there is none up to `upper`. Sources are distinct in a group."""
         ...
 
     def trails(

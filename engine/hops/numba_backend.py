@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Event
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from hoplite.storage.incidence import Adjacency, Incidence
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
 _FIRST_BATCH = 64
+_Arrays: TypeAlias = tuple[kernels.SideArrays, kernels.SideArrays, bool, bool, Booleans]
 _NO_POSITIONS: Positions = np.zeros(0, dtype=np.int64)
 _NO_FLAGS: Booleans = np.zeros(0, dtype=np.bool_)
 _NO_LISTS: kernels.Lists = (_NO_POSITIONS, _NO_POSITIONS)
@@ -46,9 +47,10 @@ class NumbaBackend(NumpyBackend):
     name = "numba"
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
-        if not is_compiled_for(hop):
+        arrays = _arrays(hop)
+        if arrays is None:
             return super().expand(hop, nodes)
-        return Steps(*kernels.expand(*_sides(hop), _flags(hop), np.ascontiguousarray(nodes)))
+        return Steps(*kernels.expand(*arrays, np.ascontiguousarray(nodes)))
 
     def arrivals(
         self,
@@ -62,12 +64,13 @@ class NumbaBackend(NumpyBackend):
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        if not is_compiled_for(hop) or not len(groups):
+        arrays = _arrays(hop)
+        if arrays is None or not len(groups):
             return super().arrivals(
                 hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
             )
         numbers, first_of = _groups(groups)
-        sides, flags, lists = _sides(hop), _flags(hop), _lists(excluded, numbers)
+        lists = _lists(excluded, numbers)
         counts = np.zeros(len(numbers), dtype=np.int64)
         limit = UNLIMITED if upper is None else upper
         share = -1 if budget is None else budget // len(numbers)
@@ -77,8 +80,8 @@ class NumbaBackend(NumpyBackend):
             while begin < len(numbers):
                 check()
                 begin, reached, found, found_levels = kernels.arrivals(
-                    *sides, flags, lists, first_of, sources, begin, limit, mark_starts, share, _WORK,
-                    scratch.mark, scratch.queue, scratch.level, scratch.owner, scratch.label, counts,
+                    *arrays, lists, first_of, sources, begin, limit, mark_starts, share, _WORK,
+                    scratch.mark, scratch.level, counts,
                 )  # fmt: skip
                 depth = min(depth, reached)
                 nodes.append(found)
@@ -86,6 +89,17 @@ class NumbaBackend(NumpyBackend):
         if len(nodes) == 1:
             return Arrivals(numbers.repeat(counts), nodes[0], levels[0], depth)
         return Arrivals(numbers.repeat(counts), np.concatenate(nodes), np.concatenate(levels), depth)
+
+    def ball(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        arrays = _arrays(hop)
+        if arrays is None:
+            return super().ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+        with borrowed(hop.node_count) as scratch:
+            return kernels.ball(
+                *arrays, sources, UNLIMITED if upper is None else upper, mark_starts, scratch.mark, scratch.level
+            )
 
     def closings(
         self,
@@ -97,11 +111,12 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        if not is_compiled_for(hop) or not len(groups):
+        arrays = _arrays(hop)
+        if arrays is None or not len(groups):
             return super().closings(hop, groups, sources, upper, excluded=excluded, check=check)
         numbers, first_of = _groups(groups)
-        outgoing, incoming, _, _ = _sides(hop)
-        flags, lists = _flags(hop), _lists(excluded, numbers)
+        outgoing, incoming, _, _, flags = arrays
+        lists = _lists(excluded, numbers)
         shortest = np.full(len(sources), UNLIMITED, dtype=np.int64)
         limit = UNLIMITED if upper is None else upper
         begin = 0
@@ -126,14 +141,15 @@ class NumbaBackend(NumpyBackend):
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        if not is_compiled_for(hop):
+        arrays = _arrays(hop)
+        if arrays is None:
             yield from super().trails(
                 hop, sources, lower, upper, guide=guide, excluded=excluded, chunk=chunk, check=check
             )
             return
         if not len(sources):
             return
-        search = _DepthFirst(hop, sources, lower, upper, excluded)
+        search = _DepthFirst(arrays, sources, lower, upper, excluded)
         # Rows that are led by the same table of the guide are searched together.
         bounds = np.array([0, len(sources)])
         if guide is not None:
@@ -164,9 +180,10 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        if not is_compiled_for(hop):
+        arrays = _arrays(hop)
+        if arrays is None:
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
-        search = _DepthFirst(hop, sources, lower, upper, excluded, counting=True)
+        search = _DepthFirst(arrays, sources, lower, upper, excluded, counting=True)
         while search.run(len(sources), None, 0) != kernels.DONE:
             check()
         return search.counts
@@ -184,6 +201,7 @@ class NumbaBackend(NumpyBackend):
         nodes = np.zeros(1, dtype=np.int64)
         for use in (
             lambda: self.expand(hop, nodes),
+            lambda: self.ball(hop, nodes, 1, mark_starts=True),
             lambda: self.arrivals(hop, nodes, nodes, 1, mark_starts=True),
             lambda: self.count_trails(hop, nodes, 1, 1),
             lambda: self.closings(hop, nodes, nodes, 1),
@@ -217,7 +235,7 @@ class _DepthFirst:
 
     def __init__(
         self,
-        hop: Hop,
+        arrays: _Arrays,
         sources: Positions,
         lower: int,
         upper: int | None,
@@ -227,7 +245,7 @@ class _DepthFirst:
     ) -> None:
         self.sources = np.ascontiguousarray(sources)
         self.lower, self.upper = lower, UNLIMITED if upper is None else upper
-        self.sides, self.flags = _sides(hop), _flags(hop)
+        self.arrays = arrays
         self.lists = _NO_LISTS if excluded is None else (excluded.offsets, excluded.relationships)
         self.counting = counting
         self.counts = np.zeros(len(sources) if counting else 0, dtype=np.int64)
@@ -262,7 +280,7 @@ class _DepthFirst:
 
     def _run(self, row_end: int, guided: bool, depth: int, mark: NDArray[np.uint8], level: NDArray[np.int32]) -> int:
         status = kernels.trails(
-            *self.sides, self.flags, self.lists, self.sources, row_end, self.lower, self.upper,
+            *self.arrays, self.lists, self.sources, row_end, self.lower, self.upper,
             guided, depth, mark, level, self.counting, self.counts, _WORK, self.state, self.stack,
             self.row, self.ends, self.relationships, self.nodes,
         )  # fmt: skip
@@ -283,13 +301,24 @@ _NO_MARK: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
 _NO_LEVEL: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
 
-def is_compiled_for(hop: Hop) -> bool:
-    """Whether the compiled kernels can read the arrays of the hop."""
-    return hop.is_plain and all(side.partitions[0].neighbours.dtype == np.int32 for side in hop.sides)
+def _arrays(hop: Hop) -> _Arrays | None:
+    """What every kernel begins with: the arrays of both sides (one that is not read is stood in for by the other),
+    which of them are read, and the types. None where the kernels cannot read the arrays."""
+    known = hop.prepared.get("numba", False)
+    if known is False:
+        known = None
+        if hop.is_plain and all(side.partitions[0].neighbours.dtype == np.int32 for side in hop.sides):
+            sides = [_side_arrays(side.partitions[0]) for side in hop.sides]
+            flags = _NO_FLAGS if hop.types is None else type_flags(hop.types)
+            known = sides[0], sides[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING, flags
+        hop.prepared["numba"] = known
+    return cast(_Arrays | None, known)
 
 
 def _groups(groups: Positions) -> tuple[Positions, Positions]:
     """The distinct numbers of ascending groups, and where each begins."""
+    if groups[0] == groups[-1]:
+        return groups[:1], np.array((0, len(groups)), dtype=np.int64)
     begins = np.concatenate(([0], np.flatnonzero(np.diff(groups)) + 1, [len(groups)]))
     return groups[begins[:-1]], begins.astype(np.int64)
 
@@ -301,17 +330,7 @@ def _lists(excluded: Excluded | None, numbers: Positions) -> kernels.Lists:
     return taken.offsets, taken.relationships
 
 
-def _flags(hop: Hop) -> Booleans:
-    return _NO_FLAGS if hop.types is None else type_flags(hop.types)
-
-
-def _sides(hop: Hop) -> tuple[kernels.SideArrays, kernels.SideArrays, bool, bool]:
-    """The arrays of both sides; a side that is not read is stood in for by the other."""
-    arrays = [_arrays(side.partitions[0]) for side in hop.sides]
-    return arrays[0], arrays[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING
-
-
-def _arrays(incidence: Incidence) -> kernels.SideArrays:
+def _side_arrays(incidence: Incidence) -> kernels.SideArrays:
     relationships = incidence.relationships
     return (
         _as_compiled(incidence.indptr),

@@ -27,7 +27,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 UNLIMITED = 1 << 40
-_SEEN, _START = 1, 2
+_SEEN = 1
 
 # What `trails` says when it comes back.
 DONE, FULL, TOO_DEEP, WORKED = 0, 1, 2, 3
@@ -147,25 +147,11 @@ def expand(
 
 @kernel
 def push(
-    side: SideArrays,
-    flags: Flags,
-    excluded: Lists,
-    group: int,
-    node: int,
-    level: int,
-    mark: NDArray[np.uint8],
-    queue: Ints,
-    levels: NDArray[np.int32],
-    tail: int,
-    returned: Ints,
-    returned_levels: Ints,
-    back: int,
-) -> tuple[int, int]:
-    """Put the neighbours that were not seen yet behind the queue. A start that is come back to is not searched from
-    again: it is noted apart."""
-    indptr, neighbours, types, relationships, first = side
+    side: SideArrays, flags: Flags, node: int, mark: NDArray[np.uint8], queue: NDArray[np.int32], tail: int
+) -> int:
+    """Put the neighbours that were not seen yet behind the queue; returns its new end."""
+    indptr, neighbours, types, _, _ = side
     at, end = indptr[node], indptr[node + 1]
-    has_excluded = len(excluded[0]) > 0
     while at < end:
         stop = end
         if len(flags) > 0:
@@ -175,24 +161,83 @@ def push(
                 continue
         for entry in range(at, stop):
             neighbour = neighbours[entry]
-            state = mark[neighbour]
-            if state == _SEEN:
-                continue
-            if has_excluded:
-                relationship = relationships[entry] if len(relationships) else first + entry
-                if is_listed(excluded, group, relationship):
-                    continue
-            mark[neighbour] = _SEEN
-            if state == 0:
+            if mark[neighbour] == 0:
+                mark[neighbour] = _SEEN
                 queue[tail] = neighbour
-                levels[tail] = level
                 tail += 1
-            else:
-                returned[back] = neighbour
-                returned_levels[back] = level
-                back += 1
         at = stop
-    return tail, back
+    return tail
+
+
+@kernel
+def push_allowed(
+    side: SideArrays,
+    flags: Flags,
+    excluded: Lists,
+    group: int,
+    node: int,
+    mark: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+    tail: int,
+) -> int:
+    """`push`, less the relationships that the group excludes."""
+    indptr, neighbours, types, relationships, first = side
+    for entry in range(indptr[node], indptr[node + 1]):
+        neighbour = neighbours[entry]
+        if mark[neighbour] == 0 and (len(flags) == 0 or flags[min(types[entry], len(flags) - 1)]):
+            relationship = relationships[entry] if len(relationships) else first + entry
+            if not is_listed(excluded, group, relationship):
+                mark[neighbour] = _SEEN
+                queue[tail] = neighbour
+                tail += 1
+    return tail
+
+
+@kernel
+def ball(
+    outgoing: SideArrays,
+    incoming: SideArrays,
+    use_out: bool,
+    use_in: bool,
+    flags: Flags,
+    sources: Ints,
+    upper: int,
+    mark_starts: bool,
+    mark: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+) -> Ints:
+    """One breadth-first search from all sources: the nodes entered, by ascending level.
+
+    Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
+    """
+    head, tail, level = 0, 0, 0
+    if mark_starts:
+        for source in sources:
+            if mark[source] == 0:
+                mark[source] = _SEEN
+                queue[tail] = source
+                tail += 1
+    elif upper > 0:
+        level = 1
+        for source in sources:
+            if use_out:
+                tail = push(outgoing, flags, source, mark, queue, tail)
+            if use_in:
+                tail = push(incoming, flags, source, mark, queue, tail)
+    while head < tail and level < upper:
+        level += 1
+        level_end = tail
+        for place in range(head, level_end):
+            if use_out:
+                tail = push(outgoing, flags, queue[place], mark, queue, tail)
+            if use_in:
+                tail = push(incoming, flags, queue[place], mark, queue, tail)
+        head = level_end
+    found = np.empty(tail, np.int64)
+    for place in range(tail):
+        found[place] = queue[place]
+        mark[queue[place]] = 0
+    return found
 
 
 @kernel
@@ -221,10 +266,7 @@ def arrivals(
     budget: int,
     work: int,
     mark: NDArray[np.uint8],
-    queue: Ints,
-    levels: NDArray[np.int32],
-    returned: Ints,
-    returned_levels: Ints,
+    queue: NDArray[np.int32],
     counts: Ints,
 ) -> tuple[int, int, Ints, Ints]:
     """Breadth-first searches of the groups from `begin` on, until they have found more than `work` nodes.
@@ -233,62 +275,66 @@ def arrivals(
     of these searches are complete, and nodes and levels, counts[g] of them for each group.
     """
     found = np.empty(0, np.int64)
-    found_levels = np.empty(0, np.int64)
+    levels = np.empty(0, np.int64)
     used, depth = 0, UNLIMITED
+    has_excluded = len(excluded[0]) > 0
     group = begin
     while group < len(first_of) - 1 and used <= work:
-        tail, back = 0, 0
-        for place in range(first_of[group], first_of[group + 1]):
-            queue[tail] = sources[place]
-            levels[tail] = 0
-            mark[sources[place]] = _SEEN if mark_starts else _START
-            tail += 1
-        starts = tail
-        head, level, left = 0, 0, budget
-        while head < tail and level < upper:
+        head, tail, level, left = 0, 0, 0, budget
+        first_found = used
+        # The sources are the first frontier, whether they are marked or not.
+        from_sources = not mark_starts
+        if mark_starts:
+            for place in range(first_of[group], first_of[group + 1]):
+                source = sources[place]
+                if mark[source] == 0:
+                    mark[source] = _SEEN
+                    queue[tail] = source
+                    tail += 1
+        while (head < tail or from_sources) and level < upper:
             level_end = tail
+            size = first_of[group + 1] - first_of[group] if from_sources else level_end - head
             if budget >= 0:
-                for place in range(head, level_end):
-                    node = queue[place]
+                for number in range(size):
+                    node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
                     if use_out:
                         left -= outgoing[0][node + 1] - outgoing[0][node]
                     if use_in:
                         left -= incoming[0][node + 1] - incoming[0][node]
                 if left < 0:
                     break
+            found, levels = grown(found, used, used + tail - head), grown(levels, used, used + tail - head)
+            for place in range(head, tail):
+                found[used] = queue[place]
+                levels[used] = level
+                used += 1
             level += 1
-            for place in range(head, level_end):
-                node = queue[place]
-                if use_out:
-                    tail, back = push(
-                        outgoing, flags, excluded, group, node, level,
-                        mark, queue, levels, tail, returned, returned_levels, back,
-                    )  # fmt: skip
-                if use_in:
-                    tail, back = push(
-                        incoming, flags, excluded, group, node, level,
-                        mark, queue, levels, tail, returned, returned_levels, back,
-                    )  # fmt: skip
+            for number in range(size):
+                node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
+                if has_excluded:
+                    if use_out:
+                        tail = push_allowed(outgoing, flags, excluded, group, node, mark, queue, tail)
+                    if use_in:
+                        tail = push_allowed(incoming, flags, excluded, group, node, mark, queue, tail)
+                else:
+                    if use_out:
+                        tail = push(outgoing, flags, node, mark, queue, tail)
+                    if use_in:
+                        tail = push(incoming, flags, node, mark, queue, tail)
             head = level_end
+            from_sources = False
+        found, levels = grown(found, used, used + tail - head), grown(levels, used, used + tail - head)
+        for place in range(head, tail):
+            found[used] = queue[place]
+            levels[used] = level
+            used += 1
         if head < tail:
             depth = min(depth, level)
-        begin_found = 0 if mark_starts else starts
-        count = tail - begin_found + back
-        found = grown(found, used, used + count)
-        found_levels = grown(found_levels, used, used + count)
         for place in range(tail):
             mark[queue[place]] = 0
-        for place in range(begin_found, tail):
-            found[used] = queue[place]
-            found_levels[used] = levels[place]
-            used += 1
-        for place in range(back):
-            found[used] = returned[place]
-            found_levels[used] = returned_levels[place]
-            used += 1
-        counts[group] = count
+        counts[group] = used - first_found
         group += 1
-    return group, depth, found[:used], found_levels[:used]
+    return group, depth, found[:used], levels[:used]
 
 
 @kernel

@@ -30,8 +30,6 @@ from hoplite.engine.hops.scratch import borrowed, distinct
 # Steps looked at between two calls of a check; bounds what a hop over a huge frontier holds at once.
 _PIECE = 1 << 18
 
-_SEEN, _START = 1, 2
-
 
 class NumpyBackend:
     """Needs nothing but NumPy; the others fall back on it."""
@@ -56,6 +54,14 @@ class NumpyBackend:
         one_group = len(groups) > 0 and groups[0] == groups[-1]
         search = _search_one_group if one_group else _search_groups
         return search(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+
+    def ball(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        if not len(sources):
+            return sources
+        together = np.zeros(len(sources), dtype=np.int64)
+        return _search_one_group(hop, together, sources, upper, mark_starts, None, None, check).nodes
 
     def closings(
         self,
@@ -122,11 +128,11 @@ def _search_one_group(
     nodes, levels = [sources[:0]], [sources[:0]]
     with borrowed(hop.node_count) as scratch:
         mark = scratch.mark
-        mark[sources] = _SEEN if mark_starts else _START
+        frontier = sources[distinct(sources, scratch.owner)]
         if mark_starts:
-            nodes.append(sources)
-            levels.append(np.zeros(len(sources), dtype=np.int64))
-        frontier = sources
+            mark[frontier] = 1
+            nodes.append(frontier)
+            levels.append(np.zeros(len(frontier), dtype=np.int64))
         level = 0
         while len(frontier) and (upper is None or level < upper):
             if budget is not None:
@@ -134,19 +140,17 @@ def _search_one_group(
                 if budget < 0:
                     break
             level += 1
-            next_frontier = [sources[:0]]
+            entered = [sources[:0]]
             for steps in _steps(hop, groups[:1].repeat(len(frontier)), frontier, excluded, check):
-                new = steps.neighbours[mark[steps.neighbours] != _SEEN]
+                new = steps.neighbours[mark[steps.neighbours] == 0]
                 new = new[distinct(new, scratch.owner)]
-                nodes.append(new)
-                levels.append(np.full(len(new), level, dtype=np.int64))
-                # A start that is come back to has been searched from already.
-                next_frontier.append(new if mark_starts else new[mark[new] != _START])
-                mark[new] = _SEEN
-            frontier = np.concatenate(next_frontier)
+                mark[new] = 1
+                entered.append(new)
+            frontier = np.concatenate(entered)
+            nodes.append(frontier)
+            levels.append(np.full(len(frontier), level, dtype=np.int64))
         found = np.concatenate(nodes)
         mark[found] = 0
-        mark[sources] = 0
     group = np.full(len(found), groups[0], dtype=np.int64)
     return Arrivals(group, found, np.concatenate(levels), level if len(frontier) else UNLIMITED)
 
@@ -162,7 +166,7 @@ def _search_groups(
     check: Check,
 ) -> Arrivals:
     n = hop.node_count
-    starts = np.sort(groups * n + sources)
+    starts = np.unique(groups * n + sources)
     seen = starts if mark_starts else starts[:0]
     keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
     frontier = starts
@@ -183,7 +187,7 @@ def _search_groups(
         seen = np.sort(np.concatenate((seen, new)), kind="stable")
         keys.append(new)
         levels.append(np.full(len(new), level, dtype=np.int64))
-        frontier = new if mark_starts else new[~in_sorted(new, starts)]
+        frontier = new
     key, found_level = np.concatenate(keys), np.concatenate(levels)
     order = np.argsort(key // n, kind="stable")
     key = key[order]

@@ -9,6 +9,8 @@ NumPy, and so does everything that asks which relationship was taken.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -41,10 +43,10 @@ class ScipyBackend(NumpyBackend):
                 hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
             )
         n = hop.node_count
-        matrices = [_matrix(side) for side in hop.sides]
+        matrices = _matrices(hop)
         first = int(groups[0])
         rows = int(groups[-1]) - first + 1
-        starts = np.sort((groups - first) * n + sources)
+        starts = np.unique((groups - first) * n + sources)
         seen = starts if mark_starts else starts[:0]
         keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
         frontier = starts
@@ -61,11 +63,24 @@ class ScipyBackend(NumpyBackend):
             seen = np.sort(np.concatenate((seen, new)), kind="stable")
             keys.append(new)
             levels.append(np.full(len(new), level, dtype=np.int64))
-            frontier = new if mark_starts else new[~in_sorted(new, starts)]
+            frontier = new
         key, found_level = np.concatenate(keys), np.concatenate(levels)
         order = np.argsort(key // n, kind="stable")
         key = key[order]
         return Arrivals(key // n + first, key % n, found_level[order], level if len(frontier) else UNLIMITED)
+
+    def ball(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        together = np.zeros(len(sources), dtype=np.int64)
+        return self.arrivals(hop, together, sources, upper, mark_starts=mark_starts, check=check).nodes
+
+
+def _matrices(hop: Hop) -> list[csr_array]:
+    """One matrix for each side of the hop, made once."""
+    if "scipy" not in hop.prepared:
+        hop.prepared["scipy"] = [_matrix(side) for side in hop.sides]
+    return cast(list[csr_array], hop.prepared["scipy"])
 
 
 def _matrix(side: Adjacency) -> csr_array:

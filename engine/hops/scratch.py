@@ -7,14 +7,11 @@ does not give them back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Lock
-
 import numpy as np
 from numpy.typing import NDArray
 
-_KEPT = 8
+# How many of a size are kept for the next searches.
+_KEPT = 4
 
 
 class Scratch:
@@ -36,23 +33,29 @@ class Scratch:
         self.label: NDArray[np.int64] = np.empty(size, dtype=np.int64)
 
 
-_free: list[Scratch] = []
-_lock = Lock()
+# Those not lent, by the bit length of their size. Taking and putting back are single steps, safe between threads.
+_free: dict[int, list[Scratch]] = {}
 
 
-@contextmanager
-def borrowed(size: int) -> Iterator[Scratch]:
-    """Working arrays of at least `size` entries."""
-    with _lock:
-        fitting = next((kept for kept in reversed(_free) if size <= kept.size <= 4 * size + 4096), None)
-        if fitting is not None:
-            _free.remove(fitting)
-    scratch = fitting or Scratch(size + size // 8 + 64)
-    yield scratch
-    with _lock:
-        _free.append(scratch)
-        if len(_free) > _KEPT:
-            del _free[0]
+class borrowed:
+    """`with borrowed(size) as scratch`: working arrays of at least `size` entries, back in the pool at the end."""
+
+    __slots__ = ("_pool", "_scratch")
+
+    def __init__(self, size: int) -> None:
+        bits = size.bit_length()
+        self._pool = _free.setdefault(bits, [])
+        try:
+            self._scratch = self._pool.pop()
+        except IndexError:
+            self._scratch = Scratch(1 << bits)
+
+    def __enter__(self) -> Scratch:
+        return self._scratch
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None and len(self._pool) < _KEPT:
+            self._pool.append(self._scratch)
 
 
 def distinct(nodes: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
 from threading import Event, Lock, Thread
 from typing import Literal, TypeAlias
 
@@ -99,10 +98,11 @@ class AutoBackend:
                 self._loading.start()
 
     def _load(self) -> None:
-        if find_spec("numba") is None:
+        try:
+            from hoplite.engine.hops.numba_backend import NumbaBackend
+        except (ImportError, RuntimeError):
+            # Numba is not installed, or finds no folder that it may keep machine code in: NumPy goes on.
             return
-        from hoplite.engine.hops.numba_backend import NumbaBackend
-
         compiled = NumbaBackend()
         if compiled.warm_up(self._stop):
             self._compiled = compiled
@@ -133,6 +133,13 @@ class AutoBackend:
             hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
         )
         self._done(len(found.nodes))
+        return found
+
+    def ball(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        found = self._for(hop).ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+        self._done(len(found))
         return found
 
     def closings(

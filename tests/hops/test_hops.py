@@ -135,7 +135,7 @@ def unpacked(batches: Iterator[TrailBatch]) -> list[tuple[int, Trail]]:
 
 
 @every_backend
-@examples(60)
+@examples(20)
 @given(case=cases())
 def test_expand_finds_the_relationships_of_each_node(backend: BackendName, case: Case) -> None:
     steps = hops.expand(case.hop, case.source_array, backend=backend)
@@ -144,7 +144,7 @@ def test_expand_finds_the_relationships_of_each_node(backend: BackendName, case:
     assert found == Counter((row, *step) for row, node in enumerate(case.sources) for step in case.steps(node))
 
 
-@examples(60)
+@examples(20)
 @given(case=cases(), limit=st.integers(1, 5))
 def test_expand_chunks_are_bounded_and_complete(case: Case, limit: int) -> None:
     pieces = list(hops.expand_chunks(case.hop, case.source_array, limit))
@@ -155,7 +155,7 @@ def test_expand_chunks_are_bounded_and_complete(case: Case, limit: int) -> None:
     assert found == Counter((row, *step) for row, node in enumerate(case.sources) for step in case.steps(node))
 
 
-@examples(60)
+@examples(20)
 @given(case=cases())
 def test_expand_into_finds_the_relationships_between_two_nodes(case: Case) -> None:
     steps = hops.expand_into(case.hop, case.source_array, case.target_array)
@@ -168,7 +168,7 @@ def test_expand_into_finds_the_relationships_between_two_nodes(case: Case) -> No
 
 
 @every_backend
-@examples(40)
+@examples(13)
 @given(case=cases())
 def test_degrees_count_steps(backend: BackendName, case: Case) -> None:
     counts = hops.degrees(case.hop, case.source_array, backend=backend)
@@ -176,7 +176,7 @@ def test_degrees_count_steps(backend: BackendName, case: Case) -> None:
 
 
 @every_backend
-@examples(150)
+@examples(50)
 @given(case=cases(8))
 def test_reach_finds_the_ends_of_trails(backend: BackendName, case: Case) -> None:
     ends = hops.reach(case.hop, case.source_array, case.lower, case.upper, backend=backend)
@@ -187,7 +187,7 @@ def test_reach_finds_the_ends_of_trails(backend: BackendName, case: Case) -> Non
 
 
 @every_backend
-@examples(80)
+@examples(26)
 @given(case=cases(8))
 def test_reach_leaves_out_excluded_relationships(backend: BackendName, case: Case) -> None:
     ends = hops.reach(case.hop, case.source_array, case.lower, case.upper, excluded=case.excluded, backend=backend)
@@ -201,7 +201,7 @@ def test_reach_leaves_out_excluded_relationships(backend: BackendName, case: Cas
 
 
 @every_backend
-@examples(150)
+@examples(50)
 @given(case=cases(8))
 def test_reach_merged_finds_the_ends_from_any_source(backend: BackendName, case: Case) -> None:
     nodes = hops.reach_merged(case.hop, case.source_array, case.lower, case.upper, backend=backend)
@@ -210,7 +210,7 @@ def test_reach_merged_finds_the_ends_from_any_source(backend: BackendName, case:
 
 
 @every_backend
-@examples(60)
+@examples(20)
 @given(case=cases(8))
 def test_levels_are_shortest_distances(backend: BackendName, case: Case) -> None:
     found = hops.levels(case.hop, case.source_array, case.upper, backend=backend)
@@ -225,7 +225,7 @@ def test_levels_are_shortest_distances(backend: BackendName, case: Case) -> None
 
 
 @every_backend
-@examples(80)
+@examples(26)
 @given(case=cases(8), chunk=st.sampled_from([1, 5, 1000]), exclude=st.booleans())
 def test_trails_are_all_there_once(backend: BackendName, case: Case, chunk: int, exclude: bool) -> None:
     batches = hops.trails(
@@ -244,7 +244,7 @@ def test_trails_are_all_there_once(backend: BackendName, case: Case, chunk: int,
 
 
 @every_backend
-@examples(80)
+@examples(26)
 @given(case=cases(8), for_each_row=st.booleans())
 def test_trails_to_given_ends(backend: BackendName, case: Case, for_each_row: bool) -> None:
     ask = partial(hops.trails, case.hop, case.source_array, case.lower, case.upper, backend=backend)
@@ -261,7 +261,7 @@ def test_trails_to_given_ends(backend: BackendName, case: Case, for_each_row: bo
 
 
 @every_backend
-@examples(60)
+@examples(20)
 @given(case=cases(8))
 def test_count_trails(backend: BackendName, case: Case) -> None:
     counts = hops.count_trails(case.hop, case.source_array, case.lower, case.upper, backend=backend)
@@ -269,7 +269,7 @@ def test_count_trails(backend: BackendName, case: Case) -> None:
 
 
 @every_backend
-@examples(80)
+@examples(26)
 @given(case=cases(8), lower=st.integers(0, 1), every=st.booleans())
 def test_shortest_paths(backend: BackendName, case: Case, lower: int, every: bool) -> None:
     batches = hops.shortest_paths(
