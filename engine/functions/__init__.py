@@ -9,7 +9,9 @@ from hoplite.engine.functions import (
     mathematical,
     predicates,
     scalar,
+    spatial,
     strings,
+    temporal,
     value_type,
     vector,
 )
@@ -23,7 +25,9 @@ __all__ = [
     "mathematical",
     "predicates",
     "scalar",
+    "spatial",
     "strings",
+    "temporal",
     "value_type",
     "vector",
 ]
