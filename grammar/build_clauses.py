@@ -327,16 +327,16 @@ def concurrency(source: Source, span: Span, count: Expression | None, word: Toke
     return Concurrency(count)
 
 
-def rows_option(source: Source, span: Span, rows: Expression) -> tuple[str, Expression]:
-    return "rows", rows
+def rows_option(source: Source, span: Span, rows: Expression) -> tuple[str, Expression, Span]:
+    return "rows", rows, span
 
 
-def error_option(source: Source, span: Span, behaviour: Token) -> tuple[str, str]:
-    return "on_error", behaviour.word
+def error_option(source: Source, span: Span, behaviour: Token) -> tuple[str, str, Span]:
+    return "on_error", behaviour.word, span
 
 
-def status_option(source: Source, span: Span, variable: ast.Variable) -> tuple[str, ast.Variable]:
-    return "status", variable
+def status_option(source: Source, span: Span, variable: ast.Variable) -> tuple[str, ast.Variable, Span]:
+    return "status", variable, span
 
 
 _OPTION_NAMES = {"rows": "OF ROWS", "on_error": "ON ERROR", "status": "REPORT STATUS"}
@@ -346,12 +346,12 @@ def in_transactions(
     source: Source,
     span: Span,
     concurrency: Concurrency | None,
-    *options: tuple[str, Expression | str],
+    *options: tuple[str, Expression | str, Span],
 ) -> ast.InTransactions:
     given: dict[str, Expression | str] = {}
-    for name, value in options:
+    for name, value, where in options:
         if name in given:
-            raise source.error(f"Duplicated {_OPTION_NAMES[name]} parameter", span.start)
+            source.complain(f"Duplicated {_OPTION_NAMES[name]} parameters", where.start)
         given[name] = value
     rows, on_error, status = given.get("rows"), given.get("on_error"), given.get("status")
     assert not isinstance(rows, str)

@@ -85,7 +85,7 @@ def _old_octal(text: str) -> str:
 
 
 def number(source: Source, span: Span, token: Token) -> ast.Literal:
-    if token.word == "INTEGER":
+    if token.word == "integer":
         return ast.Literal(integer_of(source, token), span)
     text = token.text
     if not _FLOAT.fullmatch(text):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hoplite.errors import INVALID_SYNTAX
 from hoplite.grammar import ast
-from hoplite.grammar.ast import Expression, LabelExpression, Span
+from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_clauses import (
     Limit,
     OrderBy,
@@ -26,19 +27,29 @@ class Target:
     """What an index or a constraint is for: `(n:Label)` or `()-[r:TYPE]-()`."""
 
     entity: str
-    variable: ast.Variable | None
+    variable: ast.Variable
     labels: tuple[str, ...]
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    keys: tuple[str, ...]
-    is_lookup: bool = False
+class Key:
+    """`n.key`"""
+
+    variable: ast.Variable
+    name: str
 
 
-def or_replace(source: Source, span: Span, word: Token) -> Span:
-    return span
+@dataclass(frozen=True, slots=True)
+class ConstraintKind:
+    """`UNIQUE`, `KEY`, `NOT NULL` or `TYPED` with a type; `entity` where NODE or RELATIONSHIP is written before it."""
+
+    kind: str
+    entity: str | None = None
+    type: ast.TypeName | None = None
+
+
+def or_replace(source: Source, span: Span, word: Token) -> bool:
+    return True
 
 
 def if_not_exists(source: Source, span: Span, word: Token) -> bool:
@@ -49,51 +60,36 @@ def if_exists(source: Source, span: Span, word: Token) -> bool:
     return True
 
 
-def schema_target(source: Source, span: Span, *elements: ast.NodePattern | ast.RelationshipPattern) -> Target:
-    element = elements[len(elements) // 2]
-    if isinstance(element, ast.RelationshipPattern):
-        return Target("RELATIONSHIP", element.variable, _names(element.types), span)
-    return Target("NODE", element.variable, _names(element.labels), span)
+def node_target(source: Source, span: Span, variable: ast.Variable, *labels: ast.LabelName) -> Target:
+    return Target("NODE", variable, tuple(label.name for label in labels))
 
 
-def _names(labels: LabelExpression | None) -> tuple[str, ...]:
-    match labels:
-        case ast.LabelName(name=name):
-            return (name,)
-        case ast.LabelOr(operands=operands):
-            return tuple(name for operand in operands for name in _names(operand))
-        case _:
-            return ()
+def relationship_target(source: Source, span: Span, *parts: Token | ast.Variable | ast.LabelName) -> Target:
+    variable = next(part for part in parts if isinstance(part, ast.Variable))
+    labels = tuple(part.name for part in parts if isinstance(part, ast.LabelName))
+    return Target("RELATIONSHIP", variable, labels)
 
 
-def property_key(source: Source, span: Span, variable: ast.Variable, key: Token) -> str:
-    return name_of(key)
+def property_key(source: Source, span: Span, variable: ast.Variable, key: Token) -> Key:
+    return Key(variable, name_of(key))
 
 
-def index_keys(source: Source, span: Span, *keys: str) -> Keys:
-    return Keys(keys)
-
-
-def lookup_keys(source: Source, span: Span, function: ast.FunctionCall) -> Keys:
-    return Keys((), True)
-
-
-def constraint_keys(source: Source, span: Span, *keys: str) -> Keys:
-    return Keys(keys)
+def schema_keys(source: Source, span: Span, *keys: Key) -> tuple[Key, ...]:
+    return keys
 
 
 def create_index(
     source: Source,
     span: Span,
-    or_replace: Span | None,
+    or_replace: bool | None,
     kind: Token | None,
     name: SchemaName,
     if_not_exists: bool | None,
     target: Target,
-    keys: Keys,
+    keys: tuple[Key, ...] | ast.FunctionCall,
     options: Expression | None,
 ) -> ast.CreateIndex:
-    _refuse_replace(source, "index", or_replace)
+    _refuse_replace(source, "index", or_replace, span)
     kind_name = kind.word if kind else "RANGE"
     if kind_name == "BTREE":
         assert kind is not None
@@ -103,18 +99,44 @@ def create_index(
         _schema_name(name),
         target.entity,
         target.labels,
-        keys.keys,
+        _checked_keys(source, span, target, keys),
         if_not_exists is not None,
         options,
         span,
     )
 
 
-def _refuse_replace(source: Source, what: str, or_replace: Span | None) -> None:
-    if or_replace is not None:
+def _checked_keys(
+    source: Source, span: Span, target: Target, keys: tuple[Key, ...] | ast.FunctionCall
+) -> tuple[str, ...]:
+    if isinstance(keys, tuple):
+        for key in keys:
+            _check_variable(source, target, key.variable)
+        return tuple(key.name for key in keys)
+    function = "labels" if target.entity == "NODE" else "type"
+    if keys.name.lower() != function:
+        message = (
+            f"Failed to create {target.entity.lower()} lookup index: Function '{keys.name}' is not allowed, "
+            f"valid function is '{function}'."
+        )
+        source.complain(message, span.start, INVALID_SYNTAX)
+    for argument in keys.arguments:
+        if isinstance(argument, ast.Variable):
+            _check_variable(source, target, argument)
+    return ()
+
+
+def _check_variable(source: Source, target: Target, variable: ast.Variable) -> None:
+    if variable != target.variable:
+        source.complain(f"Variable `{variable.name}` not defined", variable.span.start)
+
+
+def _refuse_replace(source: Source, what: str, or_replace: bool | None, span: Span) -> None:
+    if or_replace:
         source.complain(
             f"Failed to create {what}: `OR REPLACE` cannot be used together with this command.",
-            or_replace.start,
+            span.start,
+            INVALID_SYNTAX,
         )
 
 
@@ -122,41 +144,40 @@ def _schema_name(name: SchemaName) -> str | ast.Parameter | None:
     return name_of(name) if isinstance(name, Token) else name
 
 
-def unique_constraint(source: Source, span: Span, entity: Token | None, word: Token) -> tuple[str, ast.TypeName | None]:
-    return "UNIQUE", None
+def constraint_kind(source: Source, span: Span, entity: Token | None, word: Token) -> ConstraintKind:
+    return ConstraintKind(word.word, entity.word if entity else None)
 
 
-def key_constraint(source: Source, span: Span, entity: Token | None, word: Token) -> tuple[str, ast.TypeName | None]:
-    return "KEY", None
+def existence_constraint(source: Source, span: Span, word: Token) -> ConstraintKind:
+    return ConstraintKind("NOT NULL")
 
 
-def existence_constraint(source: Source, span: Span) -> tuple[str, ast.TypeName | None]:
-    return "NOT NULL", None
-
-
-def type_constraint(source: Source, span: Span, type: ast.TypeName) -> tuple[str, ast.TypeName | None]:
-    return "TYPED", type
+def type_constraint(source: Source, span: Span, type: ast.TypeName) -> ConstraintKind:
+    return ConstraintKind("TYPED", None, type)
 
 
 def create_constraint(
     source: Source,
     span: Span,
-    or_replace: Span | None,
+    or_replace: bool | None,
     name: SchemaName,
     if_not_exists: bool | None,
     target: Target,
-    keys: Keys,
-    kind: tuple[str, ast.TypeName | None],
+    keys: tuple[Key, ...],
+    kind: ConstraintKind,
     options: Expression | None,
 ) -> ast.CreateConstraint:
-    _refuse_replace(source, "constraint", or_replace)
+    _refuse_replace(source, "constraint", or_replace, span)
+    if kind.entity is not None and (kind.entity == "NODE") != (target.entity == "NODE"):
+        message = f"'IS {kind.entity} {kind.kind}' does not allow {target.entity.lower()} patterns"
+        source.complain(message, target.variable.span.start, INVALID_SYNTAX)
     return ast.CreateConstraint(
-        kind[0],
+        kind.kind,
         _schema_name(name),
         target.entity,
-        target.labels[0] if target.labels else "",
-        keys.keys,
-        kind[1],
+        target.labels[0],
+        _checked_keys(source, span, target, keys),
+        kind.type,
         if_not_exists is not None,
         options,
         span,
@@ -206,6 +227,13 @@ def show_indexes(source: Source, span: Span, kind: Token | None, word: Token) ->
 
 
 def show_constraint_kind(source: Source, span: Span, *words: Token | None) -> str:
+    last = words[-1]
+    if last is not None and last.word == "EXISTS":
+        source.complain(
+            "`SHOW CONSTRAINTS` no longer allows the `EXISTS` keyword, "
+            "please use `EXIST` or `PROPERTY EXISTENCE` instead.",
+            span.start,
+        )
     return " ".join(word.word for word in words if word)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hoplite.grammar.table import Table
+from hoplite.grammar.tokens import END
 
 
 def choose_kind(table: Table, states: list[int], kinds: tuple[str, ...]) -> str:
@@ -19,15 +20,20 @@ def choose_kind(table: Table, states: list[int], kinds: tuple[str, ...]) -> str:
 
 def can_shift(table: Table, states: list[int], kind: str) -> bool:
     """Whether reductions lead to a state that shifts this kind of token (or to the end)."""
-    stack = list(states)
+    return advance(table, list(states), kind)
+
+
+def advance(table: Table, states: list[int], kind: str) -> bool:
+    """Reduce and shift without building anything; whether the token was shifted (or the end was reached)."""
     while True:
-        step = table.actions[stack[-1]].get(kind)
+        step = table.actions[states[-1]].get(kind)
         if step is None:
             return False
         if step >= 0:
+            states.append(step)
             return True
         rule = table.rules[-1 - step]
-        del stack[-rule.size :]
-        stack.append(table.goto[stack[-1]][rule.origin])
-        if kind == "$END" and stack[-1] == table.end:
+        del states[-rule.size :]
+        states.append(table.goto[states[-1]][rule.origin])
+        if kind == END and states[-1] == table.end:
             return True

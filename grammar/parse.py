@@ -15,9 +15,9 @@ from hoplite.grammar.build import Action, action
 from hoplite.grammar.commands import refuse_old_forms, server_command
 from hoplite.grammar.lookahead import choose_kind
 from hoplite.grammar.source import Source
-from hoplite.grammar.syntax_errors import unexpected
+from hoplite.grammar.syntax_errors import end_of_input, unexpected
 from hoplite.grammar.table import Table, load_table
-from hoplite.grammar.tokens import Token, tokenize
+from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.grammar.unicode_escapes import replace_escapes
 
 
@@ -39,6 +39,8 @@ def parse(text: str) -> ast.Statement:
     if offsets is not None:
         for token in tokens:
             token.start, token.end = offsets[token.start], offsets[token.end]
+    if all(token.word in ("EXPLAIN", "PROFILE", "CYPHER", "integer", END) for token in tokens):
+        raise end_of_input(text, tokens)
     refuse_old_forms(text, tokens)
     command = server_command(tokens)
     if command is not None:
@@ -88,7 +90,7 @@ def _run(source: Source, tokens: list[Token]) -> ast.Statement:
             values.append(value)
             starts.append(start)
             ends.append(end)
-            if kind == "$END" and states[-1] == table.end:
+            if kind == END and states[-1] == table.end:
                 statement: ast.Statement = value
                 return statement
     raise AssertionError("the end of the text is accepted or refused")

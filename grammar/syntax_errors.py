@@ -1,54 +1,246 @@
-"""The error for a token that does not fit, in Neo4j's words.
+"""The error for a token that does not fit, in Neo4j's words and at Neo4j's place.
 
 `Invalid input 'X': expected an expression, ',', 'AS' ... or <EOF>`: what could have stood there is asked of the parse
-table, and the terminals that continue or begin an expression, a pattern or a name are summed up under that title.
+table, and the terminals that begin or continue an expression, a pattern or a name are summed up under that title.
+
+Neo4j reads a word as a variable when what it would otherwise begin does not work out, and then finds fault with the
+token behind it. Two such words are imitated here: a searched CASE that is not completed (the fault is its first WHEN)
+and a function whose first argument does not begin (the fault is the bracket).
 """
 
 from __future__ import annotations
 
-from hoplite.errors import CypherError, syntax_error
-from hoplite.grammar.lookahead import can_shift, choose_kind
+from collections.abc import Sequence
+
+from hoplite.errors import INVALID_SYNTAX, SYNTAX_ERROR, CypherError, error_at, syntax_error
+from hoplite.grammar.lookahead import advance, can_shift, choose_kind
 from hoplite.grammar.table import Table
 from hoplite.grammar.tokens import END, Token
 
 
 def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> CypherError:
     """The error for the token at `position`, at which the machine stopped."""
+    states, kinds = _replay(table, tokens[:position])
+    blamed = _searched_case(tokens, kinds) or _function_bracket(kinds)
+    if blamed is not None:
+        position, renamed = blamed
+        states = _replay_as_name(table, tokens[:position], renamed)
     token = tokens[position]
     if token.text in ("'", '"'):
-        return syntax_error(
-            "Failed to parse string literal. The query must contain an even number of non-escaped quotes.",
-            text,
-            token.start,
-        )
-    if text[max(token.start - 1, 0) : token.start + 1] == "/*":
-        return syntax_error(
-            "Failed to parse comment. A comment starting on `/*` must have a closing `*/`.",
-            text,
-            token.start,
-        )
-    states = _replay(table, tokens[:position])
-    expected = _expected(table, states)
-    return syntax_error(f"Invalid input '{token.text}': expected {expected}", text, token.start)
+        message = "Failed to parse string literal. The query must contain an even number of non-escaped quotes."
+    elif token.start > 0 and text[token.start - 1 : token.start + 1] == "/*":
+        message = "Failed to parse comment. A comment starting on `/*` must have a closing `*/`."
+    else:
+        message = f"Invalid input '{token.text}': expected {_expected(table, states)}"
+    return syntax_error(message, text, token.start)
 
 
-def _replay(table: Table, tokens: list[Token]) -> list[int]:
-    """The states of the machine after these tokens."""
+def end_of_input(text: str, tokens: list[Token]) -> CypherError:
+    """The error for a text without a statement; only words like EXPLAIN may stand in it."""
+    message = "Unexpected end of input: expected CYPHER, EXPLAIN, PROFILE or Query"
+    if len(tokens) > 1:
+        return error_at(SYNTAX_ERROR, message, text, tokens[-2].end, INVALID_SYNTAX)
+    # Neo4j's own position is odd here: line 0, and an offset of 1 even in an empty text
+    column = 1 if text else 0
+    line = text.strip()
+    caret = " " * (column + 1 if "\n" not in text else 1) + "^"
+    return CypherError(
+        SYNTAX_ERROR,
+        f'{message} (line 0, column {column} (offset: 1))\n"{line}"\n{caret}',
+        INVALID_SYNTAX,
+    )
+
+
+# --- where the fault is ---------------------------------------------------------------------------------------
+
+
+def _replay(table: Table, tokens: list[Token]) -> tuple[list[int], list[str]]:
+    """The states of the machine after these tokens, and the kinds it took them for."""
     states = [table.start]
+    kinds = []
     for token in tokens:
         kind = choose_kind(table, states, token.kinds)
-        while True:
-            step = table.actions[states[-1]][kind]
-            if step >= 0:
-                states.append(step)
-                break
-            rule = table.rules[-1 - step]
-            del states[-rule.size :]
-            states.append(table.goto[states[-1]][rule.origin])
+        advance(table, states, kind)
+        kinds.append(kind)
+    return states, kinds
+
+
+def _replay_as_name(table: Table, tokens: list[Token], renamed: int) -> list[int]:
+    """The states after these tokens if the one at `renamed` is a name."""
+    states, _ = _replay(table, tokens[:renamed])
+    for index, token in enumerate(tokens[renamed:]):
+        kind = "NAME" if index == 0 else choose_kind(table, states, token.kinds)
+        advance(table, states, kind)
     return states
 
 
+def _searched_case(tokens: list[Token], kinds: list[str]) -> tuple[int, int] | None:
+    """The first WHEN of the outermost open `CASE WHEN`, and that CASE."""
+    opened: list[int] = []
+    for index, kind in enumerate(kinds):
+        if kind == "CASE":
+            opened.append(index)
+        elif kind == "END" and opened:
+            opened.pop()
+    for index in opened:
+        if tokens[index + 1].word in ("WHEN", "ELSE"):
+            return index + 1, index
+    return None
+
+
+def _function_bracket(kinds: list[str]) -> tuple[int, int] | None:
+    """The bracket that a function's arguments should have followed, and the function's first word."""
+    bracket = len(kinds) - 1
+    if bracket < 1 or kinds[bracket] != "LPAR":
+        return None
+    first = bracket - 1
+    while kinds[first] == "NAME" and first >= 2 and kinds[first - 1] == "DOT":
+        first -= 2
+    return (bracket, first) if kinds[first] == "FUNCTION" else None
+
+
+# --- what could have stood there ------------------------------------------------------------------------------
+
+_EXPRESSION_SIGNS = frozenset(
+    """
+    PLUS MINUS SLASH PERCENT CIRCUMFLEX DOUBLE_BAR EQUAL NEQ LESSTHAN LE MORETHAN GE INVALID_NEQ REGEQ
+    DOT COLON DOUBLE_COLON LSQB LPAR LBRACE VBAR AMPERSAND BANG DOLLAR DASH LEFT_HEAD NODE_LPAR ITEMS_LSQB PATHS_LSQB
+    AND OR XOR NOT IN CONTAINS STARTS ENDS IS NULL TRUE FALSE INF INFINITY NAN CASE EXISTS COUNT COLLECT COUNT_STAR
+    REDUCE QUANTIFIER TRIM FUNCTION SHORTESTPATH ALLSHORTESTPATHS NAME STRING INTEGER FLOAT PARAMETER ALL LIST ARRAY
+    """.split()  # noqa: SIM905  (a list of words reads as a list of words)
+)
+_PATTERN_WORDS = frozenset(["ANY", "ALL", "SHORTEST", "SHORTESTPATH", "ALLSHORTESTPATHS"])
+_LABEL_SIGNS = frozenset(["NAME", "DOLLAR", "PERCENT", "LPAR", "BANG"])
+_UNMENTIONED = frozenset(["SEMICOLON", "EXPLAIN", "PROFILE", "CYPHER", "BANG", "TYPE_LESS"])
+_SERVER_COMMANDS = (
+    *("ALTER", "USING PERIODIC COMMIT", "START DATABASE", "STOP DATABASE", "DEALLOCATE", "DENY", "DRYRUN"),
+    *("GRANT", "REALLOCATE", "RENAME", "REVOKE", "ENABLE SERVER"),
+)
+_CREATE_COMMANDS = ("ALIAS", "DATABASE", "COMPOSITE DATABASE", "IMMUTABLE", "ROLE", "USER")
+_SPELLED = {
+    "SEPARATOR": "|",
+    "DASH": "-",
+    "STRING_TYPE": "STRING",
+    "INTEGER_TYPE": "INTEGER",
+    "FLOAT_TYPE": "FLOAT",
+    "FUNCTION_WORD": "FUNCTION",
+    "SHORTESTPATH": "shortestPath",
+    "ALLSHORTESTPATHS": "allShortestPaths",
+    "ORDER": "ORDER BY",
+    "LOAD": "LOAD CSV",
+}
+# Neo4j sorts what it expects by the last token it shows or knows of
+_SORTED_AS = {"FOREACH": "(", "LIST": "<", "ARRAY": "<"}
+
+
 def _expected(table: Table, states: list[int]) -> str:
-    kinds = [kind for kind in table.actions[states[-1]] if can_shift(table, states, kind)]
-    words = sorted(kind for kind in kinds if kind != END)
-    return " or ".join(words)
+    row = table.actions[states[-1]]
+    found = {kind for kind in row if can_shift(table, states, kind)} - _UNMENTIONED
+    titles = _take_titles(found, _completes_list(table, states))
+    words = sorted(_words(found, table), key=lambda word: (_SORTED_AS.get(word, word.split()[-1]), word))
+    phrases = sorted(titles) + [f"'{word}'" for word in words]
+    if "INTEGER" in found:
+        phrases.append("a number" if "FLOAT" in found else "an integer value")
+    if END in found:
+        phrases.append("<EOF>")
+    return _listed(phrases)
+
+
+def _completes_list(table: Table, states: list[int]) -> bool:
+    """Whether `]` would end an empty list here."""
+    step = table.actions[states[-1]].get("RSQB", -1)
+    if step < 0:
+        return False
+    return any(after < 0 and table.rules[-1 - after].action == "list_literal" for after in table.actions[step].values())
+
+
+def _take_titles(found: set[str], in_empty_list: bool) -> set[str]:
+    """Sum up terminals under titles; those that a title covers are taken out of `found`."""
+    if "NORMALIZED" in found:
+        found -= _LABEL_SIGNS
+        return set()
+    if {"SHORTESTPATH", "RETURN"} <= found or "AND" in found:  # EXISTS { or behind an operand
+        return _take_expression(found, "AND" in found)
+    if "CASE" in found:
+        if in_empty_list:
+            found.discard("RSQB")
+        return _take_expression(found, False)
+    titles = _take_pattern(found)
+    if {"DOT", "LBRACE"} <= found or found == {"DOT", "EQUAL"}:  # the target of SET and REMOVE
+        titles.add("an expression")
+        found.discard("LBRACE")
+    if "NAME" in found:
+        found.discard("NAME")
+        if "PERCENT" in found:
+            titles.add("a node label/relationship type name")
+        elif "COLON" in found:
+            titles.add("a variable name")
+        else:
+            titles.add("an identifier")
+    if "PARAMETER" in found:
+        found.discard("PARAMETER")
+        titles.add("a parameter")
+    if "STRING" in found:
+        found.discard("STRING")
+        titles.add("a string")
+    return titles
+
+
+def _take_expression(found: set[str], has_operand: bool) -> set[str]:
+    if {"SHORTESTPATH", "RETURN"} <= found and not has_operand:
+        found.clear()
+        return {"an expression"}
+    found -= _EXPRESSION_SIGNS
+    if has_operand:
+        found.discard("STAR")
+    return {"an expression"}
+
+
+def _take_pattern(found: set[str]) -> set[str]:
+    if found == {"LSQB", "MINUS"}:
+        found.discard("LSQB")
+    if found == {"DASH", "LEFT_HEAD"}:
+        found.discard("LEFT_HEAD")
+        return set()
+    if {"PLUS", "STAR", "LBRACE"} <= found:  # a quantifier may follow
+        found -= {"PLUS", "STAR", "LBRACE", "MORETHAN"}
+        if found == {"LPAR"}:
+            return set()
+    begins = "SHORTESTPATH" in found and "NAME" in found
+    if begins:
+        found -= {"NAME", *_PATTERN_WORDS}
+    elif "SHORTESTPATH" in found:
+        found -= {"ANY", "ALL", "SHORTEST"}
+        return set()
+    is_path_name = found == {"EQUAL"} or {"EQUAL", "COLON", "RPAR"} <= found
+    if begins or is_path_name or "DASH" in found or ("LPAR" in found and {"RPAR", "COMMA", "RETURN"} & found):
+        found -= {"LPAR", "DASH", "LEFT_HEAD", "EQUAL"}
+        return {"a graph pattern"}
+    return set()
+
+
+def _words(found: set[str], table: Table) -> set[str]:
+    spelled = {name: text for text, name in table.vocabulary.signs.items()}
+    spelled.update(_SPELLED)
+    words = {spelled.get(kind, kind) for kind in found - {"INTEGER", "FLOAT", END}}
+    if "SHOW" in words and "MATCH" in words:
+        words.update(_SERVER_COMMANDS)
+    if {"CONSTRAINT", "INDEX", "VECTOR"} <= words:
+        kinds = {"BTREE", "FULLTEXT", "LOOKUP", "POINT", "RANGE", "TEXT", "VECTOR"}
+        words = (words - kinds - {"OR"}) | {f"{kind} INDEX" for kind in kinds} | {"OR REPLACE", *_CREATE_COMMANDS}
+    if "IF" in words:
+        words.discard("IF")
+        words.add("IF NOT EXISTS" if "FOR" in words else "IF EXISTS")
+    if "FROM" in words and "WITH" in words:
+        words.discard("WITH")
+        words.add("WITH HEADERS")
+    if "PROPERTY" in words and "ZONED" in words:
+        words.discard("PROPERTY")
+        words.add("PROPERTY VALUE")
+    return words
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return f"{', '.join(phrases[:-1])} or {phrases[-1]}"

@@ -5,9 +5,10 @@ grammar. Every token therefore carries a tuple of kinds, and the parser takes th
 (`parse.py`). A word that is a keyword may be that keyword or a NAME; most signs have one kind only. One pass over the
 tokens, with the brackets paired, then puts the kinds in order by these rules:
 
-    (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows
+    (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows,
+                                              or if it holds nothing
     - <        DASH, LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
-    [x IN      ITEMS_LSQB before LSQB         if no comma stands in the bracket
+    [x IN      ITEMS_LSQB before LSQB         unless a comma follows before any WHERE or "|"
     [( [p = (  PATHS_LSQB before LSQB         if a pattern follows and a "|" stands in the bracket
     |          SEPARATOR before VBAR          the first of reduce() and FOREACH; of a comprehension the last if it has a
                                               WHERE (`[n IN ns WHERE n:A|B | n.x]`), else the first
@@ -18,7 +19,7 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     reduce     REDUCE first                   before "(x =", else FUNCTION or NAME
     count      COUNT_STAR before "(*)"; COUNT, EXISTS, COLLECT before "{" unless a map projection follows; else a name
     trim       TRIM                           if FROM stands in its bracket
-    shortestPath                              the keyword before "(", else a name
+    shortestPath                              the keyword before "((", else a name
     NOT, CASE, DISTINCT                       the keyword only if an expression may follow
     WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate
     any word   NAME first                     before "=": it is a path variable or a property
@@ -35,7 +36,10 @@ Kinds = tuple[str, ...]
 
 @dataclass(slots=True)
 class Token:
-    """A piece of the text; `word` is its keyword in upper case, its sign, or its kind."""
+    """A piece of the text.
+
+    `word` is its keyword in upper case or its sign; NAME for other words; `string`, `integer` and so on for literals.
+    """
 
     kinds: Kinds
     word: str
@@ -54,13 +58,13 @@ class Vocabulary:
 
 _SCANNER = re.compile(
     r"""
-      (?P<SPACE>   (?: [\s\u180e\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
-    | (?P<WORD>    [^\W\d]\w* )
+      (?P<SPACE>   (?: [\s\u180e\u200b\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
+    | (?P<WORD>    [^\W\d][\w$]* )
     | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
                    [-()\[\]{},:;=<>+*/%^|&!] )
     | (?P<STRING>  '(?:[^'\\]|\\(?s:.))*' | "(?:[^"\\]|\\(?s:.))*" )
-    | (?P<NUMBER>  0[xXoO]\w* | (?:\d\w*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: \w+ | `(?:[^`]|``)*` ) )
+    | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [\w$]+ | `(?:[^`]|``)*` ) )
     | (?P<NAME>    `(?:[^`]|``)*` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
@@ -69,7 +73,6 @@ _SCANNER = re.compile(
 )
 
 END = "$END"
-UNKNOWN = "UNKNOWN"
 
 
 def tokenize(text: str, vocabulary: Vocabulary) -> list[Token]:
@@ -100,10 +103,11 @@ def _scan(text: str, vocabulary: Vocabulary) -> list[Token]:
             tokens.append(Token((signs[piece],), piece, piece, start, end))
         elif group == "NUMBER":
             kind = "INTEGER" if _is_integer(piece) else "FLOAT"
-            tokens.append(Token((kind,), kind, piece, start, end))
+            tokens.append(Token((kind,), kind.lower(), piece, start, end))
         else:
             assert group is not None
-            tokens.append(Token((group,), group, piece, start, end))
+            word = group if group == "NAME" else group.lower()
+            tokens.append(Token((group,), word, piece, start, end))
     tokens.append(Token((END,), END, "", len(text), len(text)))
     return tokens
 
@@ -120,13 +124,13 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
 _DOUBLE_SIGNS = ("..", "<=", ">=", "<>", "=~", "!=", "+=", "::", "||")
 _NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
-    ["STRING", "INTEGER", "FLOAT", "PARAMETER", "DOLLAR", UNKNOWN, END]
+    ["string", "integer", "float", "parameter", "dollar", "unknown", END]
 )
 _ENDS_EXPRESSION = _NO_WORD.difference(
-    ["(", "[", "{", "+", "-", "!", "STRING", "INTEGER", "FLOAT", "PARAMETER", "DOLLAR", UNKNOWN]
+    ["(", "[", "{", "+", "-", "!", "string", "integer", "float", "parameter", "dollar", "unknown"]
 ).union(["AS", "AND", "OR", "XOR", "IS", "IN", "THEN", "WHEN", "STARTS", "ENDS", "CONTAINS"])
-_AFTER_NODE_NAME = frozenset([")", ":", "{", "PARAMETER", "WHERE", "IS"])
-_AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "PARAMETER"])
+_AFTER_NODE_NAME = frozenset([")", ":", "{", "parameter", "WHERE", "IS"])
+_AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "parameter"])
 
 
 class _Row:
@@ -185,7 +189,7 @@ class _Row:
         if index not in self.partner:
             return False
         first = self.word(index + 1)
-        if first in (")", ":", "{", "WHERE", "IS", "PARAMETER"):
+        if first in (")", ":", "{", "WHERE", "IS", "parameter"):
             return True
         return self.is_word(index + 1) and self.word(index + 2) in _AFTER_NODE_NAME
 
@@ -224,14 +228,15 @@ def _name_or_function(row: _Row, index: int) -> Kinds:
 
 
 def _round_bracket(row: _Row, index: int) -> None:
-    if row.opens_pattern(index):
+    if row.opens_pattern(index) or row.word(index + 1) == ")":
         row.tokens[index].kinds = ("NODE_LPAR", "LPAR")
 
 
 def _square_bracket(row: _Row, index: int) -> None:
     bars: list[int] = []
     if row.is_word(index + 1) and row.word(index + 2) == "IN":
-        if row.outermost(index, frozenset([","])):
+        parts = row.outermost(index, frozenset([",", "WHERE", "|"]))
+        if parts and row.words[parts[0]] == ",":
             return
         row.tokens[index].kinds = ("ITEMS_LSQB", "LSQB")
         bars = row.outermost(index, frozenset(["|"]))
@@ -271,8 +276,8 @@ def _quantifier(row: _Row, index: int) -> None:
     keyword = token.kinds[:-1]
     if row.word(index + 1) == "(" and row.is_word(index + 2) and row.word(index + 3) == "IN":
         token.kinds = ("QUANTIFIER", *keyword, "FUNCTION", "NAME")
-    elif row.word(index + 1) == "=":
-        token.kinds = ("NAME", *keyword)
+    elif row.word(index + 1) in _ENDS_EXPRESSION:
+        token.kinds = (*_name_or_function(row, index), *keyword)
     else:
         token.kinds = (*keyword, *_name_or_function(row, index))
 
@@ -331,8 +336,8 @@ def _trim(row: _Row, index: int) -> None:
 
 def _before_bracket(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) != "(":
-        token.kinds = ("NAME",)
+    if row.word(index + 1) != "(" or row.word(index + 2) != "(":
+        token.kinds = _name_or_function(row, index)
 
 
 def _literal_word(row: _Row, index: int) -> None:
@@ -347,8 +352,11 @@ def _before_expression(row: _Row, index: int) -> None:
     token = row.tokens[index]
     keyword = token.kinds[0]
     following = row.word(index + 1)
-    if following in _ENDS_EXPRESSION and not (
-        (keyword == "DISTINCT" and (following == "*" or row.word(index - 1) == "("))
+    if row.word(index - 1) == "IS":
+        token.kinds = (keyword,)
+    elif following in _ENDS_EXPRESSION and not (
+        (row.is_word(index + 1) and row.word(index + 2) == "(")
+        or (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
         or (keyword == "CASE" and following == "WHEN")
     ):
         token.kinds = ("NAME", keyword)

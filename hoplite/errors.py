@@ -22,7 +22,6 @@ column, the offset, the source line and a caret, as Neo4j does. Run-time errors 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,7 @@ EXECUTION_FAILED = "Neo.DatabaseError.Statement.ExecutionFailed"
 OUT_OF_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 
 UNCLASSIFIED = "50N42"
+INVALID_SYNTAX = "42001"
 INTERNAL = "50N00"
 
 _DESCRIPTIONS = {
@@ -61,7 +61,7 @@ _DESCRIPTIONS = {
     "22015": "error: data exception - interval field overflow",
     "22G03": "error: data exception - invalid value type",
     "22N38": "error: data exception - invalid function argument",
-    "42001": "error: syntax error or access rule violation - invalid syntax",
+    INVALID_SYNTAX: "error: syntax error or access rule violation - invalid syntax",
     "42N76": "error: syntax error or access rule violation - unsupported index hint",
     "51N23": "error: system configuration or operation exception - cyclic shortest path search",
 }
@@ -114,34 +114,36 @@ def cypher_error(code: str, message: str, gql_status: str = UNCLASSIFIED) -> Cyp
 
 # --- errors that point into the text ------------------------------------------------------------
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-
 
 def position_of(text: str, offset: int) -> Position:
-    """Line and column of a character offset.
+    """Line, column and offset of a character, counted as Neo4j does: in UTF-16 units, so that an emoji counts twice.
 
     >>> position_of("RETURN 1\\n+ x", 11)
     Position(line=2, column=3, offset=11)
     """
-    line, line_start = 1, 0
-    for end in _LINE_END.finditer(text, 0, offset):
-        line, line_start = line + 1, end.end()
-    return Position(line, offset - line_start + 1, offset)
+    before = text[:offset]
+    line_start = before.rfind("\n") + 1
+    return Position(before.count("\n") + 1, _utf16_length(before[line_start:]) + 1, _utf16_length(before))
 
 
-def with_position(message: str, text: str, position: Position) -> str:
+def _utf16_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def with_position(message: str, text: str, offset: int) -> str:
     """`message` followed by the place, the line of the text and a caret under the column."""
-    line_start = position.offset - position.column + 1
-    found = _LINE_END.search(text, line_start)
-    source_line = text[line_start : found.start() if found else len(text)]
+    position = position_of(text, offset)
+    line_start = text.rfind("\n", 0, offset) + 1
+    line_end = text.find("\n", offset)
+    source_line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip()
     place = f"line {position.line}, column {position.column} (offset: {position.offset})"
     return f'{message} ({place})\n"{source_line}"\n{" " * position.column}^'
 
 
 def error_at(code: str, message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
     """An error of any code that points at a character of the query text."""
-    position = position_of(text, min(offset, len(text)))
-    return CypherError(code, with_position(message, text, position), gql_status, position)
+    offset = min(offset, len(text))
+    return CypherError(code, with_position(message, text, offset), gql_status, position_of(text, offset))
 
 
 def syntax_error(message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
