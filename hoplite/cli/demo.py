@@ -91,6 +91,19 @@ def _explain(console: Console, db: Database, title: str, query: str) -> None:
 
 def _retrieve(console: Console, db: Database, title: str) -> None:
     _heading(console, title)
+    seeds = db.run("MATCH (n) WHERE n.name IN ['Gout', 'Colchicine'] RETURN id(n)").value()
+    console.print(Syntax(f"db.khop({seeds}, k=2, direction='both')", "python", background_color="default"))
+    began = time.perf_counter()
+    found = db.khop(seeds, 2, direction="both")
+    elapsed = (time.perf_counter() - began) * 1000
+    counts = db.run(
+        "MATCH (n) WHERE id(n) IN $ids RETURN labels(n)[0] AS label, count(*) AS nodes ORDER BY nodes DESC",
+        ids=[int(node) for node in found],
+    )
+    console.print(table(counts.keys(), counts.values()))
+    console.print(Text(f"{len(found)} nodes, {elapsed:.1f} ms; the shortest paths to them are the evidence:", "dim"))
+    for path in db.khop(seeds, 2, direction="both", exact=True, paths=True)[:3]:
+        console.print(Text(f"  {cypher_text(path)}", "green"), soft_wrap=True)
 
 
 def _fail(console: Console, db: Database, title: str, query: str) -> None:

@@ -1,7 +1,8 @@
-"""What is in a graph: names for completion, and a table of labels and types with their counts and keys."""
+"""What is in a graph: names for completion, and tables of labels and types with their counts."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,31 +24,31 @@ class SchemaNames:
 
 
 def read_names(db: Database) -> SchemaNames:
-    def column(query: str) -> tuple[str, ...]:
-        return tuple(sorted(db.run(query).value()))
+    from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS
 
+    schema = db.schema()
+    functions = {entry.signature.name for entry in (*FUNCTIONS.values(), *AGGREGATES.values())}
     return SchemaNames(
-        labels=column("CALL db.labels() YIELD label RETURN label"),
-        types=column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
-        keys=column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+        labels=tuple(sorted(schema["labels"])),
+        types=tuple(sorted(schema["relationship_types"])),
+        keys=tuple(sorted(schema["property_keys"])),
+        functions=tuple(sorted(functions)),
     )
 
 
 def print_schema(db: Database, console: Console | None = None) -> None:
     console = console or Console()
-    labels = db.run(
-        "MATCH (n) UNWIND labels(n) AS label WITH label, n UNWIND [null] + keys(n) AS key "
-        "WITH label, count(DISTINCT n) AS nodes, collect(DISTINCT key) AS keys RETURN label, nodes, keys ORDER BY label"
-    ).values()
-    types = db.run(
-        "MATCH ()-[r]->() UNWIND [null] + keys(r) AS key WITH type(r) AS type, count(DISTINCT r) AS relationships, "
-        "collect(DISTINCT key) AS keys RETURN type, relationships, keys ORDER BY type"
-    ).values()
-    nodes, relationships = db.run("RETURN COUNT { MATCH (n) }, COUNT { MATCH ()-[r]->() }").values()[0]
-    if labels:
-        console.print(table(("label", "nodes", "keys"), [(*row[:2], ", ".join(sorted(row[2]))) for row in labels]))
-    if types:
-        console.print(
-            table(("type", "relationships", "keys"), [(*row[:2], ", ".join(sorted(row[2]))) for row in types])
-        )
+    schema = db.schema()
+    ends: dict[str, list[str]] = defaultdict(list)
+    for start, type_, end, _ in schema["connections"]:
+        ends[type_].append(f"(:{start})-->(:{end})")
+    if labels := sorted(schema["labels"].items()):
+        console.print(table(("label", "nodes"), labels))
+    if types := sorted(schema["relationship_types"].items()):
+        rows = [(type_, count, "\n".join(ends[type_])) for type_, count in types]
+        console.print(table(("type", "relationships", "between"), rows))
+    if schema["property_keys"]:
+        console.print(Text("keys: " + ", ".join(sorted(schema["property_keys"]))))
+    nodes = db.run("MATCH (n) RETURN count(n)").value()[0]
+    relationships = db.run("MATCH ()-[r]->() RETURN count(r)").value()[0]
     console.print(Text(f"{nodes:,} nodes, {relationships:,} relationships"))

@@ -1,0 +1,1 @@
+"""Measurements: `make bench`. Nothing here is asserted, and nothing here is installed."""
