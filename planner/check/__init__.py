@@ -2,9 +2,9 @@
 
     check(parse(text), text, catalogue, parameter_types(parameters))
 
-It finds what Neo4j finds before it runs a statement: names that are not defined or declared twice, types that contradict
-each other, misplaced aggregations and clauses, unknown functions and procedures. What it lets pass, the planner may take
-for valid.
+It finds what Neo4j finds before it runs a statement: names that are not defined or declared twice, types that
+contradict each other, misplaced aggregations and clauses, unknown functions and procedures. What it lets pass, the
+planner may take for valid.
 
     state        what all parts share: text, catalogue, errors          scopes       layers of names
     clauses      the order of clauses, subqueries                       typespec     sets of types
@@ -23,8 +23,9 @@ from hoplite.grammar import ast
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression
 from hoplite.planner.check.commands import check_command
+from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import Check
+from hoplite.planner.check.state import Check, Parts
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec, any_of
 from hoplite.planner.check.warnings import find_notifications
@@ -34,11 +35,14 @@ from hoplite.planner.types import CypherType
 __all__ = ["Checked", "check"]
 
 
+_PARTS = Parts(type_of, check_predicate, check_subquery_expression)
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What the check learns about a statement.
 
-    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has the possible types of each column.
+    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has what each column may hold.
     """
 
     columns: tuple[str, ...]
@@ -61,10 +65,12 @@ def check(
         return _command(body, text, catalogue, specs)
     columns: dict[str, TypeSpec] = {}
     for resolved in (False, True):
-        round = Check(text, catalogue, specs, resolved, check_subquery_expression)
+        round = Check(text, catalogue, specs, resolved, _PARTS)
         columns = check_query(round, body, Scope())
         if round.postponed:
             raise round.postponed[0]
+        if round.doomed and statement.mode != "EXPLAIN":
+            raise round.doomed[0]
     writes = _writes(body, catalogue)
     return Checked(
         columns=tuple(columns),
@@ -76,7 +82,7 @@ def check(
 
 
 def _command(body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]) -> Checked:
-    columns = check_command(Check(text, catalogue, parameters, True, check_subquery_expression), body)
+    columns = check_command(Check(text, catalogue, parameters, True, _PARTS), body)
     schema = isinstance(body, ast.CreateIndex | ast.CreateConstraint | ast.DropSchema)
     return Checked(
         columns=tuple(columns),

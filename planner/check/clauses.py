@@ -10,8 +10,8 @@ from typing import assert_never
 
 from hoplite.grammar import ast
 from hoplite.planner.check import writes
-from hoplite.planner.check.expressions import PROJECTED, VALUE, Place, check_predicate, forbid_aggregates, type_of
-from hoplite.planner.check.patterns import check_match, check_written
+from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
+from hoplite.planner.check.patterns import check_match, check_written, forbid_mixed_lengths
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
 from hoplite.planner.check.scopes import Guard, Scope
@@ -193,9 +193,9 @@ def _check_clause(
         case ast.CallProcedure():
             return scope, check_procedure(check, clause, scope, standalone=standalone)
         case ast.CreateClause(patterns=patterns):
-            check_written(check, patterns, scope, _in_pattern, "CREATE")
+            check_written(check, patterns, scope, "CREATE")
         case ast.MergeClause(pattern=pattern):
-            check_written(check, (pattern,), scope, _in_pattern, "MERGE")
+            check_written(check, (pattern,), scope, "MERGE")
             for item in (*clause.on_create, *clause.on_match):
                 writes.check_set(check, item, scope)
         case ast.SetClause(items=items):
@@ -218,22 +218,14 @@ def _check_clause(
     return scope, None
 
 
-def _in_pattern(check: Check, expression: ast.Expression, scope: Scope) -> TypeSpec:
-    """Neo4j lets aggregating functions pass inside the maps of patterns."""
-    return type_of(check, expression, scope, Place(aggregates=True, truth=False))
-
-
-def _predicate_in_pattern(check: Check, expression: ast.Expression, scope: Scope) -> TypeSpec:
-    return type_of(check, expression, scope, Place(aggregates=True, truth=True))
-
-
 def _check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
-    check_match(check, clause, scope, _predicate_in_pattern)
+    check_match(check, clause, scope)
     for hint in clause.hints:
         for variable in hint.variables:
             check.look_up(variable, scope)
     if clause.predicate is not None:
         check_predicate(check, clause.predicate, scope)
+    forbid_mixed_lengths(check, clause)
 
 
 def _elements(types: TypeSpec) -> TypeSpec:
@@ -244,7 +236,7 @@ def _elements(types: TypeSpec) -> TypeSpec:
 
 
 def _check_foreach(check: Check, clause: ast.ForeachClause, scope: Scope) -> None:
-    types = type_of(check, clause.source, scope, PROJECTED)
+    types = type_of(check, clause.source, scope)
     inner = scope.inner()
     check.declare(clause.variable, _elements(types), inner)
     for part in clause.clauses:

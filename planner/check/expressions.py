@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from hoplite.errors import execution_failed
 from hoplite.grammar import ast
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.patterns import check_label_predicate, check_pattern_expression, declare_comprehension
@@ -58,13 +59,11 @@ _NO_PATTERN_IN_SIZE = (
 class Place:
     """Where an expression stands.
 
-    `aggregates`: aggregating functions are allowed. `truth`: a boolean is asked for. `case`: the subject of the CASE
-    around, which its conditions are about.
+    `aggregates`: aggregating functions are allowed. `truth`: a boolean is asked for.
     """
 
     aggregates: bool = False
     truth: bool = False
-    case: ast.Expression | None = None
 
     @property
     def value(self) -> Place:
@@ -123,6 +122,8 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
                 type_of(check, operand, scope, place.value)
             return BOOLEANS
         case ast.IsNull(operand=operand) | ast.IsType(operand=operand) | ast.IsNormalized(operand=operand):
+            if isinstance(expression, ast.IsType):
+                _check_type_name(check, expression.type)
             type_of(check, operand, scope, place.value)
             return BOOLEANS
         case ast.HasLabels(operand=operand):
@@ -132,15 +133,15 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
                 raise check.mismatch(_ENTITIES, types, operand, INVALID_SYNTAX)
             return BOOLEANS
         case ast.CountStar():
-            _forbid_misplaced(check, expression, place)
+            if not place.aggregates:
+                check.fails_when_run(execution_failed("Aggregations should not be used like this."))
             return _INTEGERS
         case ast.FunctionCall():
             return _call(check, expression, scope, place)
         case ast.Case():
             return _case(check, expression, scope, place)
         case ast.CaseSubject():
-            assert place.case is not None
-            return type_of(check, place.case, scope, replace(place, case=None))
+            raise AssertionError("the subject of a CASE takes its place before a condition is checked")
         case ast.ListComprehension() | ast.Quantifier() | ast.Reduce():
             return _over_list(check, expression, scope, place)
         case ast.PatternComprehension():
@@ -148,15 +149,15 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
         case ast.MapProjection():
             return _map_projection(check, expression, scope, place)
         case ast.PatternExpression(pattern=pattern):
-            check_pattern_expression(check, pattern, scope, type_of)
+            check_pattern_expression(check, pattern, scope)
             if not place.truth:
                 check.later(check.error(_NO_PATTERN, expression.span.start))
             return BOOLEANS
         case ast.ShortestPathExpression(pattern=pattern):
-            check_pattern_expression(check, pattern, scope, type_of)
+            check_pattern_expression(check, pattern, scope)
             return list_spec(exactly(PATH)) if pattern.every else exactly(PATH)
         case ast.SubqueryExpression():
-            return check.subquery(check, expression, scope)
+            return check.parts.check_subquery(check, expression, scope)
         case _:
             assert_never(expression)
 
@@ -175,6 +176,14 @@ def _literal(value: bool | int | float | str | None) -> TypeSpec:
             return exactly(STRING)
         case _:
             assert_never(value)
+
+
+def _check_type_name(check: Check, type: ast.TypeName) -> None:
+    if type.name == "UNION" and len({alternative.not_null for alternative in type.arguments}) > 1:
+        message = "All types in a Closed Dynamic Union must be nullable, or be appended with `NOT NULL`"
+        raise check.error(message, type.span.start)
+    for argument in type.arguments:
+        _check_type_name(check, argument)
 
 
 def _list_literal(check: Check, items: tuple[ast.Expression, ...], scope: Scope, place: Place) -> TypeSpec:
@@ -207,9 +216,9 @@ def check_index(check: Check, node: ast.Index, subject: TypeSpec, index: TypeSpe
     elif subject.only_lists:
         _expect_key(check, "list index must be given as Integer", _INTEGERS, index, node.index)
     elif not subject & (_WITH_PROPERTIES | LISTS) or not subject & (_MAPS | LISTS):
-        if index.everything or not index & (_TEXT | _INTEGERS):
+        if not index & (_TEXT | _INTEGERS):
             check.expect(_MAPS | LISTS, subject, node.subject)
-        elif index & _INTEGERS:
+        elif not index & _TEXT:
             check.expect(LISTS, subject, node.subject)
         elif not subject & _WITH_PROPERTIES:
             check.expect(_MAPS, subject, node.subject)
@@ -270,7 +279,7 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
 
 def _argument(check: Check, name: str, argument: ast.Expression, scope: Scope, place: Place) -> TypeSpec:
     if name == "size" and isinstance(argument, ast.PatternExpression):
-        check_pattern_expression(check, argument.pattern, scope, type_of)
+        check_pattern_expression(check, argument.pattern, scope)
         check.later(check.error(_NO_PATTERN_IN_SIZE, argument.span.start))
         return ALL
     return type_of(check, argument, scope, place.value)
@@ -292,10 +301,10 @@ def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) ->
     return BOOLEANS
 
 
-def _forbid_misplaced(check: Check, call: ast.FunctionCall | ast.CountStar, place: Place) -> None:
+def _forbid_misplaced(check: Check, call: ast.FunctionCall, place: Place) -> None:
     if not place.aggregates:
-        name = "count" if isinstance(call, ast.CountStar) else call.name
-        raise check.error(f"Invalid use of aggregating function {name}(...) in this context", call.span.start)
+        message = f"Invalid use of aggregating function {call.name}(...) in this context"
+        raise check.error(message, call.span.start)
 
 
 def _case(check: Check, node: ast.Case, scope: Scope, place: Place) -> TypeSpec:
@@ -316,8 +325,27 @@ def _case_condition(check: Check, node: ast.Case, condition: ast.Expression, sco
     if node.subject is None:
         types = type_of(check, condition, scope, place.condition)
         check.expect_boolean(types, condition)
+        return
+    if isinstance(condition, ast.IsType) and check.text[condition.span.start :].upper().startswith("IS"):
+        # Neo4j reads `WHEN IS :: INTEGER` as a question about a variable of that name.
+        check.look_up(ast.Variable(check.text[condition.span.start :][:2], condition.span), scope)
     else:
-        type_of(check, condition, scope, replace(place.value, case=node.subject))
+        type_of(check, _about(condition, node.subject), scope, place.value)
+
+
+def _about(condition: ast.Expression, subject: ast.Expression) -> ast.Expression:
+    """A condition of a simple CASE with the subject written out."""
+    match condition:
+        case ast.CaseSubject():
+            return subject
+        case ast.Comparison(operands=operands):
+            return replace(condition, operands=tuple(_about(operand, subject) for operand in operands))
+        case ast.Binary(left=left):
+            return replace(condition, left=_about(left, subject))
+        case ast.IsNull(operand=operand) | ast.IsType(operand=operand) | ast.IsNormalized(operand=operand):
+            return replace(condition, operand=_about(operand, subject))
+        case _:
+            return condition
 
 
 # --- expressions over lists ----------------------------------------------------------------------------------------
@@ -333,15 +361,16 @@ def _over_list(
     inner = scope.inner()
     check.declare(node.variable, lists.unwrapped, inner)
     if node.predicate is not None:
-        forbid_aggregates(check, node.predicate)
         types = type_of(check, node.predicate, inner, replace(place.condition, aggregates=False))
+        forbid_aggregates(check, node.predicate)
         check.expect_boolean(types, node.predicate)
     if isinstance(node, ast.Quantifier):
         return BOOLEANS
     if node.result is None:
         return lists
+    types = type_of(check, node.result, inner, replace(place.value, aggregates=False))
     forbid_aggregates(check, node.result)
-    return list_spec(type_of(check, node.result, inner, replace(place.value, aggregates=False)))
+    return list_spec(types)
 
 
 def forbid_aggregates(check: Check, expression: ast.Expression) -> None:
@@ -358,8 +387,8 @@ def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeS
     inner = scope.inner()
     check.declare(node.variable, lists.unwrapped, inner)
     check.declare(node.accumulator, initial, inner)
-    forbid_aggregates(check, node.step)
     step = type_of(check, node.step, inner, replace(place.value, aggregates=False))
+    forbid_aggregates(check, node.step)
     if not step.within(initial) and not initial.within(step.covariant):
         message = f"Type mismatch: accumulator is {initial} but expression has type {step}"
         raise check.error_at(message, node.step, INVALID_TYPE)
@@ -367,7 +396,7 @@ def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeS
 
 
 def _pattern_comprehension(check: Check, node: ast.PatternComprehension, scope: Scope) -> TypeSpec:
-    inner = declare_comprehension(check, node, scope, type_of)
+    inner = declare_comprehension(check, node, scope)
     if node.predicate is not None:
         check_predicate(check, node.predicate, inner)
     return list_spec(type_of(check, node.result, inner))

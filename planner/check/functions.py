@@ -22,11 +22,13 @@ from hoplite.planner.types import (
     INTEGER,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
+    NUMBER,
     POINT,
     STRING,
     TIME,
     Argument,
     Signature,
+    list_of,
     sql_name,
 )
 
@@ -91,7 +93,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     if own is not None:
         return own
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
-        expected = any_of(_argument(signature, index).types)
+        expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
             raise check.mismatch(expected, types, argument, INVALID_TYPE)
     _check_values(check, call, name)
@@ -104,6 +106,16 @@ def _any(signature: Signature) -> bool:
 
 def _argument(signature: Signature, index: int) -> Argument:
     return signature.arguments[min(index, len(signature.arguments) - 1)]
+
+
+def _accepted(argument: Argument, *, registry: bool) -> TypeSpec:
+    """The types an argument takes. `INTEGER | FLOAT` stands for all numbers in the registry, and in lists."""
+    types = set(argument.types)
+    if registry and {INTEGER, FLOAT} <= types:
+        types.add(NUMBER)
+    if {list_of(INTEGER), list_of(FLOAT)} <= types:
+        types.add(list_of(NUMBER))
+    return any_of(types)
 
 
 def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> None:
@@ -139,8 +151,8 @@ def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequen
             return list_spec(first)
         case "tostring" | "toboolean":
             expected = _OWN_ARGUMENTS[name]
-            if not first.within(expected):
-                message = f"Type mismatch: expected {expected} but was {first}"
+            if not first & expected:
+                message = f"Type mismatch: expected {expected} but was {str(first).replace(' or ', ', ')}"
                 raise check.error_at(message, call.arguments[0], INVALID_TYPE)
             return exactly(STRING if name == "tostring" else BOOLEAN)
         case _:
@@ -164,8 +176,7 @@ def _check_values(check: Check, call: ast.FunctionCall, name: str) -> None:
 
 def _check_point(check: Check, literal: ast.MapLiteral) -> None:
     keys = [key for key, _ in literal.entries]
-    have = {key.lower() for key in keys}
-    if {"x", "y"} <= have or {"latitude", "longitude"} <= have:
+    if {"x", "y"} <= set(keys) or {"latitude", "longitude"} <= set(keys):
         return
     names = ", ".join(f"'{key}'" for key in keys)
     raise check.error(
@@ -214,7 +225,7 @@ def _registry_call(
     if count < signature.least or (signature.most is not None and count > signature.most):
         raise _wrong_count(check, call, signature)
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
-        check.expect(any_of(_argument(signature, index).types), types, argument)
+        check.expect(_accepted(_argument(signature, index), registry=True), types, argument)
     return exactly(*signature.returns) if not _any(signature) else ALL
 
 

@@ -7,7 +7,7 @@ may refer to any part of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar import ast
@@ -18,9 +18,6 @@ from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec, exactly, list_spec
 from hoplite.planner.types import NODE, PATH, RELATIONSHIP, STRING, list_of
-
-# What checks the expressions inside a pattern; `expressions.type_of`, handed in because it needs patterns itself.
-TypeOf = Callable[[Check, ast.Expression, Scope], TypeSpec]
 
 NODES = exactly(NODE)
 RELATIONSHIPS = exactly(RELATIONSHIP)
@@ -33,7 +30,7 @@ Element = ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath
 # --- MATCH -----------------------------------------------------------------------------------------------------------
 
 
-def check_match(check: Check, clause: ast.MatchClause, scope: Scope, type_of: TypeOf) -> None:
+def check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
     """Check the patterns of a MATCH and declare their variables."""
     if clause.mode is not None:
         offset = after(clause.span.start + len("MATCH"), check.text)
@@ -46,8 +43,7 @@ def check_match(check: Check, clause: ast.MatchClause, scope: Scope, type_of: Ty
     for part in clause.patterns:
         _declare_part(check, part, scope)
     for part in clause.patterns:
-        _check_properties(check, part, scope, type_of)
-    _forbid_mixed_lengths(check, clause.patterns)
+        _check_properties(check, part, scope)
 
 
 def _check_part(check: Check, part: ast.PathPattern) -> None:
@@ -95,7 +91,7 @@ def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
     hops = elements[1].hops
     if hops is not None and hops.lower is not None and hops.lower not in (0, 1):
         message = f"{name}(...) does not support a minimal length different from 0 or 1"
-        raise check.error(message, elements[1].span.start)
+        raise check.error(message, hops.span.start + 1)
 
 
 def _check_juxtaposition(check: Check, pattern: ast.PatternChain) -> None:
@@ -213,11 +209,12 @@ def _check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], be
                 )
 
 
-def _forbid_mixed_lengths(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
-    elements = [element for part in parts for element in _elements(part)]
+def forbid_mixed_lengths(check: Check, clause: ast.MatchClause) -> None:
+    """A clause has either quantified paths or variable-length relationships, its predicates counted in."""
+    elements = [element for part in clause.patterns for element in _elements(part)]
     if not any(_is_quantified(element) for element in elements):
         return
-    for element in elements:
+    for element in walk(clause):
         if isinstance(element, ast.RelationshipPattern) and element.hops is not None:
             raise check.error(
                 "Mixing variable-length relationships ('-[*]-') with quantified relationships ('()-->*()') or "
@@ -360,6 +357,9 @@ def _check_types(check: Check, element: ast.RelationshipPattern) -> None:
     types = element.types
     if types is None:
         return
+    if element.hops is not None and any(isinstance(part, ast.LabelAnd | ast.LabelNot) for part in _parts_of(types)):
+        message = "Variable length relationships must not use relationship type expressions."
+        raise check.error(message, label_position(types, check.text))
     for part in _parts_of(types):
         if isinstance(part, ast.LabelAnd) and part.colon:
             message = "Relationship types in a relationship type expressions may not be combined using ':'"
@@ -390,12 +390,12 @@ def check_label_predicate(check: Check, node: ast.HasLabels) -> None:
         raise check.error(message, node.span.start)
 
 
-def _check_dynamic(check: Check, labels: ast.LabelExpression | None, scope: Scope, type_of: TypeOf) -> None:
+def _check_dynamic(check: Check, labels: ast.LabelExpression | None, scope: Scope) -> None:
     if labels is None:
         return
     for part in _parts_of(labels):
         if isinstance(part, ast.DynamicLabel):
-            types = type_of(check, part.expression, scope)
+            types = check.type_of(part.expression, scope)
             if not types & _TOKEN_NAMES:
                 raise check.mismatch(_TOKEN_NAMES, types, part.expression, INVALID_TYPE)
             check_token_name(check, part.expression, part.span.start)
@@ -415,12 +415,12 @@ def check_token_name(check: Check, expression: ast.Expression, offset: int) -> N
 # --- properties and predicates ---------------------------------------------------------------------------------------
 
 
-def _check_properties(check: Check, part: ast.PathPattern, scope: Scope, type_of: TypeOf) -> None:
+def _check_properties(check: Check, part: ast.PathPattern, scope: Scope) -> None:
     for element in chain_of(part).elements:
-        _check_element(check, element, scope, type_of, "MATCH")
+        _check_element(check, element, scope, "MATCH")
 
 
-def _check_element(check: Check, element: Element, scope: Scope, type_of: TypeOf, clause: str) -> None:
+def _check_element(check: Check, element: Element, scope: Scope, clause: str) -> None:
     if isinstance(element, ast.ParenthesizedPath):
         inner = scope
         if element.repetition is not None:
@@ -430,11 +430,11 @@ def _check_element(check: Check, element: Element, scope: Scope, type_of: TypeOf
                 for variable in _variables_of(part):
                     inner.names[variable.name] = types
         for part in element.pattern.elements:
-            _check_element(check, part, inner, type_of, clause)
-        _check_where(check, element.predicate, inner, type_of)
+            _check_element(check, part, inner, clause)
+        _check_where(check, element.predicate, inner)
         return
     names = element.labels if isinstance(element, ast.NodePattern) else element.types
-    _check_dynamic(check, names, scope, type_of)
+    _check_dynamic(check, names, scope)
     inner = scope
     if isinstance(element, ast.RelationshipPattern):
         if element.repetition is not None and element.variable is not None:
@@ -450,19 +450,19 @@ def _check_element(check: Check, element: Element, scope: Scope, type_of: TypeOf
             element.properties.span.start,
         )
     if element.properties is not None:
-        type_of(check, element.properties, inner)
-    _check_where(check, element.predicate, inner, type_of)
+        check.type_of(element.properties, inner)
+    _check_where(check, element.predicate, inner)
 
 
-def _check_where(check: Check, predicate: ast.Expression | None, scope: Scope, type_of: TypeOf) -> None:
+def _check_where(check: Check, predicate: ast.Expression | None, scope: Scope) -> None:
     if predicate is not None:
-        check.expect_boolean(type_of(check, predicate, scope), predicate)
+        check.check_predicate(predicate, scope)
 
 
 # --- CREATE and MERGE ------------------------------------------------------------------------------------------------
 
 
-def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, type_of: TypeOf, clause: str) -> None:
+def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:
     """Check the patterns of a CREATE or MERGE and declare their variables."""
     before = frozenset(scope.visible())
     for part in parts:
@@ -471,7 +471,7 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
         _declare_written(check, part, scope)
     for part in parts:
         for element in chain_of(part).elements:
-            _check_element(check, element, scope, type_of, clause)
+            _check_element(check, element, scope, clause)
     if clause == "CREATE":
         for part in parts:
             _forbid_self_reference(check, part, before)
@@ -601,9 +601,7 @@ def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozense
 # --- patterns as expressions -----------------------------------------------------------------------------------------
 
 
-def check_pattern_expression(
-    check: Check, pattern: ast.PatternChain | ast.ShortestPathFunction, scope: Scope, type_of: TypeOf
-) -> None:
+def check_pattern_expression(check: Check, pattern: ast.PatternChain | ast.ShortestPathFunction, scope: Scope) -> None:
     """Check a pattern that is used as a predicate, or a shortest path used as a value."""
     if isinstance(pattern, ast.ShortestPathFunction):
         _check_shortest_expression(check, pattern, scope)
@@ -627,7 +625,7 @@ def check_pattern_expression(
     for element in chain.elements:
         _declare_element(check, element, inner)
     for element in chain.elements:
-        _check_element(check, element, inner, type_of, "MATCH")
+        _check_element(check, element, inner, "MATCH")
 
 
 def _check_shortest_expression(check: Check, function: ast.ShortestPathFunction, scope: Scope) -> None:
@@ -642,7 +640,7 @@ def _check_shortest_expression(check: Check, function: ast.ShortestPathFunction,
         raise check.error(message, function.span.start)
 
 
-def declare_comprehension(check: Check, node: ast.PatternComprehension, scope: Scope, type_of: TypeOf) -> Scope:
+def declare_comprehension(check: Check, node: ast.PatternComprehension, scope: Scope) -> Scope:
     """The scope inside a pattern comprehension, with the variables of its pattern."""
     inner = scope.inner()
     for element in _opened(node.pattern):
@@ -653,5 +651,5 @@ def declare_comprehension(check: Check, node: ast.PatternComprehension, scope: S
             raise check.error(f"Variable `{name}` already declared", node.path_variable.span.start)
         check.declare(node.path_variable, _PATHS, inner)
     for element in node.pattern.elements:
-        _check_element(check, element, inner, type_of, "MATCH")
+        _check_element(check, element, inner, "MATCH")
     return inner

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from hoplite.errors import PROCEDURE_NOT_FOUND, CypherError, cypher_error
 from hoplite.grammar import ast
-from hoplite.planner.check.expressions import Place, type_of
+from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
 from hoplite.planner.check.typespec import ALL, TypeSpec, any_of, exactly
 from hoplite.planner.types import Field, ProcedureSignature, parse_type
-
-_FILTER = Place(aggregates=True, truth=True)
 
 
 def check_procedure(
@@ -35,7 +33,7 @@ def check_procedure(
             offset = check.text.upper().rfind("WHERE", 0, call.predicate.span.start)
             message = "Cannot use standalone call with WHERE (instead use: `CALL ... WITH * WHERE ... RETURN *`)"
             raise check.error(message, offset, INVALID_SYNTAX)
-        check.expect_boolean(type_of(check, call.predicate, scope, _FILTER), call.predicate)
+        check_predicate(check, call.predicate, scope)
     return columns if standalone else None
 
 

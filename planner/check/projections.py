@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hoplite.grammar import ast
-from hoplite.planner.check.expressions import PROJECTED, VALUE, Place, type_of
+from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in, is_aggregate
 from hoplite.planner.check.positions import position
-from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.render import source
+from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
-from hoplite.planner.check.traverse import children, walk
+from hoplite.planner.check.traverse import children, rewritten, walk
 from hoplite.planner.check.typespec import TypeSpec, exactly
 from hoplite.planner.types import INTEGER
 
 _INTEGERS = exactly(INTEGER)
-_FILTER = Place(aggregates=True, truth=True)  # Neo4j lets aggregating functions pass here
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def check_projection(
     if alias_rule is not None:
         _require_aliases(check, projection, alias_rule)
     columns = _columns(check, projection, types, scope)
-    _forbid_shadowing(check, projection, scope)
+    _forbid_shadowing(check, projection, scope, returning=keyword == "RETURN")
     aggregating = any(aggregates_in(check, item.expression) for item in projection.items)
     after = scope.replaced(columns)
     _check_order(check, projection, predicate, clause, scope, after, aggregating=aggregating)
@@ -64,7 +65,8 @@ def check_projection(
 def _require_aliases(check: Check, projection: ast.Projection, rule: str) -> None:
     for item in projection.items:
         if item.alias is None and not isinstance(item.expression, ast.Variable | ast.MapProjection):
-            raise check.error_at(f"Expression in {rule} must be aliased (use AS)", item.expression, INVALID_SYNTAX)
+            message = f"Expression in {rule} must be aliased (use AS)"
+            raise check.error(message, item.span.start, INVALID_SYNTAX)
 
 
 def _columns(check: Check, projection: ast.Projection, types: list[TypeSpec], scope: Scope) -> dict[str, TypeSpec]:
@@ -84,9 +86,11 @@ def _is_itself(item: ast.ReturnItem) -> bool:
     return isinstance(item.expression, ast.Variable) and item.expression.name == item.name
 
 
-def _forbid_shadowing(check: Check, projection: ast.Projection, scope: Scope) -> None:
+def _forbid_shadowing(check: Check, projection: ast.Projection, scope: Scope, *, returning: bool) -> None:
     for item in projection.items:
         if item.alias is not None and not _is_itself(item):
+            if returning and scope.guard is Guard.IMPORTED:
+                continue  # the clause around says that the name is taken
             check.forbid_shadowing(item.alias.name, item.alias.span.start, scope)
 
 
@@ -114,35 +118,57 @@ def _check_order(
         for expression in expressions:
             type_of(check, expression, visible, VALUE)
         if predicate is not None:
-            check.expect_boolean(type_of(check, predicate, visible, _FILTER), predicate)
+            check_predicate(check, predicate, visible)
         return
     for expression in expressions:
-        _check_narrowed(check, expression, projection, before, after)
+        narrow = _check_narrowed(check, expression, projection, before, after)
+        type_of(check, narrow, after, PROJECTED)
+        _forbid_new_aggregates(check, narrow)
     if predicate is not None:
-        _check_narrowed(check, predicate, projection, before, after)
-        types = type_of(check, predicate, Scope(after.names, before), _FILTER)
-        check.expect_boolean(types, predicate)
+        narrow = _check_narrowed(check, predicate, projection, before, after)
+        check_predicate(check, narrow, after)
 
 
 def _check_narrowed(
     check: Check, expression: ast.Expression, projection: ast.Projection, before: Scope, after: Scope
-) -> None:
-    """Raise where an expression needs a variable that DISTINCT or an aggregation has left behind."""
-    projected = [item.expression for item in projection.items]
-    type_of(check, expression, Scope(after.names, before), PROJECTED)
-    for variable in free_variables(expression, frozenset(), projected):
-        if after.find(variable.name) is None:
+) -> ast.Expression:
+    """The expression with what is projected replaced by its column's name.
+
+    Raises where it still needs a variable that DISTINCT or an aggregation has left behind.
+    """
+
+    def column(node: Any) -> ast.Variable | None:
+        for item in projection.items:
+            if node == item.expression:
+                return ast.Variable(item.name, node.span)
+        return None
+
+    narrow: ast.Expression = rewritten(expression, column)
+    for variable in free_variables(narrow, frozenset()):
+        if after.find(variable.name) is None and before.find(variable.name) is not None:
             raise check.error(
                 "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared "
                 f"before the WITH/RETURN: {variable.name}",
                 variable.span.start,
             )
+    return narrow
 
 
-def free_variables(node: object, bound: frozenset[str], known: list[ast.Expression]) -> Iterator[ast.Variable]:
-    """The variables of an expression that come from outside, leaving out what stands in `known` as a whole."""
-    if any(node == expression for expression in known):
+def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:
+    found = aggregates_in(check, expression)
+    if not found:
         return
+    raise check.error(
+        f"Illegal aggregation expression(s) in order by: {source(found[0], check.text)}. If an aggregation expression "
+        "is used in order by, it also needs to be a projection item on it's own. For example, in 'RETURN n.a, 1 + "
+        "count(*) ORDER BY count(*) + 1' the aggregation expression 'count(*) + 1' is not a projection item on its own, but it "
+        "could be rewritten to 'RETURN n.a, 1 + count(*) AS cnt ORDER BY 1 + count(*)'.",
+        found[0].span.start,
+    )
+
+
+def free_variables(node: object, bound: frozenset[str]) -> Iterator[ast.Variable]:
+    """The variables of an expression that come from outside; those inside patterns are left out."""
     if isinstance(node, ast.Variable):
         if node.name not in bound:
             yield node
@@ -155,7 +181,7 @@ def free_variables(node: object, bound: frozenset[str], known: list[ast.Expressi
     elif isinstance(node, ast.Reduce):
         inner = bound | {node.variable.name, node.accumulator.name}
     for child in children(node):
-        yield from free_variables(child, inner, known)
+        yield from free_variables(child, inner)
 
 
 # --- SKIP and LIMIT --------------------------------------------------------------------------------------------------

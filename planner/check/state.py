@@ -25,6 +25,15 @@ INVALID_TYPE = "22G03"
 BOOLEANS = exactly(BOOLEAN)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Those parts of the check that others reach back to: patterns hold expressions, expressions hold subqueries."""
+
+    type_of: Callable[[Check, ast.Expression, Scope], TypeSpec]
+    check_predicate: Callable[[Check, ast.Expression, Scope], None]
+    check_subquery: Callable[[Check, ast.SubqueryExpression, Scope], TypeSpec]
+
+
 @dataclass(slots=True)
 class Check:
     """One round of the check over one statement."""
@@ -33,8 +42,9 @@ class Check:
     catalogue: Catalogue
     parameters: Mapping[str, TypeSpec]
     resolved: bool
-    subquery: Callable[[Check, ast.SubqueryExpression, Scope], TypeSpec]
+    parts: Parts
     postponed: list[CypherError] = field(default_factory=list)
+    doomed: list[CypherError] = field(default_factory=list)
 
     def error(self, message: str, offset: int, gql_status: str = "50N42") -> CypherError:
         """A compile-time error at an offset of the text."""
@@ -47,6 +57,18 @@ class Check:
     def later(self, error: CypherError) -> None:
         """Keep an error that Neo4j finds only after everything else in this round is in order."""
         self.postponed.append(error)
+
+    def fails_when_run(self, error: CypherError) -> None:
+        """Keep an error that Neo4j runs into with the first row; EXPLAIN does not see it."""
+        self.doomed.append(error)
+
+    def type_of(self, expression: ast.Expression, scope: Scope) -> TypeSpec:
+        """Check an expression; returns the types that its value may have."""
+        return self.parts.type_of(self, expression, scope)
+
+    def check_predicate(self, expression: ast.Expression, scope: Scope) -> None:
+        """Check what must be true or false."""
+        self.parts.check_predicate(self, expression, scope)
 
     # --- variables ----------------------------------------------------------------------------------------------
 
@@ -107,11 +129,9 @@ class Check:
         if actual & BOOLEANS:
             return
         if actual.only_lists and not isinstance(expression, ast.Parameter):
-            raise self.error_at(
-                "Coercion of list to boolean is not allowed. Please use `NOT isEmpty(...)` instead.",
-                expression,
-                INVALID_SYNTAX,
-            )
+            message = "Coercion of list to boolean is not allowed. Please use `NOT isEmpty(...)` instead."
+            self.later(self.error_at(message, expression, INVALID_SYNTAX))
+            return
         if operand and not actual.within(BOOLEANS):
             raise self.mismatch(BOOLEANS, actual, expression, INVALID_SYNTAX)
         self.expect(BOOLEANS, actual, expression)

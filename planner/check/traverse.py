@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,8 @@ def _child_fields(kind: Any) -> tuple[str, ...]:
 
 def children(node: Any) -> Iterator[Any]:
     """The AST nodes directly below a node."""
-    for name in _child_fields(type(node)):
+    kind: Any = type(node)
+    for name in _child_fields(kind):
         yield from _nodes(getattr(node, name))
 
 
@@ -36,6 +37,28 @@ def walk(node: Any) -> Iterator[Any]:
     yield node
     for child in children(node):
         yield from walk(child)
+
+
+def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy in which every node that `change` gives something for is replaced by it, from the outside in."""
+    replacement = change(node)
+    if replacement is not None:
+        return replacement
+    changes = {}
+    kind: Any = type(node)
+    for name in _child_fields(kind):
+        before = getattr(node, name)
+        after = _rewritten_value(before, change)
+        if after is not before:
+            changes[name] = after
+    return replace(node, **changes) if changes else node
+
+
+def _rewritten_value(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, tuple):
+        items = tuple(_rewritten_value(item, change) for item in value)
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return rewritten(value, change) if is_dataclass(value) else value
 
 
 def walk_expression(node: Any) -> Iterator[Any]:

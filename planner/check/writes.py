@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from hoplite.grammar import ast
-from hoplite.planner.check.expressions import Place, check_index, type_of
+from hoplite.planner.check.expressions import check_index, type_of
 from hoplite.planner.check.patterns import check_token_name
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
@@ -17,7 +17,6 @@ _ENTITIES = exactly(NODE, RELATIONSHIP)
 _DELETABLE = exactly(NODE, PATH, RELATIONSHIP)
 _MAPS = any_of((MAP,))
 _TOKEN_NAMES = exactly(STRING, list_of(STRING))
-_WRITTEN = Place(aggregates=True)  # Neo4j lets aggregating functions pass here
 
 
 def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
@@ -25,13 +24,13 @@ def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
     match item:
         case ast.SetProperty(target=target, value=value):
             _check_target(check, target, scope)
-            type_of(check, value, scope, _WRITTEN)
+            type_of(check, value, scope)
         case ast.SetDynamicProperty(target=target, value=value):
             _check_target(check, target, scope)
-            type_of(check, value, scope, _WRITTEN)
+            type_of(check, value, scope)
         case ast.SetProperties(variable=variable, value=value):
             types = check.look_up(variable, scope)
-            given = type_of(check, value, scope, _WRITTEN)
+            given = type_of(check, value, scope)
             check.expect(_ENTITIES, types, variable)
             check.expect(_MAPS, given, value)
         case ast.SetLabels(variable=variable, labels=labels):
@@ -98,4 +97,4 @@ def check_delete(check: Check, expression: ast.Expression, scope: Scope) -> None
     """Check one expression of a DELETE: nodes, relationships and paths can go."""
     if isinstance(expression, ast.HasLabels):
         raise check.error_at("DELETE doesn't support removing labels from a node. Try REMOVE.", expression)
-    check.expect(_DELETABLE, type_of(check, expression, scope, _WRITTEN), expression)
+    check.expect(_DELETABLE, type_of(check, expression, scope), expression)
