@@ -1,0 +1,297 @@
+"""Between the engine's values and those of the official driver and of Python.
+
+`to_driver` gives `neo4j.time` and `neo4j.spatial` values. The driver knows the years 1 to 9999 only:
+for others it keeps a marker in the record, which raises when the value is read, and so do we.
+`from_driver` takes what the driver takes for parameters: Python's and the driver's values, numpy's
+and pandas' scalars and arrays. What it cannot take raises ValueError, TypeError or OverflowError in
+the driver's words, before anything runs.
+
+The driver is imported on first use.
+"""
+
+from __future__ import annotations
+
+import datetime as python_time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hoplite.values.calendar import NANOS_PER_SECOND, calendar_date, day_number
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.spatial import Point, checked_point
+from hoplite.values.temporal import (
+    MAX_INTEGER,
+    MIN_INTEGER,
+    Date,
+    DateTime,
+    Duration,
+    LocalDateTime,
+    LocalTime,
+    Time,
+)
+from hoplite.values.value import Value
+from hoplite.values.zones import parse_zone
+
+_UNCHANGED = (type(None), bool, int, float, str, bytes)
+
+
+# --- out ----------------------------------------------------------------------------------------
+
+
+def to_driver(value: Value) -> Any:
+    """The driver's value for a value without nodes, relationships and paths."""
+    if isinstance(value, _UNCHANGED):
+        return value
+    if isinstance(value, list):
+        items = [to_driver(item) for item in value]
+        return _broken_by(items, items) or items
+    if isinstance(value, dict):
+        entries = {key: to_driver(item) for key, item in value.items()}
+        return _broken_by(list(entries.values()), entries) or entries
+    assert not isinstance(value, NodeRef | RelationshipRef | PathValue)
+    return _to_scalar(value)
+
+
+def _to_scalar(value: Any) -> Any:
+    try:
+        return _TO_DRIVER[type(value)](value)
+    except ValueError as error:
+        from neo4j._codec.hydration import BrokenHydrationObject
+
+        return BrokenHydrationObject(error, str(value))  # type: ignore[no-untyped-call]
+
+
+def _broken_by(items: list[Any], whole: Any) -> Any:
+    """A marker for a list or map that holds a marker; None if it holds none."""
+    for item in items:
+        if type(item).__name__ == "BrokenHydrationObject":
+            return type(item)(item.error, whole)
+    return None
+
+
+def _clock_numbers(nanosecond_of_day: int) -> tuple[int, int, int, int]:
+    seconds, nanosecond = divmod(nanosecond_of_day, NANOS_PER_SECOND)
+    minutes, second = divmod(seconds, 60)
+    return *divmod(minutes, 60), second, nanosecond
+
+
+def _date_to_driver(value: Date) -> Any:
+    from neo4j.time import Date as DriverDate
+
+    return DriverDate(*calendar_date(value.epoch_day))
+
+
+def _local_time_to_driver(value: LocalTime) -> Any:
+    from neo4j.time import Time as DriverTime
+
+    return DriverTime(*_clock_numbers(value.nanosecond_of_day))
+
+
+def _time_to_driver(value: Time) -> Any:
+    from neo4j.time import Time as DriverTime
+    from pytz import FixedOffset  # type: ignore[import-untyped]
+
+    zone = FixedOffset(value.offset_seconds // 60)
+    return zone.localize(DriverTime(*_clock_numbers(value.nanosecond_of_day)))
+
+
+def _local_date_time_to_driver(value: LocalDateTime) -> Any:
+    from neo4j.time import DateTime as DriverDateTime
+
+    return DriverDateTime(*calendar_date(value.epoch_day), *_clock_numbers(value.nanosecond_of_day))
+
+
+def _date_time_to_driver(value: DateTime) -> Any:
+    import pytz
+
+    utc = _local_date_time_to_driver(LocalDateTime.of_second(value.epoch_second, value.nanosecond))
+    fixed = value.region is None
+    zone = pytz.FixedOffset(value.offset_seconds // 60) if fixed else pytz.timezone(value.region)
+    return utc.replace(tzinfo=pytz.UTC).as_timezone(zone)
+
+
+def _duration_to_driver(value: Duration) -> Any:
+    from neo4j.time import Duration as DriverDuration
+
+    return DriverDuration(
+        months=value.months,
+        days=value.days,
+        seconds=value.seconds,
+        nanoseconds=value.nanoseconds,
+    )
+
+
+def _point_to_driver(value: Point) -> Any:
+    from neo4j.spatial import CartesianPoint, WGS84Point
+
+    return (WGS84Point if value.is_geographic else CartesianPoint)(value.coordinates)
+
+
+_TO_DRIVER: dict[type, Callable[[Any], Any]] = {
+    Date: _date_to_driver,
+    LocalTime: _local_time_to_driver,
+    Time: _time_to_driver,
+    LocalDateTime: _local_date_time_to_driver,
+    DateTime: _date_time_to_driver,
+    Duration: _duration_to_driver,
+    Point: _point_to_driver,
+}
+
+
+# --- in -----------------------------------------------------------------------------------------
+
+
+def from_driver(value: Any) -> Value:
+    """The engine's value for a parameter."""
+    if value is None or isinstance(value, bool | str):
+        return value if value is None or type(value) in (bool, str) else str(value)
+    if isinstance(value, int):
+        return _checked_integer(int(value))
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [from_driver(item) for item in value]
+    if isinstance(value, Mapping):
+        return _map_from_driver(value)
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if type(value).__name__ == "NaTType":  # pandas' missing time, which is a datetime, too
+        return None
+    if isinstance(value, python_time.datetime):  # pandas.Timestamp is one
+        return _date_time_from(value, getattr(value, "nanosecond", 0) + value.microsecond * 1000)
+    if isinstance(value, python_time.timedelta):  # pandas.Timedelta is one
+        nanos = value.microseconds * 1000 + getattr(value, "nanoseconds", 0)
+        return Duration(0, value.days, value.seconds, nanos)
+    if isinstance(value, python_time.date):
+        return Date(day_number(value.year, value.month, value.day))
+    if isinstance(value, python_time.time):
+        return _time_from(value, value.microsecond * 1000)
+    package = type(value).__module__.partition(".")[0]
+    if package == "hoplite" and type(value) in _TO_DRIVER:
+        return value  # type: ignore[no-any-return]
+    if package == "neo4j":
+        return _from_driver_value(value)
+    if package == "numpy":
+        return _from_numpy(value)
+    if package == "pandas":
+        return _from_pandas(value)
+    raise _unsupported(value)
+
+
+def _unsupported(value: Any) -> ValueError:
+    return ValueError(f"Values of type {type(value)} are not supported")
+
+
+def _checked_integer(value: int) -> int:
+    if not MIN_INTEGER <= value <= MAX_INTEGER:
+        raise OverflowError(f"Integer {value} out of range")
+    return value
+
+
+def _map_from_driver(entries: Mapping[Any, Any]) -> dict[str, Value]:
+    taken: dict[str, Value] = {}
+    for key, item in entries.items():
+        if not isinstance(key, str):
+            raise TypeError(f"Map keys must be strings, not {type(key)}")
+        taken[key] = from_driver(item)
+    return taken
+
+
+def _clock(value: Any, nanosecond: int) -> int:
+    return LocalTime.of(value.hour, value.minute, int(value.second), nanosecond).nanosecond_of_day
+
+
+def _offset(value: Any) -> int:
+    offset = value.tzinfo.utcoffset(value if not isinstance(value, python_time.time) else None)
+    if offset is None:
+        raise ValueError(f"The time zone of {value} has no offset without a date")
+    if offset.microseconds:
+        raise ValueError("Sub-second UTC offsets are not supported")
+    return int(offset.total_seconds())
+
+
+def _time_from(value: Any, nanosecond: int) -> LocalTime | Time:
+    clock = _clock(value, nanosecond)
+    return LocalTime(clock) if value.tzinfo is None else Time(clock, _offset(value))
+
+
+def _date_time_from(value: Any, nanosecond: int) -> LocalDateTime | DateTime:
+    local = LocalDateTime(day_number(value.year, value.month, value.day), _clock(value, nanosecond))
+    if value.tzinfo is None:
+        return local
+    moment_offset = value.utcoffset()
+    if moment_offset is None:
+        raise ValueError(f"The time zone of {value} has no offset")
+    if moment_offset.microseconds:
+        raise ValueError("Sub-second UTC offsets are not supported")
+    offset = int(moment_offset.total_seconds())
+    name = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
+    second = local.local_second - offset
+    if isinstance(name, str):
+        zone = parse_zone(name)
+        return DateTime.of_instant(second, local.nanosecond, zone)
+    return DateTime(second, local.nanosecond, offset)
+
+
+def _from_driver_value(value: Any) -> Value:
+    from neo4j import spatial, time
+
+    if isinstance(value, time.Duration):
+        seconds, nanos = divmod(value.seconds * NANOS_PER_SECOND + value.nanoseconds, NANOS_PER_SECOND)
+        return Duration(value.months, value.days, seconds, nanos)
+    if isinstance(value, time.DateTime):
+        return _date_time_from(value, value.nanosecond)
+    if isinstance(value, time.Date):
+        return Date(day_number(*value.year_month_day))
+    if isinstance(value, time.Time):
+        return _time_from(value, value.nanosecond)
+    if isinstance(value, spatial.Point):
+        if value.srid is None:
+            raise ValueError(f"Cannot take {value!r} as a parameter: it has no SRID")
+        return checked_point(value.srid, tuple(float(coordinate) for coordinate in value))
+    raise _unsupported(value)
+
+
+def _from_numpy(value: Any) -> Value:
+    import numpy
+
+    if isinstance(value, numpy.ndarray):
+        if value.dtype.kind in "mM":
+            return [_from_numpy(item) for item in value]
+        return from_driver(value.tolist())
+    if isinstance(value, numpy.datetime64):
+        if numpy.isnat(value):
+            return None
+        seconds, nanosecond = divmod(int(value.astype("datetime64[ns]").astype(numpy.int64)), NANOS_PER_SECOND)
+        return LocalDateTime.of_second(seconds, nanosecond)
+    if isinstance(value, numpy.timedelta64):
+        return _from_numpy_duration(value)
+    if isinstance(value, numpy.generic):
+        return from_driver(value.item())
+    raise _unsupported(value)
+
+
+def _from_numpy_duration(value: Any) -> Duration | None:
+    import numpy
+
+    if numpy.isnat(value):
+        return None
+    unit, step = numpy.datetime_data(value.dtype)
+    count = int(value.astype(numpy.int64)) * step
+    if unit in ("Y", "M"):
+        return Duration(count * 12 if unit == "Y" else count)
+    if unit in ("W", "D"):
+        return Duration(0, count * 7 if unit == "W" else count)
+    nanos = int(value.astype("timedelta64[ns]").astype(numpy.int64))
+    return Duration(0, 0, *divmod(nanos, NANOS_PER_SECOND))
+
+
+def _from_pandas(value: Any) -> Value:
+    import pandas
+
+    if value is pandas.NA:
+        return None
+    if isinstance(value, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        return [from_driver(item) for item in value]
+    if isinstance(value, pandas.DataFrame):
+        return {str(name): from_driver(column) for name, column in value.items()}
+    raise _unsupported(value)
