@@ -31,7 +31,7 @@ _CONVERTIBLE = named("input", ANY)
 # --- one value ---
 
 
-def integer_of(value: Any) -> int | None:
+def integer_of(value: Any) -> Any:
     """The value as an integer; None for text that is no number; NotImplemented for what has no integer."""
     match value:
         case bool():
@@ -59,7 +59,7 @@ def _integer_of_text(value: str) -> int | None:
     raise type_error(f"integer, {value}, is too large")
 
 
-def float_of(value: Any) -> float | None:
+def float_of(value: Any) -> Any:
     """The value as a float; None for text that is no number; NotImplemented for what has no float."""
     match value:
         case bool():
@@ -77,7 +77,7 @@ def float_of(value: Any) -> float | None:
             return NotImplemented
 
 
-def boolean_of(value: Any) -> bool | None:
+def boolean_of(value: Any) -> Any:
     """The value as a boolean; None for text that is neither true nor false; NotImplemented for what has no boolean."""
     match value:
         case bool():
@@ -111,7 +111,7 @@ def _or_null(convert: Callable[[Any], Any], value: Any) -> Any:
     "values, "
     "true is defined to be 1 and false is defined to be 0.",
 )
-def to_integer(value: Any) -> int | None:
+def to_integer(value: Any) -> Any:
     """`toInteger('1.9')` is 1, `toInteger('x')` null."""
     result = integer_of(value)
     if result is NotImplemented:
@@ -126,7 +126,7 @@ def to_integer(value: Any) -> int | None:
     category="Scalar",
     description="Converts a `STRING`, `INTEGER` or `FLOAT` value to a `FLOAT` value.",
 )
-def to_float(value: Any) -> float | None:
+def to_float(value: Any) -> Any:
     """`toFloat('1e3')` is 1000.0, `toFloat('x')` null."""
     result = float_of(value)
     if result is NotImplemented:
@@ -142,7 +142,7 @@ def to_float(value: Any) -> float | None:
     description="Converts a `BOOLEAN`, `STRING` or `INTEGER` value to a `BOOLEAN` value. For `INTEGER` values, 0 is "
     "defined to be false and any other `INTEGER` is defined to be true.",
 )
-def to_boolean(value: Any) -> bool | None:
+def to_boolean(value: Any) -> Any:
     """`toBoolean('TRUE')` is true, `toBoolean('yes')` null."""
     result = boolean_of(value)
     if result is NotImplemented:
@@ -199,7 +199,7 @@ for _name, _type, _convert in (
     _register_list(
         f"to{_name}List",
         _type,
-        _convert,  # type: ignore[arg-type]  # the three take any value
+        _convert,
         f"Converts a `LIST<ANY>` to a `LIST<{_name.upper()}>` values. If any values are not convertible to "
         f"`{_name.upper()}` they will be null in the `LIST<{_name.upper()}>` returned.",
     )

@@ -65,7 +65,7 @@ def sign(value: Any) -> int:
     """`sign(-2.5)` is -1; NaN has the sign 0."""
     if not is_number(value):
         raise type_error(f"Expected a numeric value for sign, but got: {describe(value)}", "22G03")
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)
 
 
 @cypher_function(
@@ -77,8 +77,7 @@ def sign(value: Any) -> int:
 )
 def is_nan(value: Any) -> bool:
     """`isNaN(0.0 / 0.0)` is true."""
-    value = number(value, "isNaN")
-    return value != value
+    return math.isnan(number(value, "isNaN"))
 
 
 @columns_of("isNaN")
@@ -240,18 +239,18 @@ def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
     `round(1.005, 2)` is 1.01: decimal text, half away from 0.
     """
     rounding = _rounding(mode[0]) if mode else decimal.ROUND_HALF_UP
-    value, places = float(number(value, "round")), number(precision, "round")
-    places = long_of(places) if isinstance(places, float) else places
+    exactly, given = float(number(value, "round")), number(precision, "round")
+    places = long_of(given) if isinstance(given, float) else given
     if places < 0:
         raise argument_error("Precision argument to 'round()' cannot be negative", "22N38")
-    if not math.isfinite(value):
-        return value
+    if not math.isfinite(exactly):
+        return exactly
     if places == 0 and not mode:
-        return _rounded_up_at_half(value)
-    exact = decimal.Decimal(repr(value))
+        return _rounded_up_at_half(exactly)
+    exact = decimal.Decimal(repr(exactly))
     exponent = exact.as_tuple().exponent
     if isinstance(exponent, int) and -exponent <= places:
-        return value + 0.0  # nothing to round; -0.0 becomes 0.0, for a decimal number has no negative zero
+        return exactly + 0.0  # nothing to round; -0.0 becomes 0.0, for a decimal number has no negative zero
     if rounding is None:
         raise execution_failed("Rounding necessary")
     return float(exact.quantize(decimal.Decimal(1).scaleb(-places), rounding, _ANY_PRECISION)) + 0.0

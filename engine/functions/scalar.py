@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from typing import Any
 
@@ -189,10 +188,7 @@ def random_uuid() -> str:
 )
 def timestamp(context: Execution) -> int:
     """The same throughout a statement."""
-    started: int | None = context.extras.get("timestamp")
-    if started is None:
-        started = context.extras["timestamp"] = time.time_ns() // 1_000_000
-    return started
+    return context.statement_time.epoch_second * 1000 + context.statement_time.nanosecond // 1_000_000
 
 
 @cypher_function(
@@ -205,7 +201,7 @@ def timestamp(context: Execution) -> int:
 )
 def file(context: Execution) -> str | None:
     """Null where no LOAD CSV is running."""
-    path: str | None = context.extras.get("load_csv_file")
+    path: str | None = context.services.get("load_csv_file")
     return path
 
 
@@ -219,5 +215,5 @@ def file(context: Execution) -> str | None:
 )
 def linenumber(context: Execution) -> int | None:
     """Null where no LOAD CSV is running."""
-    line: int | None = context.extras.get("load_csv_line")
+    line: int | None = context.services.get("load_csv_line")
     return line

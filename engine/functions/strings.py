@@ -46,11 +46,11 @@ _TEMPORAL = (Date, Time, LocalTime, LocalDateTime, DateTime, Duration)
 )
 def left(original: Any, length: Any) -> str:
     """`left('hello', 3)` is `'hel'`."""
-    original, length = text(original, "left"), whole(length, "length", "left")
-    count = (min(length, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int after the upper bound only
+    whole_text, wanted = text(original, "left"), whole(length, "length", "left")
+    count = (min(wanted, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int after the upper bound only
     if count < 0:
         raise execution_failed("Cannot handle negative start index nor negative length")
-    return original[:count]
+    return whole_text[:count]
 
 
 @cypher_function(
@@ -62,10 +62,10 @@ def left(original: Any, length: Any) -> str:
 )
 def right(original: Any, length: Any) -> str:
     """`right('hello', 3)` is `'llo'`."""
-    original, length = text(original, "right"), whole(length, "length", "right")
-    if length < 0:
+    whole_text, count = text(original, "right"), whole(length, "length", "right")
+    if count < 0:
         raise execution_failed("negative length")
-    return original[max(len(original) - length, 0) :]
+    return whole_text[max(len(whole_text) - count, 0) :]
 
 
 @cypher_function(
@@ -87,12 +87,12 @@ def right(original: Any, length: Any) -> str:
 )
 def substring(original: Any, start: Any, *length: Any) -> str:
     """`substring('hello', 1, 3)` is `'ell'`."""
-    original = text(original, "substring")
+    whole_text = text(original, "substring")
     first = small_whole(start, "start", "substring")
-    count = small_whole(length[0], "length", "substring") if length else len(original)
+    count = small_whole(length[0], "length", "substring") if length else len(whole_text)
     if first < 0 or count < 0:
         raise execution_failed("Cannot handle negative start index nor negative length")
-    return original[first : first + count]
+    return whole_text[first : first + count]
 
 
 @cypher_function(
@@ -135,11 +135,10 @@ def _utf16_units(part: str) -> list[str]:
 )
 def replace(original: Any, search: Any, replacement: Any) -> str:
     """`replace('abc', 'b', 'x')` is `'axc'`."""
-    original, search, replacement = text_value(original), text_value(search), text_value(replacement)
-    if search:
-        return original.replace(search, replacement)
-    units = _utf16_units(original)
-    return replacement + "".join(unit + replacement for unit in units)
+    whole_text, wanted, new = text_value(original), text_value(search), text_value(replacement)
+    if wanted:
+        return whole_text.replace(wanted, new)
+    return new + "".join(unit + new for unit in _utf16_units(whole_text))
 
 
 @cypher_function(

@@ -1,0 +1,232 @@
+"""db.* and dbms.*: what a database says about itself, and housekeeping that an embedded database need not do."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from hoplite.engine.context import Execution
+from hoplite.engine.procedures.registry import Row, cypher_procedure
+from hoplite.errors import CypherError
+
+VERSION = "5.26.12"
+
+
+# --- names in use ---
+
+
+@cypher_procedure(
+    "db.labels() :: (label :: STRING)",
+    description="List all labels attached to nodes within a database according to the user's access rights. The "
+    "procedure "
+    "returns empty results if the user is not authorized to view those labels.",
+)
+def labels(context: Execution) -> Iterator[Row]:
+    """The labels that some node has."""
+    return ((label,) for label in context.graph.labels_in_use())
+
+
+@cypher_procedure(
+    "db.relationshipTypes() :: (relationshipType :: STRING)",
+    description="List all types attached to relationships within a database according to the user's access rights. The "
+    "procedure returns empty results if the user is not authorized to view those relationship types.",
+)
+def relationship_types(context: Execution) -> Iterator[Row]:
+    """The types that some relationship has."""
+    return ((name,) for name in context.graph.relationship_types_in_use())
+
+
+@cypher_procedure("db.propertyKeys() :: (propertyKey :: STRING)", description="List all property keys in the database.")
+def property_keys(context: Execution) -> Iterator[Row]:
+    """Every key that was ever used."""
+    return ((key,) for key in context.graph.property_keys())
+
+
+# --- about the database ---
+
+
+@cypher_procedure(
+    "dbms.components() :: (name :: STRING, versions :: LIST<STRING>, edition :: STRING)",
+    mode="DBMS",
+    description="List DBMS components and their versions.",
+)
+def components(context: Execution) -> Iterator[Row]:
+    """The version of Neo4j whose answers are given, which is what programs ask this for."""
+    yield ("Neo4j Kernel", [VERSION], "community")
+
+
+@cypher_procedure(
+    "db.ping() :: (success :: BOOLEAN)",
+    description="This procedure can be used by client side tooling to test whether they are correctly connected to a "
+    "database. The procedure is available in all databases and always returns true. A faulty connection can be "
+    "detected by "
+    "not being able to call this procedure.",
+)
+def ping(context: Execution) -> Iterator[Row]:
+    """True."""
+    yield (True,)
+
+
+def _store_id(context: Execution, name: str) -> str:
+    """A number in the form of Neo4j's store ids, kept for the life of the database."""
+    return hashlib.sha256(f"{name}:{context.graph.uuid}".encode()).hexdigest().upper()
+
+
+def _creation_date(context: Execution) -> str:
+    return str(context.services.get("creation_date") or context.statement_time)
+
+
+@cypher_procedure(
+    "db.info() :: (id :: STRING, name :: STRING, creationDate :: STRING)",
+    description="Provides information regarding the database.",
+)
+def info(context: Execution) -> Iterator[Row]:
+    """Id, name and date."""
+    yield (_store_id(context, "neo4j"), "neo4j", _creation_date(context))
+
+
+@cypher_procedure(
+    "dbms.info() :: (id :: STRING, name :: STRING, creationDate :: STRING)",
+    mode="DBMS",
+    description="Provides information regarding the DBMS.",
+)
+def dbms_info(context: Execution) -> Iterator[Row]:
+    """Id, name and date."""
+    yield (_store_id(context, "system"), "system", _creation_date(context))
+
+
+@cypher_procedure(
+    "dbms.listConfig(searchString =  :: STRING) :: (name :: STRING, description :: STRING, value :: STRING, dynamic :: "
+    "BOOLEAN, defaultValue :: STRING, startupValue :: STRING, explicitlySet :: BOOLEAN, validValues :: STRING)",
+    mode="DBMS",
+    description="List the currently active configuration settings of Neo4j.",
+    admin=True,
+)
+def list_config(context: Execution, search: str) -> Iterator[Row]:
+    """The one setting that this engine has in common with a server: the timeout of a transaction."""
+    name = "db.transaction.timeout"
+    if (search or "").lower() in name:
+        value = f"{context.timeout:g}s" if context.timeout else "0s"
+        yield (
+            name,
+            "The maximum time interval of a transaction within which it should be completed.",
+            value,
+            True,
+            "0s",
+            value,
+            value != "0s",
+            "A duration (Valid units are: `ns`, `μs`, `ms`, `s`, `m`, `h` and `d`; default unit is `s`).",
+        )
+
+
+@cypher_procedure(
+    "dbms.listConnections() :: (connectionId :: STRING, connectTime :: STRING, connector :: STRING, username :: "
+    "STRING, "
+    "userAgent :: STRING, serverAddress :: STRING, clientAddress :: STRING)",
+    mode="DBMS",
+    description="List all accepted network connections at this instance that are visible to the user.",
+)
+def list_connections(context: Execution) -> Iterator[Row]:
+    """None: there is no network."""
+    yield from ()
+
+
+@cypher_procedure(
+    "tx.getMetaData() :: (metadata :: MAP)", mode="DBMS", description="Provides attached transaction metadata."
+)
+def get_metadata(context: Execution) -> Iterator[Row]:
+    """What `tx.setMetaData` or the driver attached."""
+    yield (dict(context.services.get("transaction_metadata") or {}),)
+
+
+@cypher_procedure(
+    "tx.setMetaData(data :: MAP)",
+    mode="DBMS",
+    description="Attaches a map of data to the transaction. The data will be printed when listing queries, and "
+    "inserted "
+    "into the query log.",
+    works_on_system=False,
+)
+def set_metadata(context: Execution, data: dict[str, Any]) -> Iterator[Row]:
+    """Kept for the transaction."""
+    attached = context.services.get("transaction_metadata")
+    if isinstance(attached, dict):
+        attached.update(data or {})
+    yield from ()
+
+
+# --- indexes are always up to date ---
+
+
+def _no_index(name: str) -> CypherError:
+    return CypherError("Neo.ClientError.Schema.IndexNotFound", f"No such index '{name}'")
+
+
+@cypher_procedure(
+    "db.awaitIndex(indexName :: STRING, timeOutSeconds = 300 :: INTEGER)",
+    description='Wait for an index to come online (for example: CALL db.awaitIndex("MyIndex", 300)).',
+)
+def await_index(context: Execution, name: str, seconds: int) -> Iterator[Row]:
+    """An index is online as soon as it exists."""
+    if context.graph.schema.index(name) is None:
+        raise _no_index(name)
+    yield from ()
+
+
+@cypher_procedure(
+    "db.awaitIndexes(timeOutSeconds = 300 :: INTEGER)",
+    description="Wait for all indexes to come online (for example: CALL db.awaitIndexes(300)).",
+)
+def await_indexes(context: Execution, seconds: int) -> Iterator[Row]:
+    """Nothing to wait for."""
+    yield from ()
+
+
+@cypher_procedure(
+    "db.resampleIndex(indexName :: STRING)",
+    description='Schedule resampling of an index (for example: CALL db.resampleIndex("MyIndex")).',
+)
+def resample_index(context: Execution, name: str) -> Iterator[Row]:
+    """Statistics are exact."""
+    if context.graph.schema.index(name) is None:
+        raise _no_index(name)
+    yield from ()
+
+
+@cypher_procedure("db.resampleOutdatedIndexes()", description="Schedule resampling of all outdated indexes.")
+def resample_indexes(context: Execution) -> Iterator[Row]:
+    """Statistics are exact."""
+    yield from ()
+
+
+@cypher_procedure(
+    "db.prepareForReplanning(timeOutSeconds = 300 :: INTEGER)",
+    description="Triggers an index resample and waits for it to complete, and after that clears query caches. After "
+    "this "
+    "procedure has finished queries will be planned using the latest database statistics.",
+    admin=True,
+)
+def prepare_for_replanning(context: Execution, seconds: int) -> Iterator[Row]:
+    """Plans follow the statistics by themselves."""
+    yield from ()
+
+
+@cypher_procedure(
+    "db.clearQueryCaches() :: (value :: STRING)", mode="DBMS", description="Clears all query caches.", admin=True
+)
+def clear_query_caches(context: Execution) -> Iterator[Row]:
+    """Empties the plan cache where the session offers a way to."""
+    clear = context.services.get("clear_plan_cache")
+    count = clear() if callable(clear) else 0
+    yield (f"Query caches successfully cleared of {count} queries." if count else "Query cache already empty.",)
+
+
+@cypher_procedure(
+    "db.index.fulltext.awaitEventuallyConsistentIndexRefresh()",
+    description="Wait for the updates from recently committed transactions to be applied to any eventually-consistent "
+    "full-text indexes.",
+)
+def await_fulltext(context: Execution) -> Iterator[Row]:
+    """Nothing to wait for."""
+    yield from ()

@@ -1,0 +1,203 @@
+"""The table of procedures: one entry a procedure, filled by decorators, one file per family; and how one is called.
+
+    @cypher_procedure("db.labels() :: (label :: STRING)", description="List all labels ...")
+    def labels(context): yield (label,) ...
+
+The function gets the execution and the arguments, defaults filled in, and yields its rows: tuples in the order of the
+outputs, or dicts by their names. `Procedure.call` is what the CALL operator uses. A user's procedure is an entry like
+any other (`table_procedure`, `user_procedure`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.registry import Function
+from hoplite.engine.procedures.signatures import (
+    function_defaults,
+    parse_function_signature,
+    parse_signature,
+    types_of,
+)
+from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, type_error
+from hoplite.planner.types import ProcedureSignature
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.order import equals
+from hoplite.values.render import describe
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+Row = tuple[Any, ...]
+ProcedureFunction = Callable[..., Iterable[Any]]
+Convert = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure; `signature_text` is as SHOW PROCEDURES prints it."""
+
+    signature: ProcedureSignature
+    signature_text: str
+    function: ProcedureFunction
+    works_on_system: bool = True
+    admin: bool = False
+    deprecated_by: str | None = None
+
+    def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+        """The rows of a call, by the names of the outputs; arguments that were left out get their defaults."""
+        inputs = self.signature.inputs
+        given = [coerce(value, field.type) for value, field in zip(arguments, inputs, strict=False)]
+        given += [field.default for field in inputs[len(given) :]]
+        names = [field.name for field in self.signature.outputs]
+        for row in self.function(context, *given):
+            yield row if isinstance(row, Mapping) else dict(zip(names, row, strict=True))
+
+
+PROCEDURES: dict[str, Procedure] = {}  # by name; its case counts
+
+
+def cypher_procedure(
+    signature: str,
+    *,
+    description: str,
+    mode: str = "READ",
+    works_on_system: bool = True,
+    admin: bool = False,
+    deprecated_by: str | None = None,
+) -> Callable[[ProcedureFunction], ProcedureFunction]:
+    """Register the decorated function under this signature."""
+    parsed = parse_signature(signature, mode, description)
+
+    def register(function: ProcedureFunction) -> ProcedureFunction:
+        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin, deprecated_by)
+        return function
+
+    return register
+
+
+# --- arguments and errors ---
+
+
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "Boolean": (bool,),
+    "Integer": (int,),
+    "Float": (float,),
+    "Number": (int, float),
+    "String": (str,),
+    "Map": (dict, NodeRef, RelationshipRef),
+    "List": (list,),
+    "Node": (NodeRef,),
+    "Relationship": (RelationshipRef,),
+    "Path": (PathValue,),
+    "Point": (Point,),
+    "Date": (Date,),
+    "Time": (Time,),
+    "LocalTime": (LocalTime,),
+    "DateTime": (DateTime,),
+    "LocalDateTime": (LocalDateTime,),
+    "Duration": (Duration,),
+}
+
+
+def coerce(value: Any, written_type: str) -> Any:
+    """The value as an argument of this type: an integer is taken for a float, null for anything."""
+    if value is None:
+        return None
+    types = types_of(written_type)
+    names = [type.name for type in types]
+    if "Any" in names or any(_fits(value, name) for name in names):
+        return value
+    if "Float" in names and _fits(value, "Integer"):
+        return float(value)
+    wanted = " or ".join(map(str, types))
+    raise type_error(f"Type mismatch: expected {wanted} but was {describe(value)}", "22G03")
+
+
+def _fits(value: Any, name: str) -> bool:
+    return isinstance(value, _CLASSES[name]) and (name == "Boolean" or not isinstance(value, bool))
+
+
+def call_failed(procedure: str, java_class: str, message: str) -> CypherError:
+    """The error of a procedure that threw: `Failed to invoke procedure `p`: Caused by: java.lang....: message`"""
+    return CypherError(
+        PROCEDURE_CALL_FAILED, f"Failed to invoke procedure `{procedure}`: Caused by: {java_class}: {message}"
+    )
+
+
+def illegal_argument(procedure: str, message: str) -> CypherError:
+    """The most common of them."""
+    return call_failed(procedure, "java.lang.IllegalArgumentException", message)
+
+
+# --- procedures and functions of users ---
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def table_procedure(
+    signature: str, rows: Iterable[Mapping[str, Any]], mode: str = "READ", description: str = ""
+) -> Procedure:
+    """A procedure given as a table over inputs and outputs: a call yields the rows whose inputs equal the arguments."""
+    parsed = parse_signature(signature, mode, description)
+    inputs = [(field.name, field.type) for field in parsed.inputs]
+    outputs = [field.name for field in parsed.outputs]
+    table = [({name: coerce(row.get(name), type) for name, type in inputs}, row) for row in rows]
+
+    def call(context: Execution, *arguments: Any) -> Iterator[Row]:
+        for wanted, row in table:
+            if all(map(_matches, wanted.values(), arguments)):
+                yield tuple(row.get(name) for name in outputs)
+
+    return Procedure(parsed, signature, call)
+
+
+def _matches(wanted: Any, given: Any) -> bool:
+    return given is None if wanted is None else equals(wanted, given) is True
+
+
+def user_procedure(
+    signature: str,
+    function: Callable[..., Iterable[Mapping[str, Any]]],
+    mode: str = "READ",
+    description: str = "",
+    *,
+    to_user: Convert = _same,
+    from_user: Convert = _same,
+) -> Procedure:
+    """A procedure given as a Python function of the inputs that yields dicts over the outputs.
+
+    `to_user` and `from_user` turn values of the engine into those that users see, and back.
+    """
+    parsed = parse_signature(signature, mode, description)
+
+    def call(context: Execution, *arguments: Any) -> Iterator[Mapping[str, Any]]:
+        for row in function(*map(to_user, arguments)) or ():
+            yield {name: from_user(value) for name, value in row.items()}
+
+    return Procedure(parsed, signature, call)
+
+
+def user_function(
+    signature: str,
+    function: Callable[..., Any],
+    description: str = "",
+    *,
+    to_user: Convert = _same,
+    from_user: Convert = _same,
+) -> Function:
+    """A scalar function given as a Python function of the arguments; nulls are passed to it."""
+    parsed = parse_function_signature(signature, "", description)
+    defaults = function_defaults(signature)
+    count = len(parsed.arguments)
+
+    def call(*arguments: Any) -> Any:
+        missing = count - len(arguments)
+        given = (*arguments, *defaults[len(defaults) - missing :]) if missing else arguments
+        return from_user(function(*map(to_user, given)))
+
+    return Function(parsed, call, null_in_null_out=False)

@@ -1,0 +1,58 @@
+"""SHOW PROCEDURES: the table in, one row a procedure out, sorted by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.engine.procedures.registry import PROCEDURES, Procedure
+from hoplite.planner.types import Field
+
+COLUMNS = (
+    "name",
+    "description",
+    "mode",
+    "worksOnSystem",
+    "signature",
+    "argumentDescription",
+    "returnDescription",
+    "admin",
+    "isDeprecated",
+    "deprecatedBy",
+    "option",
+)
+DEFAULT_COLUMNS = COLUMNS[:4]
+
+
+def procedure_rows(procedures: Mapping[str, Procedure] = PROCEDURES) -> list[dict[str, Any]]:
+    """The rows of SHOW PROCEDURES YIELD *."""
+    return [_row(procedures[name]) for name in sorted(procedures)]
+
+
+def _row(procedure: Procedure) -> dict[str, Any]:
+    signature, deprecated = procedure.signature, procedure.deprecated_by is not None
+    return {
+        "name": signature.name,
+        "description": signature.description,
+        "mode": signature.mode,
+        "worksOnSystem": procedure.works_on_system,
+        "signature": procedure.signature_text,
+        "argumentDescription": [_described(field) for field in signature.inputs],
+        "returnDescription": [_described(field) for field in signature.outputs],
+        "admin": procedure.admin,
+        "isDeprecated": deprecated,
+        "deprecatedBy": procedure.deprecated_by,
+        "option": {"deprecated": deprecated},
+    }
+
+
+def _described(field: Field) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "name": field.name,
+        "type": field.type,
+        "description": f"{field.name} :: {field.type}",
+        "isDeprecated": False,
+    }
+    if field.has_default:
+        described["default"] = f"DefaultParameterValue{{value={field.default}, type={field.type}}}"
+    return described

@@ -1,0 +1,242 @@
+"""Vector indexes: the nearest neighbours of a vector, and the procedures that store one.
+
+Every vector of the index is compared with the query in one matrix product; the matrix is kept as long as the snapshot
+it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.arguments import is_number
+from hoplite.engine.functions.vector import vector_of
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
+from hoplite.storage.schema import Entity, Index, IndexKind
+from hoplite.storage.snapshot import Snapshot
+from hoplite.values.columns import Int64s
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.render import describe
+
+Float32s = NDArray[np.float32]
+
+_matrices: WeakKeyDictionary[Snapshot, dict[str, tuple[Int64s, Float32s]]] = WeakKeyDictionary()
+
+
+# --- settings of an index ---
+
+
+def describe_index(index: Index) -> str:
+    """An index as messages of Neo4j write it."""
+    labels, keys = ":".join(index.labels), ", ".join(index.keys)
+    place = f"(:{labels} {{{keys}}})" if index.entity is Entity.NODE else f"()-[:{labels} {{{keys}}}]-()"
+    return (
+        f"Index( id={index.id}, name='{index.name}', type='{index.kind.value}', schema={place}, "
+        f"indexProvider='{index.provider}' )"
+    )
+
+
+def index_for(context: Execution, procedure: str, name: str, kind: IndexKind, entity: Entity) -> Index:
+    """The index of that name, if it is of the right kind and over the right entities."""
+    index = context.graph.schema.index(name)
+    if index is None or index.kind is not kind:
+        raise illegal_argument(procedure, f"There is no such {kind.value.lower()} schema index: {name}")
+    if index.entity is not entity:
+        indexed, asked = ("nodes", "relationships") if entity is Entity.RELATIONSHIP else ("relationships", "nodes")
+        raise illegal_argument(
+            procedure,
+            f"The '{name}' index ({describe_index(index)}) is an index on {indexed}, so it cannot be queried for "
+            f"{asked}.",
+        )
+    return index
+
+
+def _setting(index: Index, name: str) -> Any:
+    """A setting of a vector index, whatever the case of its name."""
+    for key, value in index.config.items():
+        if key.lower() == f"vector.{name}":
+            return value
+    return None
+
+
+def _is_cosine(index: Index) -> bool:
+    return str(_setting(index, "similarity_function") or "COSINE").upper() == "COSINE"
+
+
+# --- looking up ---
+
+
+def _indexed_vectors(context: Execution, index: Index) -> tuple[Int64s, Float32s]:
+    """The entities of an index with a valid vector, and their vectors, one a row."""
+    graph = context.graph
+    known = _matrices.setdefault(graph, {}) if type(graph) is Snapshot else {}
+    if index.name not in known:
+        known[index.name] = _read_vectors(context, index)
+    return known[index.name]
+
+
+def _read_vectors(context: Execution, index: Index) -> tuple[Int64s, Float32s]:
+    graph, key = context.graph, index.keys[0]
+    if index.entity is Entity.NODE:
+        entities = np.unique(np.concatenate([graph.nodes_with_label(label) for label in index.labels]))
+        values = graph.node_property(entities, key).objects()
+    else:
+        entities = np.unique(np.concatenate([graph.relationships_with_type(name) for name in index.labels]))
+        values = graph.relationship_property(entities, key).objects()
+    dimensions, normalise = _setting(index, "dimensions"), _is_cosine(index)
+    rows: list[int] = []
+    vectors: list[Float32s] = []
+    for row, value in enumerate(values):
+        if isinstance(value, list) and (dimensions is None or len(value) == dimensions):
+            vector = vector_of(value, normalise)
+            if vector is not None:
+                rows.append(row)
+                vectors.append(vector)
+    matrix = np.stack(vectors) if vectors else np.zeros((0, dimensions or 0), np.float32)
+    return entities[np.array(rows, np.int64)], matrix
+
+
+def _query_vector(procedure: str, index: Index, query: Any) -> Float32s:
+    if query is None:
+        raise call_failed(procedure, "java.lang.NullPointerException", "'query' must not be null")
+    if not isinstance(query, list) or not all(map(is_number, query)):
+        raise illegal_argument(procedure, f"Index query vector must be a list of numbers, but got: {describe(query)}")
+    dimensions = _setting(index, "dimensions")
+    if dimensions is not None and len(query) != dimensions:
+        raise illegal_argument(
+            procedure, f"Index query vector has {len(query)} dimensions, but indexed vectors have {dimensions}."
+        )
+    vector = vector_of(query, _is_cosine(index))
+    if vector is None:
+        norm = ", and have positive and finite l2-norm" if _is_cosine(index) else ""
+        raise illegal_argument(
+            procedure,
+            f"Vector must only contain finite values{norm}. Provided: "
+            f"SequenceValueVectorCandidate[sequence={describe(query)}]",
+        )
+    return vector
+
+
+def _nearest(
+    context: Execution, procedure: str, entity: Entity, name: str, count: int, query: Any
+) -> Iterator[tuple[int, float]]:
+    """The nearest entities, best first, with their scores."""
+    index = index_for(context, procedure, name, IndexKind.VECTOR, entity)
+    if count is None or count <= 0:
+        raise illegal_argument(procedure, "'numberOfNearestNeighbours' must be positive")
+    vector = _query_vector(procedure, index, query)
+    entities, matrix = _indexed_vectors(context, index)
+    if not len(entities):
+        return
+    if _is_cosine(index):
+        scores = np.maximum((np.float32(1) + matrix @ vector) / np.float32(2), np.float32(0))
+    else:
+        difference = matrix - vector
+        scores = np.float32(1) / (np.float32(1) + np.einsum("ij,ij->i", difference, difference))
+    best = np.argsort(-scores, kind="stable")[:count]
+    for position, score in zip(entities[best].tolist(), scores[best].tolist(), strict=True):
+        yield position, float(score)
+
+
+@cypher_procedure(
+    "db.index.vector.queryNodes(indexName :: STRING, numberOfNearestNeighbours :: INTEGER, query :: ANY) :: (node :: "
+    "NODE, "
+    "score :: FLOAT)",
+    description="Query the given node vector index.\nReturns requested number of nearest neighbors to the provided "
+    "query "
+    "vector,\nand their similarity score to that query vector, based on the configured similarity function for the "
+    "index.\n"
+    "The similarity score is a value between [0, 1]; where 0 indicates least similar, 1 most similar.\n",
+    works_on_system=False,
+)
+def query_nodes(context: Execution, name: str, count: int, query: Any) -> Iterator[Row]:
+    """Nodes, best first."""
+    for node, score in _nearest(context, "db.index.vector.queryNodes", Entity.NODE, name, count, query):
+        yield (NodeRef(node), score)
+
+
+@cypher_procedure(
+    "db.index.vector.queryRelationships(indexName :: STRING, numberOfNearestNeighbours :: INTEGER, query :: ANY) :: "
+    "(relationship :: RELATIONSHIP, score :: FLOAT)",
+    description="Query the given relationship vector index.\nReturns requested number of nearest neighbors to the "
+    "provided "
+    "query vector,\nand their similarity score to that query vector, based on the configured similarity function for "
+    "the "
+    "index.\nThe similarity score is a value between [0, 1]; where 0 indicates least similar, 1 most similar.\n",
+    works_on_system=False,
+)
+def query_relationships(context: Execution, name: str, count: int, query: Any) -> Iterator[Row]:
+    """Relationships, best first."""
+    procedure = "db.index.vector.queryRelationships"
+    for relationship, score in _nearest(context, procedure, Entity.RELATIONSHIP, name, count, query):
+        yield (RelationshipRef(relationship), score)
+
+
+# --- storing ---
+
+
+def _floats(procedure: str, vector: Any) -> list[float]:
+    if vector is None:
+        raise call_failed(procedure, "java.lang.NullPointerException", "'vector' must not be null")
+    if not isinstance(vector, list) or not all(map(is_number, vector)):
+        raise illegal_argument(procedure, f"Vector must be a list of numbers, but got: {describe(vector)}")
+    single: Float32s = np.array(vector, np.float32)
+    numbers: list[float] = single.astype(np.float64).tolist()
+    return numbers
+
+
+def _set_vector(context: Execution, procedure: str, argument: str, entity: Any, key: str, vector: Any) -> None:
+    for name, value in ((argument, entity), ("key", key)):
+        if value is None:
+            raise call_failed(procedure, "java.lang.NullPointerException", f"'{name}' must not be null")
+    values = _floats(procedure, vector)
+    assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
+    if isinstance(entity, NodeRef):
+        context.writer.set_node_property(entity.id, key, values)
+    else:
+        context.writer.set_relationship_property(entity.id, key, values)
+    context.counters.properties_set += 1
+
+
+@cypher_procedure(
+    "db.create.setNodeVectorProperty(node :: NODE, key :: STRING, vector :: ANY)",
+    mode="WRITE",
+    description="Set a vector property on a given node in a more space efficient representation than Cypher's SET.",
+    works_on_system=False,
+)
+def set_node_vector(context: Execution, node: NodeRef, key: str, vector: Any) -> Iterator[Row]:
+    """Stores the numbers with the precision of 32 bits."""
+    _set_vector(context, "db.create.setNodeVectorProperty", "node", node, key, vector)
+    yield from ()
+
+
+@cypher_procedure(
+    "db.create.setRelationshipVectorProperty(relationship :: RELATIONSHIP, key :: STRING, vector :: ANY)",
+    mode="WRITE",
+    description="Set a vector property on a given relationship in a more space efficient representation than Cypher's "
+    "SET.",
+    works_on_system=False,
+)
+def set_relationship_vector(context: Execution, relationship: RelationshipRef, key: str, vector: Any) -> Iterator[Row]:
+    """Stores the numbers with the precision of 32 bits."""
+    procedure = "db.create.setRelationshipVectorProperty"
+    _set_vector(context, procedure, "relationship", relationship, key, vector)
+    yield from ()
+
+
+@cypher_procedure(
+    "db.create.setVectorProperty(node :: NODE, key :: STRING, vector :: ANY) :: (node :: NODE)",
+    mode="WRITE",
+    description="Set a vector property on a given node in a more space efficient representation than Cypher's SET.",
+    works_on_system=False,
+    deprecated_by="db.create.setNodeVectorProperty",
+)
+def set_vector(context: Execution, node: NodeRef, key: str, vector: Any) -> Iterator[Row]:
+    """The older form, which hands the node on."""
+    _set_vector(context, "db.create.setVectorProperty", "node", node, key, vector)
+    yield (node,)
