@@ -86,7 +86,7 @@ def _rows(signature: Signature, forms: tuple[Form, ...]) -> Iterator[dict[str, A
             "signature": form.signature,
             "isBuiltIn": signature.built_in,
             "argumentDescription": [_described(argument) for argument in arguments],
-            "returnDescription": _union(signature.returns),
+            "returnDescription": form.signature.rsplit(") :: ", 1)[1],
             "aggregating": signature.aggregating,
             "isDeprecated": signature.name in _DEPRECATED,
             "deprecatedBy": None,

@@ -85,7 +85,11 @@ def test_broken_signatures_are_refused(text: str) -> None:
 
 
 def test_a_table_yields_the_rows_whose_inputs_equal_the_arguments() -> None:
-    rows = [{"a": "x", "n": 1.0, "out": 1}, {"a": "x", "n": 2.0, "out": 2}, {"a": None, "n": 1.0, "out": 3}]
+    rows: list[dict[str, Any]] = [
+        {"a": "x", "n": 1.0, "out": 1},
+        {"a": "x", "n": 2.0, "out": 2},
+        {"a": None, "n": 1.0, "out": 3},
+    ]
     procedure = table_procedure("test.my(a :: STRING?, n :: FLOAT?) :: (out :: INTEGER?)", rows)
     context = execution(Graph())
     assert list(procedure.call(context, ["x", 1])) == [{"out": 1}]
