@@ -5,7 +5,7 @@ goes value by value through the functions at the end, which are also what define
 
     integers   64 bits, overflow in + - * raises "long overflow"; / and % truncate toward zero, as in Java, and
                raise "/ by zero"
-    floats     IEEE, never an error
+    floats     IEEE; only division by an integer zero is an error
 """
 
 from __future__ import annotations
@@ -92,7 +92,16 @@ def divide(left: Column, right: Column) -> Column:
             quotient = left.values // divisor
         inexact = quotient * divisor != left.values
         return Integers(quotient + (inexact & ((left.values < 0) != (divisor < 0))), empty)
+    if isinstance(left, Floats) and isinstance(right, Integers):
+        _refuse_zero(right.values, either_null(left.nulls, right.nulls))
     return _floats(np.divide, left, right) or _by_value(divide_values, left, right)
+
+
+def divide_literals(left: Column, right: Column) -> Column:
+    """`left / right` between numbers of the query text: where one is a float, zero as an integer is no error."""
+    if isinstance(left, Floats) or isinstance(right, Floats):
+        return _floats(np.divide, left, right) or divide(left, right)
+    return divide(left, right)
 
 
 def modulo(left: Column, right: Column) -> Column:
@@ -234,9 +243,9 @@ def divide_values(left: Any, right: Any) -> Any:
     """`left / right`"""
     if left is None or right is None:
         return None
+    if _is_number(left) and type(right) is int and right == 0:
+        raise _division_by_zero()
     if type(left) is int and type(right) is int:
-        if right == 0:
-            raise _division_by_zero()
         quotient = abs(left) // abs(right)
         return _wrapped(quotient if (left < 0) == (right < 0) else -quotient)
     if _is_number(left) and _is_number(right):

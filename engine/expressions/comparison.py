@@ -28,7 +28,7 @@ from hoplite.values.columns import (
     nulls,
 )
 from hoplite.values.entities import NodeRef, RelationshipRef
-from hoplite.values.order import compare, equals
+from hoplite.values.order import SAME, compare, equals
 
 Comparator = Callable[[Column, Column], Column]
 _ArrayTest = Callable[[Any, Any], Any]
@@ -76,14 +76,15 @@ COMPARATORS: dict[str, Comparator] = {
 
 
 def _ordered(test: _ArrayTest, accepted: tuple[int, ...], left: Column, right: Column) -> Column:
-    """Compare in NumPy, or else accept what `compare` gives; nodes and relationships have no order."""
-    if not isinstance(left, Nodes | Relationships):
-        typed = _typed(test, left, right)
-        if typed is not None:
-            return typed
+    """Compare in NumPy, or else accept what `compare` gives."""
+    typed = _typed(test, left, right)
+    if typed is not None:
+        return typed
 
     def by_value(first: Any, second: Any) -> bool | None:
         order = compare(first, second)
+        if order == SAME:
+            return True if 0 in accepted else None
         return None if order is None else order in accepted
 
     return _by_value(by_value, left, right)
@@ -96,15 +97,25 @@ def _typed(test: _ArrayTest, left: Column, right: Column) -> Booleans | None:
             values, others = left.values, right.values
             if type(left) is not type(right):
                 values, others = values.astype(np.float64), others.astype(np.float64)
-            return Booleans(test(values, others), either_null(left.nulls, right.nulls))
+            return Booleans(_numbers(test, values, others), either_null(left.nulls, right.nulls))
         case Booleans() if isinstance(right, Booleans):
             return Booleans(test(left.values, right.values), either_null(left.nulls, right.nulls))
         case Strings() if isinstance(right, Strings):
             return _texts(test, left, right)
         case Nodes() | Relationships() if isinstance(right, Nodes | Relationships) and type(left) is type(right):
-            return _with_nulls(left.ids == right.ids, left, right)
+            return _with_nulls(test(left.ids, right.ids), left, right)
         case _:
             return None
+
+
+def _numbers(test: _ArrayTest, left: NDArray[Any], right: NDArray[Any]) -> Bools:
+    """Numbers in order; -0.0 and 0.0 are equal, and yet the one is less than the other, as Java's `compare` has it."""
+    values: Bools = test(left, right)
+    if left.dtype == np.float64 and test is not np.equal:
+        zeros = np.flatnonzero((left == 0) & (right == 0))
+        if len(zeros):
+            values[zeros] = test(~np.signbit(left[zeros]), ~np.signbit(right[zeros]))
+    return values
 
 
 def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:

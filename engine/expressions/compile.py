@@ -178,6 +178,8 @@ def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
             return _compile_node(ast.Literal(-operand.value), functions)
         case "-":
             return _unary(_compile(operand, functions), arithmetic.negate)
+        case "NOT" if isinstance(operand, ast.Unary) and operand.operator == "NOT":
+            return _compile_bare(operand.operand, functions)
         case "NOT":
             return _unary(_compile(operand, functions), negation)
         case _:
@@ -190,23 +192,48 @@ def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
     left, right = _compile(expression.left, functions), _compile(expression.right, functions)
     if expression.operator == "IN" and right.constant and not left.constant:
         return _joined(comparison.is_in_constant(left, right), [left, right])
+    if expression.operator == "/" and _is_literal_number(expression.left) and _is_literal_number(expression.right):
+        return _binary(left, right, arithmetic.divide_literals)
     return _binary(left, right, _BINARY[expression.operator])
 
 
+def _is_literal_number(expression: ast.Expression) -> bool:
+    """A number, or arithmetic on numbers: what Neo4j computes before it runs the query."""
+    match expression:
+        case ast.Literal(value=value):
+            return type(value) in (int, float)
+        case ast.Unary(operator="-" | "+", operand=operand):
+            return _is_literal_number(operand)
+        case ast.Binary(operator="+" | "-" | "*" | "/" | "%" | "^", left=left, right=right):
+            return _is_literal_number(left) and _is_literal_number(right)
+        case _:
+            return False
+
+
 def _compile_connective(expression: ast.Binary, functions: Functions) -> Compiled:
-    """AND and OR, with literals resolved as Neo4j does: `x AND true` is x itself, whatever x is."""
+    """AND and OR, simplified as Neo4j does: `x AND true` and `x AND x` are x itself, whatever x is."""
     decisive = expression.operator == "OR"
-    operands = []
-    for operand in _flattened(expression, expression.operator):
-        if operand == ast.Literal(decisive):
-            return _compile_node(operand, functions)
-        if operand != ast.Literal(not decisive):
-            operands.append(_compile(operand, functions))
-    if not operands:
+    flat = dict.fromkeys(_flattened(expression, expression.operator))
+    if ast.Literal(decisive) in flat:
+        return _compile_node(ast.Literal(decisive), functions)
+    flat.pop(ast.Literal(not decisive), None)
+    if not flat:
         return _compile_node(ast.Literal(not decisive), functions)
-    if len(operands) == 1:
-        return operands[0]
+    if len(flat) == 1:
+        return _compile_bare(next(iter(flat)), functions)
+    operands = [_compile(operand, functions) for operand in flat]
     return _joined((disjunction if decisive else conjunction)(operands), operands)
+
+
+def _compile_bare(operand: ast.Expression, functions: Functions) -> Compiled:
+    """What is left of a predicate that Neo4j has simplified: it is no longer asked to be true or false.
+
+    Only a parameter is known to be a list before the query runs, and is made a predicate then.
+    """
+    compiled = _compile(operand, functions)
+    if not isinstance(operand, ast.Parameter):
+        return compiled
+    return _unary(compiled, lambda column: map_rows(lambda v: bool(v) if isinstance(v, list) else v, column))
 
 
 def _flattened(expression: ast.Expression, operator: str) -> list[ast.Expression]:

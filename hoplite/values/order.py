@@ -15,6 +15,7 @@ Cypher has three notions, and they differ:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import copysign
 from typing import Any
 
 from hoplite.values.calendar import NANOS_PER_SECOND
@@ -25,6 +26,9 @@ from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, Loc
 
 UNORDERED = 2
 """What `compare` gives for NaN beside a number: not smaller, equal or larger, and yet not null."""
+
+SAME = 3
+"""What `compare` gives for equal points and durations, which have no order: `<=` is true, `<` null."""
 
 
 # --- = -----------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ def _equal_maps(left: dict[str, Any], right: dict[str, Any]) -> bool | None:
 
 
 def compare(left: Any, right: Any) -> int | None:
-    """-1, 0 or 1 as `left` is smaller, equal or larger; UNORDERED for NaN; None for null."""
+    """-1, 0 or 1 as `left` is smaller, equal or larger; UNORDERED, SAME; None for null."""
     if left is None or right is None:
         return None
     left_type, right_type = type(left), type(right)
@@ -94,6 +98,8 @@ def compare(left: Any, right: Any) -> int | None:
             return _compare_lists(left, right)
         if left_type is dict:
             return _compare_maps(left, right)
+        if left_type is Point or left_type is Duration:
+            return SAME if left == right else None
         if left_type is not float:
             return None
     elif not (left_type in _NUMBERS and right_type in _NUMBERS):
@@ -103,6 +109,8 @@ def compare(left: Any, right: Any) -> int | None:
     left, right = float(left), float(right)
     if left != left or right != right:
         return UNORDERED
+    if left == right == 0:  # equal, and yet -0.0 is less than 0.0, as Java's `compare` has it
+        left, right = copysign(1, left), copysign(1, right)
     return _sign(left, right)
 
 
@@ -113,13 +121,13 @@ def _sign(left: Any, right: Any) -> int:
 def less_than(left: Any, right: Any) -> bool | None:
     """Cypher's `<`."""
     order = compare(left, right)
-    return None if order is None else order == -1
+    return None if order is None or order == SAME else order == -1
 
 
 def less_or_equal(left: Any, right: Any) -> bool | None:
     """Cypher's `<=`."""
     order = compare(left, right)
-    return None if order is None else order in (-1, 0)
+    return None if order is None else order in (-1, 0, SAME)
 
 
 _NUMBERS = (int, float)
@@ -128,7 +136,7 @@ _NUMBERS = (int, float)
 def _compare_lists(left: list[Any], right: list[Any]) -> int | None:
     for left_item, right_item in zip(left, right, strict=False):
         order = compare(left_item, right_item)
-        if order != 0:
+        if order not in (0, SAME):
             return None if order == UNORDERED else order
     return (len(left) > len(right)) - (len(left) < len(right))
 
@@ -141,18 +149,26 @@ def _compare_maps(left: dict[str, Any], right: dict[str, Any]) -> int | None:
         return 1 if left_keys > right_keys else -1
     for key in left_keys:
         order = compare(left[key], right[key])
-        if order != 0:
+        if order not in (0, SAME):
             return None if order == UNORDERED else order
     return 0
 
 
-# Instants compare by the moment alone, whatever their zone; durations and points do not compare.
+# The same moment in two zones is ordered by the offset, then by the name of the zone.
 _COMPARABLE: dict[type, Callable[[Any], Any]] = {
     Date: lambda date: date.epoch_day,
     LocalTime: lambda time: time.nanosecond_of_day,
-    Time: lambda time: time.utc_nanosecond,
+    Time: lambda time: (time.utc_nanosecond, time.offset_seconds),
     LocalDateTime: lambda moment: (moment.epoch_day, moment.nanosecond_of_day),
-    DateTime: lambda moment: (moment.epoch_second, moment.nanosecond),
+    DateTime: lambda moment: (
+        moment.epoch_second,
+        moment.nanosecond,
+        moment.offset_seconds,
+        moment.region or "",
+    ),
+    NodeRef: lambda node: node.id,
+    RelationshipRef: lambda relationship: relationship.id,
+    PathValue: lambda path: (path.nodes[0], path.relationships, path.nodes),
 }
 
 
