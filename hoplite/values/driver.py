@@ -148,6 +148,9 @@ def from_driver(value: Any) -> Value:
         return _checked_integer(int(value))
     if isinstance(value, float):
         return float(value)
+    package = type(value).__module__.partition(".")[0]
+    if package == "neo4j":  # before tuples, for durations and points are tuples there
+        return _from_driver_value(value)
     if isinstance(value, list | tuple):
         return [from_driver(item) for item in value]
     if isinstance(value, Mapping):
@@ -165,11 +168,8 @@ def from_driver(value: Any) -> Value:
         return Date(day_number(value.year, value.month, value.day))
     if isinstance(value, python_time.time):
         return _time_from(value, value.microsecond * 1000)
-    package = type(value).__module__.partition(".")[0]
     if package == "hoplite" and type(value) in _TO_DRIVER:
         return value  # type: ignore[no-any-return]
-    if package == "neo4j":
-        return _from_driver_value(value)
     if package == "numpy":
         return _from_numpy(value)
     if package == "pandas":
