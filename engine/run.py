@@ -55,4 +55,4 @@ def execution_for(
 def current_time() -> DateTime:
     """The moment, in UTC."""
     nanoseconds = time.time_ns()
-    return DateTime.from_epoch(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000)
+    return DateTime.of_instant(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000, "UTC")

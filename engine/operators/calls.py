@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ import numpy as np
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate, null_column
-from hoplite.engine.procedures.registry import Procedure, Row, invoke
 from hoplite.errors import CypherError
 
 _ROWS_AT_ONCE = 4096
@@ -41,18 +40,17 @@ class CallProcedure:
             values = [column.objects() for column in columns]
             for row in range(batch.row_count):
                 context.check()
-                yielded = list(invoke(procedure, context, [v[row] for v in values]))
-                yield from self._joined(batch, row, yielded, procedure)
+                yielded = list(procedure.call(context, [v[row] for v in values]))
+                yield from self._joined(batch, row, yielded)
             if error is not None:
                 raise error
 
-    def _joined(self, batch: Batch, row: int, yielded: list[Row], procedure: Procedure) -> Iterator[Batch]:
+    def _joined(self, batch: Batch, row: int, yielded: list[Mapping[str, Any]]) -> Iterator[Batch]:
         if not self.yields:
             yield batch.rows(row, row + 1)
         elif yielded:
-            places = {field.name: place for place, field in enumerate(procedure.signature.outputs)}
             repeated = batch.take(np.full(len(yielded), row, np.int64))
-            new = {column: column_of([r[places[name]] for r in yielded]) for name, column in self.outputs}
+            new = {column: column_of([record[name] for record in yielded]) for name, column in self.outputs}
             yield repeated.with_columns(new)
         elif self.optional:
             alone = batch.rows(row, row + 1)

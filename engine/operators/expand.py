@@ -106,7 +106,7 @@ class Expand:
                 yield from self._extended(batch, _few_steps(context, nodes, self.types, self.direction))
                 continue
             hop = hop or make_hop(context, self.direction, self.types)
-            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH, backend=context.backend):
+            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH):
                 context.check()
                 yield from self._extended(batch, steps)
 
@@ -170,7 +170,7 @@ class ExpandInto:
                 rows, relationships = steps.row[kept], steps.relationships[kept]
             else:
                 hop = hop or make_hop(context, self.direction, self.types, both_adjacencies=True)
-                steps = hops.expand_into(hop, sources, targets, backend=context.backend)
+                steps = hops.expand_into(hop, sources, targets, check=context.check)
                 rows, relationships = steps.row, steps.relationships
             if len(rows):
                 yield batch.take(rows).with_columns({self.relationship: Relationships(relationships)})
