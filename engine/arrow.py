@@ -58,7 +58,10 @@ def _plain(value: Any) -> Any:
                 "properties": _map(value),
             }
         case Path():
-            return {"nodes": [_plain(n) for n in value.nodes], "relationships": [_plain(r) for r in value.relationships]}
+            return {
+                "nodes": [_plain(n) for n in value.nodes],
+                "relationships": [_plain(r) for r in value.relationships],
+            }
         case list():
             return [_plain(item) for item in value]
         case dict():

@@ -1,15 +1,90 @@
-"""Schema commands and SHOW."""
+"""Schema commands: create and drop indexes and constraints."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from hoplite.engine.batch import Batch
+from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.context import Execution
+from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.prepare import Prepared
-from hoplite.errors import unsupported
+from hoplite.errors import UNSUPPORTED_ADMINISTRATION, CypherError, argument_error
+from hoplite.grammar import ast
+from hoplite.storage.schema import Entity, IndexKind
+from hoplite.storage.schema_changes import enterprise_only
 
 
 def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:
-    """Run a command."""
-    raise unsupported("schema commands")
+    """Run a command for what it does; it has no rows."""
+    command = prepared.command
+    match command:
+        case ast.CreateIndex():
+            _create_index(command, context)
+        case ast.CreateConstraint():
+            _create_constraint(command, context)
+        case ast.DropSchema():
+            _drop(command, context)
+        case ast.Administration(command=name):
+            raise CypherError(UNSUPPORTED_ADMINISTRATION, f"Unsupported administration command: {name}")
+        case _:
+            raise AssertionError(command)
+    return iter(())
+
+
+def _name(name: str | ast.Parameter | None, context: Execution) -> str | None:
+    if isinstance(name, ast.Parameter):
+        value = context.parameters[name.name]
+        if not isinstance(value, str):
+            raise argument_error(f"Expected parameter ${name.name} to be a string, it is the name of a schema rule")
+        return value
+    return name
+
+
+def _options(expression: ast.Expression | None, context: Execution) -> dict[str, Any]:
+    if expression is None:
+        return {}
+    value = compile_expression(expression, context.functions)(UNIT, context).objects()[0]
+    if not isinstance(value, dict):
+        raise argument_error("Expected OPTIONS to be a map")
+    return value
+
+
+def _create_index(command: ast.CreateIndex, context: Execution) -> None:
+    assert context.writer is not None
+    outcome = context.writer.create_index(
+        _name(command.name, context),
+        IndexKind(command.kind),
+        Entity(command.entity),
+        command.labels,
+        command.keys,
+        _options(command.options, context),
+        command.if_not_exists,
+    )
+    context.counters.indexes_added += int(outcome.is_new)
+
+
+_ENTERPRISE = {"KEY": "KEY", "NOT NULL": "PROPERTY EXISTENCE", "TYPED": "PROPERTY TYPE"}
+
+
+def _create_constraint(command: ast.CreateConstraint, context: Execution) -> None:
+    assert context.writer is not None
+    name, entity = _name(command.name, context), Entity(command.entity)
+    if command.kind in _ENTERPRISE:
+        type_text = None if command.type is None else command.type.name
+        raise enterprise_only(name, _ENTERPRISE[command.kind], entity, command.label, command.keys, type_text)
+    options = _options(command.options, context)
+    outcome = context.writer.create_constraint(
+        name, entity, command.label, command.keys, options, command.if_not_exists
+    )
+    context.counters.constraints_added += int(outcome.is_new)
+
+
+def _drop(command: ast.DropSchema, context: Execution) -> None:
+    assert context.writer is not None
+    name = _name(command.name, context)
+    assert name is not None
+    if command.kind == "INDEX":
+        context.counters.indexes_removed += int(context.writer.drop_index(name, command.if_exists))
+    else:
+        context.counters.constraints_removed += int(context.writer.drop_constraint(name, command.if_exists))

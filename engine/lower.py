@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, writes
+from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, show, writes
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -186,6 +186,8 @@ class Lowering:
                 )
             case lp.LoadCSV(source=source, url=url, variable=variable):
                 return calls.LoadCsv(lower(source), self.term(url), variable, plan.with_headers, plan.field_terminator)
+            case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=asked, columns=columns):
+                return show.Show(lower(source), kind, qualifier, self.terms(asked), columns)
             case lp.Create(source=source, creations=creations):
                 return writes.Create(lower(source), tuple(self._creation(c) for c in creations))
             case lp.Merge(source=source, match=match):

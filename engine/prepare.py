@@ -22,6 +22,7 @@ from hoplite.planner.check import check
 from hoplite.planner.explain import plan_tree
 from hoplite.planner.notifications import Notification
 from hoplite.planner.rewrite import contains
+from hoplite.planner.show import plan_show
 from hoplite.storage.snapshot import Snapshot
 
 KEPT_PLANS = 1000
@@ -109,6 +110,11 @@ class Preparer:
                     if built.columns is None
                     else lp.ProduceResults(built.plan, built.columns)
                 )
+                operator = self.lowering.lower(plan)
+                columns = built.columns or ()
+            case ast.Show() as asked:
+                built = plan_show(asked, Builder(catalogue))
+                plan = lp.ProduceResults(built.plan, built.columns or ())
                 operator = self.lowering.lower(plan)
                 columns = built.columns or ()
             case body:

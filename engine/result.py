@@ -227,4 +227,3 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result {self._prepared.text!r}>"
-

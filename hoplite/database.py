@@ -33,7 +33,6 @@ from hoplite.storage.transaction import Transaction as GraphTransaction
 from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
-
     from hoplite.engine.hops.select import BackendName
 
 
@@ -132,7 +131,9 @@ class Database:
             prepared = self._prepare(query, graph, given)
             if prepared.writes or prepared.plan is None:
                 raise unsupported("PROFILE of a statement that writes")
-            measured = profiled(self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits))
+            measured = profiled(
+                self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits)
+            )
             return explain(prepared.plan, measured)
 
     # --- what is in it -----------------------------------------------------------------------------------------
@@ -220,9 +221,7 @@ class Database:
         """Add a procedure: rows over its inputs and outputs, or a function of the inputs that yields dicts."""
         with _driver_errors():
             if callable(rows_or_function):
-                procedure = user_procedure(
-                    signature, rows_or_function, mode, to_user=to_driver, from_user=from_driver
-                )
+                procedure = user_procedure(signature, rows_or_function, mode, to_user=to_driver, from_user=from_driver)
             else:
                 rows = [{k: from_driver(v) for k, v in row.items()} for row in rows_or_function]
                 procedure = table_procedure(signature, rows, mode)

@@ -49,7 +49,9 @@ def describe(plan: lp.Plan) -> Line:
             return _var_length(plan)
         case lp.Repeat():
             bounds = _bounds(plan.lower, plan.upper)
-            return Line("Repeat(Trail)", f"({_name(plan.from_node)}) (...){{{bounds}}} ({_name(plan.to_node)})", "trails")
+            return Line(
+                "Repeat(Trail)", f"({_name(plan.from_node)}) (...){{{bounds}}} ({_name(plan.to_node)})", "trails"
+            )
         case lp.ShortestPath():
             hops = "*" + _bounds(plan.lower, plan.upper)
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, hops, plan.direction, plan.to_node)
@@ -101,6 +103,8 @@ def describe(plan: lp.Plan) -> Line:
             return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
         case lp.ProcedureCall(procedure=procedure, arguments=arguments):
             return Line("ProcedureCall", f"{procedure}({', '.join(map(_term, arguments))})")
+        case lp.ShowRows(kind=kind):
+            return Line(f"Show{kind.capitalize()}", "")
         case lp.LoadCSV(variable=variable):
             return Line("LoadCSV", _name(variable))
         case lp.Create(creations=creations):

@@ -401,6 +401,17 @@ class ProcedureCall:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ShowRows:
+    """What the database says about itself: its indexes, constraints, functions, procedures ..."""
+
+    source: Plan
+    kind: str
+    qualifier: str | None
+    names: tuple[Term, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LoadCSV:
     """A row for each line of a CSV file."""
 
@@ -578,6 +589,7 @@ Plan: TypeAlias = (
     | ValueHashJoin
     | ProcedureCall
     | LoadCSV
+    | ShowRows
     | Create
     | Merge
     | SetProperties

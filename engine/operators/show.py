@@ -1,0 +1,205 @@
+"""The rows of SHOW: one file for what a database says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.show import function_rows
+from hoplite.engine.operators.base import Evaluator, Operator, column_of
+from hoplite.engine.operators.rows import constant_of
+from hoplite.engine.procedures.show import procedure_rows
+from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(slots=True, eq=False)
+class Show:
+    """One kind of SHOW."""
+
+    source: Operator
+    kind: str
+    qualifier: str | None
+    names: tuple[Evaluator, ...]
+    columns: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """All rows in one batch."""
+        rows = _KINDS[self.kind](context, self.qualifier)
+        wanted = self._wanted(context)
+        if wanted is not None:
+            rows = [row for row in rows if row.get("name") in wanted]
+        columns = {name: column_of([row.get(name) for row in rows]) for name in self.columns}
+        yield Batch(columns, len(rows))
+
+    def _wanted(self, context: Execution) -> set[Any] | None:
+        if not self.names:
+            return None
+        wanted: set[Any] = set()
+        for evaluator in self.names:
+            value = constant_of(evaluator, context)
+            wanted.update(value if isinstance(value, list) else [value])
+        return wanted
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _pattern(entity: Entity, labels: tuple[str, ...]) -> tuple[str, str]:
+    """`(n:`Person`)` and the variable in it."""
+    shown = "|".join(_quoted(label) for label in labels)
+    return (f"(n:{shown})", "n") if entity is Entity.NODE else (f"()-[r:{shown}]-()", "r")
+
+
+def _config_text(config: Any) -> str:
+    shown = []
+    for key in sorted(config):
+        value = config[key]
+        text = str(value).lower() if isinstance(value, bool) else f"'{value}'" if isinstance(value, str) else str(value)
+        shown.append(f"{_quoted(key)}: {text}")
+    return ",".join(shown)
+
+
+def _index_statement(index: Index) -> str:
+    name = _quoted(index.name)
+    pattern, variable = _pattern(index.entity, index.labels)
+    keys = ", ".join(f"{variable}.{_quoted(key)}" for key in index.keys)
+    match index.kind:
+        case IndexKind.LOOKUP:
+            if index.entity is Entity.NODE:
+                return f"CREATE LOOKUP INDEX {name} FOR (n) ON EACH labels(n)"
+            return f"CREATE LOOKUP INDEX {name} FOR ()-[r]-() ON EACH type(r)"
+        case IndexKind.FULLTEXT:
+            options = f" OPTIONS {{indexConfig: {{{_config_text(index.config)}}}}}"
+            return f"CREATE FULLTEXT INDEX {name} FOR {pattern} ON EACH [{keys}]{options}"
+        case IndexKind.POINT | IndexKind.VECTOR:
+            options = f" OPTIONS {{indexConfig: {{{_config_text(index.config)}}}}}"
+            return f"CREATE {index.kind.value} INDEX {name} FOR {pattern} ON ({keys}){options}"
+        case _:
+            return f"CREATE {index.kind.value} INDEX {name} FOR {pattern} ON ({keys})"
+
+
+def _constraint_statement(constraint: Constraint) -> str:
+    pattern, variable = _pattern(constraint.entity, constraint.labels)
+    keys = ", ".join(f"{variable}.{_quoted(key)}" for key in constraint.keys)
+    return f"CREATE CONSTRAINT {_quoted(constraint.name)} FOR {pattern} REQUIRE ({keys}) IS UNIQUE"
+
+
+def _indexes(context: Execution, qualifier: str | None) -> Rows:
+    return [
+        {
+            "id": index.id,
+            "name": index.name,
+            "state": "ONLINE",
+            "populationPercent": 100.0,
+            "type": index.kind.value,
+            "entityType": index.entity.value,
+            "labelsOrTypes": list(index.labels) or None,
+            "properties": list(index.keys) or None,
+            "indexProvider": index.provider,
+            "owningConstraint": index.owning_constraint,
+            "lastRead": None,
+            "readCount": 0,
+            "trackedSince": None,
+            "options": {"indexConfig": dict(index.config), "indexProvider": index.provider},
+            "failureMessage": "",
+            "createStatement": _constraint_of(context, index) or _index_statement(index),
+        }
+        for index in sorted(context.graph.schema.indexes, key=lambda index: index.name)
+        if qualifier in (None, "ALL", index.kind.value)
+    ]
+
+
+def _constraint_of(context: Execution, index: Index) -> str | None:
+    if index.owning_constraint is None:
+        return None
+    constraint = context.graph.schema.constraint(index.owning_constraint)
+    return None if constraint is None else _constraint_statement(constraint)
+
+
+_CONSTRAINT_KINDS = {
+    "NODE_UNIQUE": ("UNIQUE", "UNIQUENESS", "NODE UNIQUE", "NODE UNIQUENESS", "ALL"),
+    "RELATIONSHIP_UNIQUE": (
+        "UNIQUE",
+        "UNIQUENESS",
+        "RELATIONSHIP UNIQUE",
+        "RELATIONSHIP UNIQUENESS",
+        "REL UNIQUE",
+        "REL UNIQUENESS",
+        "ALL",
+    ),
+}
+
+
+def _constraints(context: Execution, qualifier: str | None) -> Rows:
+    schema = context.graph.schema
+    return [
+        {
+            "id": constraint.id,
+            "name": constraint.name,
+            "type": constraint.kind.value,
+            "entityType": constraint.entity.value,
+            "labelsOrTypes": list(constraint.labels),
+            "properties": list(constraint.keys),
+            "ownedIndex": constraint.name,
+            "propertyType": None,
+            "options": {"indexConfig": {}, "indexProvider": "range-1.0"},
+            "createStatement": _constraint_statement(constraint),
+        }
+        for constraint in sorted(schema.constraints, key=lambda constraint: constraint.name)
+        if qualifier is None or qualifier in _CONSTRAINT_KINDS[constraint.kind.name]
+    ]
+
+
+def _functions(context: Execution, qualifier: str | None) -> Rows:
+    rows = function_rows(context.functions)
+    if qualifier in (None, "ALL") or qualifier.startswith("EXECUTABLE"):
+        return rows
+    return [row for row in rows if row["isBuiltIn"] == qualifier.startswith("BUILT IN")]
+
+
+def _procedures(context: Execution, _: str | None) -> Rows:
+    return procedure_rows(context.procedures)
+
+
+def _databases(context: Execution, _: str | None) -> Rows:
+    shared: dict[str, Any] = {
+        "type": "standard",
+        "aliases": [],
+        "access": "read-write",
+        "address": "localhost:7687",
+        "role": "primary",
+        "writer": True,
+        "requestedStatus": "online",
+        "currentStatus": "online",
+        "statusMessage": "",
+        "constituents": [],
+    }
+    return [
+        {"name": "neo4j", "default": True, "home": True, **shared},
+        {"name": "system", "default": False, "home": False, **shared, "type": "system"},
+    ]
+
+
+def _settings(context: Execution, _: str | None) -> Rows:
+    return []  # an embedded database takes its settings from hoplite.open(), not from a server's configuration
+
+
+def _transactions(context: Execution, _: str | None) -> Rows:
+    return []
+
+
+_KINDS: dict[str, Callable[[Execution, str | None], Rows]] = {
+    "INDEXES": _indexes,
+    "CONSTRAINTS": _constraints,
+    "FUNCTIONS": _functions,
+    "PROCEDURES": _procedures,
+    "DATABASES": _databases,
+    "SETTINGS": _settings,
+    "TRANSACTIONS": _transactions,
+}

@@ -1,0 +1,102 @@
+"""SHOW: the columns of each kind, and the plan that yields, filters and returns them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hoplite.errors import unsupported
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+
+if TYPE_CHECKING:
+    from hoplite.planner.build import Builder, Built
+
+_INDEXES = (
+    "id name state populationPercent type entityType labelsOrTypes properties indexProvider owningConstraint "
+    "lastRead readCount"
+)
+_CONSTRAINTS = "id name type entityType labelsOrTypes properties ownedIndex propertyType"
+_FUNCTIONS = "name category description"
+_PROCEDURES = "name description mode worksOnSystem"
+_DATABASES = (
+    "name type aliases access address role writer requestedStatus currentStatus statusMessage default home constituents"
+)
+_SETTINGS = "name value isDynamic defaultValue description"
+_TRANSACTIONS = "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status elapsedTime"
+_MORE_ABOUT_TRANSACTIONS = (
+    "outerTransactionId metaData parameters planner runtime indexes currentQueryStartTime currentQueryStatus "
+    "currentQueryActiveLockCount currentQueryElapsedTime currentQueryCpuTime currentQueryWaitTime "
+    "currentQueryIdleTime currentQueryAllocatedBytes currentQueryPageHits currentQueryPageFaults "
+    "activeLockCount cpuTime waitTime idleTime allocatedBytes allocatedDirectBytes pageHits pageFaults "
+    "initializationStackTrace statusDetails protocol"
+)
+
+# By kind: the columns that come without YIELD, and those that YIELD can ask for besides.
+SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    kind: (tuple(plain.split()), tuple(more.split()))
+    for kind, plain, more in (
+        ("INDEXES", _INDEXES, "trackedSince options failureMessage createStatement"),
+        ("CONSTRAINTS", _CONSTRAINTS, "options createStatement"),
+        (
+            "FUNCTIONS",
+            _FUNCTIONS,
+            "signature isBuiltIn argumentDescription returnDescription aggregating rolesExecution "
+            "rolesBoostedExecution isDeprecated deprecatedBy",
+        ),
+        (
+            "PROCEDURES",
+            _PROCEDURES,
+            "signature argumentDescription returnDescription admin rolesExecution rolesBoostedExecution "
+            "isDeprecated deprecatedBy option",
+        ),
+        (
+            "DATABASES",
+            _DATABASES,
+            "databaseID serverID requestedPrimariesCount requestedSecondariesCount currentPrimariesCount "
+            "currentSecondariesCount creationTime lastStartTime lastStopTime store lastCommittedTxn replicationLag options",
+        ),
+        ("SETTINGS", _SETTINGS, "startupValue isExplicitlySet validValues isDeprecated"),
+        ("TRANSACTIONS", _TRANSACTIONS, _MORE_ABOUT_TRANSACTIONS),
+    )
+}
+
+
+def plan_show(show: ast.Show, builder: Builder) -> Built:
+    """SHOW ... YIELD ... WHERE ... RETURN as a plan over the rows of its kind."""
+    from hoplite.planner.build import Built
+
+    if show.kind not in SHOWN:
+        raise unsupported(f"SHOW {show.kind}")
+    plain, more = SHOWN[show.kind]
+    every = (*plain, *more)
+    names = tuple(builder.expression(name, frozenset()) for name in show.names)
+    plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, every)
+    columns = plain
+    scope = frozenset(every)
+    if show.yielded is not None:
+        star = show.yield_star or show.yielded.star
+        items = tuple(_named(name) for name in every) if star else show.yielded.items
+        yielded = ast.Projection(
+            items, False, False, show.yielded.order, show.yielded.skip, show.yielded.limit, show.yielded.span
+        )
+        plan, columns = builder.projection(yielded, show.predicate, plan, scope)
+        scope = frozenset(columns)
+    elif show.yield_star:
+        columns = every
+    if show.yielded is None:
+        plan = lp.Select(plan, columns)
+        if show.predicate is not None:
+            plan = lp.Filter(plan, builder.expression(show.predicate, frozenset(columns)))
+    if show.returned is not None:
+        returned = show.returned
+        if returned.star:
+            items = (*(_named(name) for name in columns), *returned.items)
+            returned = ast.Projection(
+                items, False, returned.distinct, returned.order, returned.skip, returned.limit, returned.span
+            )
+        plan, columns = builder.projection(returned, None, plan, frozenset(columns))
+    return Built(plan, frozenset(columns), columns)
+
+
+def _named(name: str) -> ast.ReturnItem:
+    return ast.ReturnItem(ast.Variable(name), None, name)
