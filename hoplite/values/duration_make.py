@@ -45,11 +45,11 @@ def whole_duration(months: int, days: int, seconds: int, nanoseconds: int) -> Du
 def approximate_duration(months: float, days: float, seconds: float, nanoseconds: float, sign: int = 1) -> Duration:
     """A duration whose fractions go into the next smaller part, in double precision as Neo4j's."""
     whole_months = _to_integer(months)
-    days += (_NANOS_PER_MONTH * months - _NANOS_PER_MONTH * whole_months) / NANOS_PER_DAY
+    days += _NANOS_PER_MONTH * (months - whole_months) / NANOS_PER_DAY
     whole_days = _to_integer(days)
-    seconds += (NANOS_PER_DAY * days - NANOS_PER_DAY * whole_days) / NANOS_PER_SECOND
+    seconds += NANOS_PER_DAY * (days - whole_days) / NANOS_PER_SECOND
     whole_seconds = _to_integer(seconds)
-    nanoseconds += NANOS_PER_SECOND * seconds - NANOS_PER_SECOND * whole_seconds
+    nanoseconds += NANOS_PER_SECOND * (seconds - whole_seconds)
     return whole_duration(sign * whole_months, sign * whole_days, sign * whole_seconds, sign * _to_integer(nanoseconds))
 
 

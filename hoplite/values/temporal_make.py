@@ -191,8 +191,7 @@ def time_of(value: Instant, default_zone: int | str) -> Time:
 
 
 def _moment_of(value: Instant, default_zone: int | str) -> DateTime:
-    if isinstance(value, DateTime):
-        return value
+    # What the clock shows is looked up in the zone again: in an overlap the earlier offset wins.
     local = LocalDateTime(date_part(value), clock_part(value))
     return DateTime.of_local(local, zone_part(value, default_zone))
 
@@ -231,7 +230,7 @@ def _taken(fields: Mapping[str, Any], kind: _Kind) -> dict[str, Any]:
         if name in given:
             raise _refused(f"cannot re-assign {name}")
         given[name] = fields[key]
-    _check_complete(given, form)
+    _check_complete(given, form, kind)
     return given
 
 
@@ -266,13 +265,12 @@ def _check_selectors(name: str, given: Mapping[str, Any]) -> None:
         raise _refused(f"{name} cannot be selected together with datetime or epochSeconds or epochMillis.")
 
 
-def _check_complete(given: Mapping[str, Any], form: str | None) -> None:
+def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> None:
     """No field without the larger ones, unless a selected value brings them."""
     if any(selector in given for selector in _SELECTORS):
         return
     has_clock = "time" in given or any(field in given for field in _CLOCK_FIELDS)
-    has_date = "date" in given or "year" in given or form is not None
-    if has_date and "date" not in given:
+    if kind.dates and "date" not in given:
         fields = _FORM_FIELDS[form or "calendar"]
         _check_in_order([(field in given, field) for field in fields])
         if has_clock:
