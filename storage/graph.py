@@ -17,6 +17,7 @@ import weakref
 
 from hoplite.errors import CypherError
 from hoplite.storage.base import Base, empty_base
+from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.delta import Delta
 from hoplite.storage.fold import fold
 from hoplite.storage.schema import initial_schema
@@ -116,6 +117,18 @@ class Graph:
             self._pinned = None
             self._version += 1
             return self._version
+
+    def bulk(self) -> BulkLoad:
+        """A bulk load: the one writer until it is committed or closed. The delta is folded first."""
+        self._lock_writer()
+        try:
+            with self._guard:
+                if self._delta.size:
+                    self._replace_base(fold(self._delta, self.partitions))
+                return BulkLoad(self, self.snapshot(fold=False))
+        except BaseException:
+            self._release_writer()
+            raise
 
     # --- folding ---
 

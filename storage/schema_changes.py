@@ -167,7 +167,8 @@ def enterprise_only(
     return CypherError(
         _DATABASE_ERROR + "ConstraintCreationFailed",
         f"Unable to create Constraint( {named}type='{entity.value} {kind}', schema={covers}{typed} ):\n"
-        f"{words[kind]} constraint requires Neo4j Enterprise Edition. Note that only the first found violation is shown.",
+        f"{words[kind]} constraint requires Neo4j Enterprise Edition. "
+        "Note that only the first found violation is shown.",
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from hoplite.storage.delta import Delta
 from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
 from hoplite.values.columns import Int64s
+from hoplite.values.order import equals
 
 __all__ = ["Bound", "Seek"]
 
@@ -85,7 +86,7 @@ class Seek:
             if (
                 node < delta.node_count
                 and having[delta.label_set(node)]
-                and lookup_key(delta.node_value(node, key)) == wanted
+                and equals(delta.node_value(node, key), value)
                 and (node in changed or node in delta.relabelled)
             ):
                 found.append(node)
@@ -109,7 +110,7 @@ class Seek:
             if (
                 relationship in changed
                 and delta.type_of(relationship) == type_code
-                and lookup_key(changed[relationship]) == wanted
+                and equals(changed[relationship], value)
             ):
                 found.append(relationship)
         return found

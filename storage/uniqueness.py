@@ -9,7 +9,8 @@ from hoplite.storage.delta import Delta
 from hoplite.storage.property_values import shown
 from hoplite.storage.schema import Entity
 from hoplite.storage.seek import Seek
-from hoplite.storage.value_index import lookup_key
+from hoplite.values.columns import ObjectArray
+from hoplite.values.order import equals, group_key
 
 if TYPE_CHECKING:
     from hoplite.storage.snapshot import Snapshot
@@ -58,8 +59,7 @@ def relationship_violation(delta: Delta, relationship: int, key: str | None) -> 
 
 
 def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    keys = [lookup_key(value) for value in left]
-    return None not in keys and keys == [lookup_key(value) for value in right]
+    return all(map(equals, left, right))
 
 
 def message(entity: str, public_id: int, token: str, values: list[tuple[str, Any]]) -> str:
@@ -67,6 +67,13 @@ def message(entity: str, public_id: int, token: str, values: list[tuple[str, Any
     pairs = ", ".join(f"`{key}` = {shown(value)}" for key, value in values)
     noun = "property" if len(values) == 1 else "properties"
     return f"{entity}({public_id}) already exists with {token} and {noun} {pairs}"
+
+
+def _all_differ(values: ObjectArray) -> bool:
+    """A quick yes for strings, or for integers: the common case of a key."""
+    kinds = set(map(type, values))
+    kinds.discard(type(None))
+    return kinds in ({int}, {str}) and len(set(values)) == len(values)
 
 
 def first_duplicate(snapshot: Snapshot, entity: Entity, label: str, keys: tuple[str, ...]) -> Duplicate | None:
@@ -77,11 +84,13 @@ def first_duplicate(snapshot: Snapshot, entity: Entity, label: str, keys: tuple[
     else:
         positions = snapshot.relationships_with_type(label)
         columns = [snapshot.relationship_property(positions, key).objects() for key in keys]
+    if len(keys) == 1 and _all_differ(columns[0]):
+        return None
     seen: dict[tuple[Hashable, ...], int] = {}
     for position, *values in zip(positions.tolist(), *columns, strict=True):
-        wanted = tuple(lookup_key(value) for value in values)
-        if None in wanted:
+        if any(value is None for value in values):
             continue
+        wanted = tuple(group_key(value) for value in values)
         first = seen.setdefault(wanted, position)
         if first != position:
             return first, position, list(zip(keys, values, strict=True))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.values.columns import Column, Floats, Int64s, Integers, Strings, from_objects
+from hoplite.values.order import equals, less_or_equal, less_than
 
 NOTHING: Int64s = np.zeros(0, np.int64)
 
@@ -29,15 +30,22 @@ class Bound:
     inclusive: bool
 
 
+EXACT_DOUBLE = 2**53
+"""Integers up to here are doubles too; beyond, several of them equal one double."""
+
+
 def lookup_key(value: Any) -> Hashable | None:
-    """What two values share exactly when they are equal; None for a value that equals nothing (null, NaN)."""
+    """What values that are equal share; None for a value that equals nothing (null, NaN). Values that share a
+    key may still differ if they are integers beyond EXACT_DOUBLE: `equals` has the last word."""
     match value:
         case None:
             return None
         case bool():
             return (bool, value)
-        case int() | str():
+        case str():
             return value
+        case int():
+            return value if -EXACT_DOUBLE <= value <= EXACT_DOUBLE else float(value)
         case float():
             return None if math.isnan(value) else value
         case list() | tuple():
@@ -106,24 +114,27 @@ class ValueIndex:
             if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
                 return []
             values = self.column.values
-            wanted = _comparable(value, values)
-            if wanted is None:
-                return []
-            low, high = np.searchsorted(values, wanted, "left"), np.searchsorted(values, wanted, "right")
+            low, high = _place(values, value, "left"), _place(values, value, "right")
             found: list[int] = self.positions[low:high].tolist()
             return found
         key = lookup_key(value)
         hit = None if key is None else self._by_key.get(key)
         if hit is None:
             return []
-        return list(hit) if isinstance(hit, list) else [hit]
+        hits = list(hit) if isinstance(hit, list) else [hit]
+        if isinstance(self.column, Strings) or isinstance(value, str):
+            return hits
+        return [position for position in hits if equals(self._value(position), value)]
+
+    def _value(self, position: int) -> Any:
+        return self.column.objects()[np.searchsorted(self.positions, position)]
 
     def within(self, low: Bound | None, high: Bound | None) -> Int64s:
         """The positions whose value compares as within the bounds; at least one bound is given."""
-        bound = low or high
-        if bound is None or bound.value is None:
+        if not all(_can_bound(bound) for bound in (low, high) if bound is not None):
             return NOTHING
-        if isinstance(self.column, Integers | Floats) and _is_number(bound.value):
+        numeric = all(_is_number(bound.value) for bound in (low, high) if bound is not None)
+        if isinstance(self.column, Integers | Floats) and numeric:
             values = self.column.values
             first = 0 if low is None else _place(values, low.value, "left" if low.inclusive else "right")
             last = len(values) if high is None else _place(values, high.value, "right" if high.inclusive else "left")
@@ -151,19 +162,25 @@ class ValueIndex:
         return len(self._by_key)
 
 
+def _can_bound(bound: Bound) -> bool:
+    """Null and NaN leave nothing within."""
+    return bound.value is not None and bound.value == bound.value
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> int:
     """Where a number would stand in a sorted array; integers and floats compare as floats, as Cypher's `<` does."""
-    if values.dtype == np.int64 and isinstance(bound, float):
-        if bound != bound:
-            return len(values)
-        return int(np.searchsorted(values.astype(np.float64), bound, side))
     if values.dtype == np.float64:
         return int(np.searchsorted(values, float(bound), side))
-    return int(np.searchsorted(values, bound, side))
+    if isinstance(bound, int):
+        return int(np.searchsorted(values, bound, side))
+    if abs(bound) < EXACT_DOUBLE:
+        # Between integers: the first one not below the bound serves either side, unless the bound is an integer itself.
+        return int(np.searchsorted(values, math.ceil(bound), side if bound.is_integer() else "left"))
+    return int(np.searchsorted(values.astype(np.float64), bound, side))
 
 
 def _fits(value: Any, low: Bound | None, high: Bound | None) -> bool:
@@ -174,16 +191,4 @@ def _fits(value: Any, low: Bound | None, high: Bound | None) -> bool:
 
 
 def _less(left: Any, right: Any, or_equal: bool) -> bool:
-    alike = (_is_number(left) and _is_number(right)) or (type(left) is type(right) and isinstance(left, str | bool))
-    return alike and (left < right or (or_equal and left == right))
-
-
-def _comparable(value: int | float, values: NDArray[Any]) -> Any | None:
-    """A number in the type of a sorted array, or None if no element can equal it."""
-    if values.dtype == np.float64:
-        return float(value)
-    if isinstance(value, float):
-        if not value.is_integer() or not -(2.0**63) <= value < 2.0**63:
-            return None
-        value = int(value)
-    return value if -(2**63) <= value < 2**63 else None
+    return bool(less_or_equal(left, right) if or_equal else less_than(left, right))

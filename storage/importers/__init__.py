@@ -1,1 +1,1 @@
-"""."""
+"""Importers that know no Cypher: files and tables go in, one bulk load comes out, or an error and nothing changed."""
