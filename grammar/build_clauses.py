@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hoplite.errors import argument_error, cypher_error
+from hoplite.errors import SYNTAX_ERROR, argument_error, cypher_error
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_expressions import name_of, string_of
@@ -487,8 +487,9 @@ def statement(
 
 def start(source: Source, span: Span, *statements: ast.Statement) -> ast.Statement:
     if len(statements) > 1:
-        raise cypher_error(
-            "Neo.ClientError.Statement.SyntaxError",
-            f"Expected exactly one statement per query but got: {len(statements)} (line 0, column 0 (offset: 0))",
-        )
+        offset = statements[0].body.span.start
+        place = f"(line 0, column 0 (offset: {offset}))"
+        first_line = source.text.split("\n", 1)[0].rstrip()
+        message = f"Expected exactly one statement per query but got: {len(statements)}"
+        raise cypher_error(SYNTAX_ERROR, f'{message} {place}\n"{first_line}"\n{" " * (offset + 1)}^')
     return statements[0]

@@ -71,7 +71,7 @@ def type_part(
         source.complain(
             "Closed Dynamic Union Types can not be appended with `NOT NULL`, "
             "specify `NOT NULL` on all inner types instead.",
-            name.span.start,
+            not_null.start,
         )
     part = replace(name, not_null=not_null is not None)
     for suffix, element_not_null in suffixes:

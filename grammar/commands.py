@@ -57,6 +57,8 @@ def refuse_old_forms(text: str, tokens: list[Token]) -> None:
         error = _old_schema(text, tokens, words)
         if error is not None:
             raise error
+    elif words[0] in ("START", "STOP") and words[1] != "DATABASE":
+        raise syntax_error(f"Invalid input '{tokens[1].text}': expected 'DATABASE'", text, tokens[1].start)
     elif words[:3] == ["USING", "PERIODIC", "COMMIT"]:
         raise syntax_error(
             "The PERIODIC COMMIT query hint is no longer supported. Please use CALL { ... } IN TRANSACTIONS instead.",

@@ -11,6 +11,7 @@ and a function whose first argument does not begin (the fault is the bracket).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hoplite.errors import INVALID_SYNTAX, SYNTAX_ERROR, CypherError, error_at, syntax_error
 from hoplite.grammar.lookahead import advance, can_shift, choose_kind
@@ -20,8 +21,10 @@ from hoplite.grammar.tokens import END, Token
 
 def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> CypherError:
     """The error for the token at `position`, at which the machine stopped."""
-    states, kinds = _replay(table, tokens[:position])
-    blamed = _searched_case(tokens, kinds) or _function_bracket(kinds)
+    past = _replay(table, tokens[:position])
+    states = past.states
+    undecided = _is_undecided(past)
+    blamed = _searched_case(tokens, past.kinds) or (None if undecided else _function_bracket(past.kinds))
     if blamed is not None:
         position, renamed = blamed
         states = _replay_as_name(table, tokens[:position], renamed)
@@ -31,7 +34,9 @@ def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> C
     elif token.start > 0 and text[token.start - 1 : token.start + 1] == "/*":
         message = "Failed to parse comment. A comment starting on `/*` must have a closing `*/`."
     else:
-        message = f"Invalid input '{token.text}': expected {_expected(table, states)}"
+        shown = "$" if token.kinds == ("PARAMETER",) else token.text
+        expected = "an expression" if undecided else _expected(table, states)
+        message = f"Invalid input '{shown}': expected {expected}"
     return syntax_error(message, text, token.start)
 
 
@@ -54,20 +59,29 @@ def end_of_input(text: str, tokens: list[Token]) -> CypherError:
 # --- where the fault is ---------------------------------------------------------------------------------------
 
 
-def _replay(table: Table, tokens: list[Token]) -> tuple[list[int], list[str]]:
-    """The states of the machine after these tokens, and the kinds it took them for."""
-    states = [table.start]
-    kinds = []
-    for token in tokens:
-        kind = choose_kind(table, states, token.kinds)
-        advance(table, states, kind)
-        kinds.append(kind)
-    return states, kinds
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """How the machine read the tokens before the fault: `operands` are the brackets where an operand could begin."""
+
+    states: list[int]
+    kinds: list[str]
+    operands: set[int]
+
+
+def _replay(table: Table, tokens: list[Token]) -> _Past:
+    past = _Past([table.start], [], set())
+    for index, token in enumerate(tokens):
+        kind = choose_kind(table, past.states, token.kinds)
+        if kind in ("LPAR", "LSQB", "ITEMS_LSQB") and "CASE" in table.actions[past.states[-1]]:
+            past.operands.add(index)
+        advance(table, past.states, kind)
+        past.kinds.append(kind)
+    return past
 
 
 def _replay_as_name(table: Table, tokens: list[Token], renamed: int) -> list[int]:
     """The states after these tokens if the one at `renamed` is a name."""
-    states, _ = _replay(table, tokens[:renamed])
+    states = _replay(table, tokens[:renamed]).states
     for index, token in enumerate(tokens[renamed:]):
         kind = "NAME" if index == 0 else choose_kind(table, states, token.kinds)
         advance(table, states, kind)
@@ -99,6 +113,26 @@ def _function_bracket(kinds: list[str]) -> tuple[int, int] | None:
     return (bracket, first) if kinds[first] == "FUNCTION" else None
 
 
+def _is_undecided(past: _Past) -> bool:
+    """Whether a bracket is open of which Neo4j does not yet know what it is, so that it expects any expression.
+
+    Such are `[x ...` before a WHERE or "|", which may become a list or a comprehension, `(x ...` inside an expression,
+    which may become a pattern, and the braces of a subquery before its first clause.
+    """
+    kinds = past.kinds
+    if kinds[-1:] == ["LBRACE"] and kinds[-2:-1] in (["EXISTS"], ["COUNT"], ["COLLECT"]):
+        return True
+    opened: list[bool] = []
+    for index, kind in enumerate(kinds):
+        if kind in ("LPAR", "NODE_LPAR", "LSQB", "ITEMS_LSQB", "PATHS_LSQB", "LBRACE"):
+            opened.append(index in past.operands and kinds[index + 1 : index + 2] == ["NAME"])
+        elif kind in ("RPAR", "RSQB", "RBRACE"):
+            opened.pop()
+        elif kind in ("WHERE", "SEPARATOR", "COMMA") and opened:
+            opened[-1] = False
+    return any(opened)
+
+
 # --- what could have stood there ------------------------------------------------------------------------------
 
 _EXPRESSION_SIGNS = frozenset(
@@ -111,7 +145,7 @@ _EXPRESSION_SIGNS = frozenset(
 )
 _PATTERN_WORDS = frozenset(["ANY", "ALL", "SHORTEST", "SHORTESTPATH", "ALLSHORTESTPATHS"])
 _LABEL_SIGNS = frozenset(["NAME", "DOLLAR", "PERCENT", "LPAR", "BANG"])
-_UNMENTIONED = frozenset(["SEMICOLON", "EXPLAIN", "PROFILE", "CYPHER", "BANG", "TYPE_LESS"])
+_UNMENTIONED = frozenset(["SEMICOLON", "EXPLAIN", "PROFILE", "CYPHER", "BANG", "TYPE_LESS", "FUNCTION"])
 _SERVER_COMMANDS = (
     *("ALTER", "USING PERIODIC COMMIT", "START DATABASE", "STOP DATABASE", "DEALLOCATE", "DENY", "DRYRUN"),
     *("GRANT", "REALLOCATE", "RENAME", "REVOKE", "ENABLE SERVER"),
@@ -137,13 +171,18 @@ def _expected(table: Table, states: list[int]) -> str:
     row = table.actions[states[-1]]
     found = {kind for kind in row if can_shift(table, states, kind)} - _UNMENTIONED
     titles = _take_titles(found, _completes_list(table, states))
-    words = sorted(_words(found, table), key=lambda word: (_SORTED_AS.get(word, word.split()[-1]), word))
+    words = sorted(_words(found, table), key=_sort_key)
     phrases = sorted(titles) + [f"'{word}'" for word in words]
     if "INTEGER" in found:
         phrases.append("a number" if "FLOAT" in found else "an integer value")
     if END in found:
         phrases.append("<EOF>")
     return _listed(phrases)
+
+
+def _sort_key(word: str) -> tuple[str, int, str]:
+    parts = word.split()
+    return _SORTED_AS.get(word, parts[-1]), len(parts), word
 
 
 def _completes_list(table: Table, states: list[int]) -> bool:
@@ -159,8 +198,9 @@ def _take_titles(found: set[str], in_empty_list: bool) -> set[str]:
     if "NORMALIZED" in found:
         found -= _LABEL_SIGNS
         return set()
-    if {"SHORTESTPATH", "RETURN"} <= found or "AND" in found:  # EXISTS { or behind an operand
-        return _take_expression(found, "AND" in found)
+    has_operand = "AND" in found or "CIRCUMFLEX" in found
+    if has_operand or {"SHORTESTPATH", "RETURN"} <= found:  # behind an operand, or EXISTS {
+        return _take_expression(found, has_operand)
     if "CASE" in found:
         if in_empty_list:
             found.discard("RSQB")
@@ -213,7 +253,12 @@ def _take_pattern(found: set[str]) -> set[str]:
         found -= {"ANY", "ALL", "SHORTEST"}
         return set()
     is_path_name = found == {"EQUAL"} or {"EQUAL", "COLON", "RPAR"} <= found
-    if begins or is_path_name or "DASH" in found or ("LPAR" in found and {"RPAR", "COMMA", "RETURN"} & found):
+    if (
+        begins
+        or is_path_name
+        or "DASH" in found
+        or ("LPAR" in found and "YIELD" not in found and {"RPAR", "COMMA", "RETURN"} & found)
+    ):
         found -= {"LPAR", "DASH", "LEFT_HEAD", "EQUAL"}
         return {"a graph pattern"}
     return set()
@@ -223,9 +268,13 @@ def _words(found: set[str], table: Table) -> set[str]:
     spelled = {name: text for text, name in table.vocabulary.signs.items()}
     spelled.update(_SPELLED)
     words = {spelled.get(kind, kind) for kind in found - {"INTEGER", "FLOAT", END}}
+    if {"ALL", "RETURN"} <= words:  # behind UNION
+        words -= {"ALL", "DISTINCT"}
+    if words == {"WHERE", "YIELD"} and END in found:  # behind SHOW INDEXES
+        words.update(["BRIEF", "SHOW", "TERMINATE", "VERBOSE"])
     if "SHOW" in words and "MATCH" in words:
         words.update(_SERVER_COMMANDS)
-    if {"CONSTRAINT", "INDEX", "VECTOR"} <= words:
+    if {"CONSTRAINT", "INDEX", "VECTOR"} <= words and "INDEXES" not in words:
         kinds = {"BTREE", "FULLTEXT", "LOOKUP", "POINT", "RANGE", "TEXT", "VECTOR"}
         words = (words - kinds - {"OR"}) | {f"{kind} INDEX" for kind in kinds} | {"OR REPLACE", *_CREATE_COMMANDS}
     if "IF" in words:

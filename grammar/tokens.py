@@ -6,7 +6,7 @@ grammar. Every token therefore carries a tuple of kinds, and the parser takes th
 tokens, with the brackets paired, then puts the kinds in order by these rules:
 
     (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows,
-                                              or if it holds nothing
+                                              or if it begins with ":" or holds nothing
     - <        DASH, LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
     [x IN      ITEMS_LSQB before LSQB         unless a comma follows before any WHERE or "|"
     [( [p = (  PATHS_LSQB before LSQB         if a pattern follows and a "|" stands in the bracket
@@ -21,7 +21,10 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     trim       TRIM                           if FROM stands in its bracket
     shortestPath                              the keyword before "((", else a name
     NOT, CASE, DISTINCT                       the keyword only if an expression may follow
-    WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate
+    STARTS, ENDS                              the keyword only before WITH
+    WHEN       NAME first                     between CASE and WHEN
+    WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
+                                              IS also behind WHEN and before "::" (Neo4j reads `WHEN IS :: INT` so)
     any word   NAME first                     before "=": it is a path variable or a property
 """
 
@@ -228,7 +231,7 @@ def _name_or_function(row: _Row, index: int) -> Kinds:
 
 
 def _round_bracket(row: _Row, index: int) -> None:
-    if row.opens_pattern(index) or row.word(index + 1) == ")":
+    if row.opens_pattern(index) or row.word(index + 1) in (")", ":"):
         row.tokens[index].kinds = ("NODE_LPAR", "LPAR")
 
 
@@ -337,7 +340,7 @@ def _trim(row: _Row, index: int) -> None:
 def _before_bracket(row: _Row, index: int) -> None:
     token = row.tokens[index]
     if row.word(index + 1) != "(" or row.word(index + 2) != "(":
-        token.kinds = _name_or_function(row, index)
+        token.kinds = (*_name_or_function(row, index), token.kinds[0])
 
 
 def _literal_word(row: _Row, index: int) -> None:
@@ -357,16 +360,32 @@ def _before_expression(row: _Row, index: int) -> None:
     elif following in _ENDS_EXPRESSION and not (
         (row.is_word(index + 1) and row.word(index + 2) == "(")
         or (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
-        or (keyword == "CASE" and following == "WHEN")
+        or (keyword == "CASE" and "WHEN" in (following, row.word(index + 2)))
     ):
         token.kinds = ("NAME", keyword)
     else:
         token.kinds = (keyword, *_name_or_function(row, index))
 
 
+def _when(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index - 1) == "CASE" and row.word(index + 1) == "WHEN":
+        token.kinds = ("NAME", "WHEN")
+    else:
+        _mark_keyword(row, index)
+
+
+def _before_with(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    if row.word(index + 1) != "WITH":
+        token.kinds = (*_name_or_function(row, index), token.kinds[0])
+
+
 def _inside_pattern(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index - 1) in ("(", "[") and row.word(index + 1) in _AFTER_WHERE_AS_NAME:
+    in_pattern = row.word(index - 1) in ("(", "[") and row.word(index + 1) in _AFTER_WHERE_AS_NAME
+    in_case = row.word(index - 1) in ("WHEN", ",") and row.word(index + 1) == "::"
+    if in_pattern or in_case:
         token.kinds = ("NAME", token.kinds[0])
     else:
         _mark_keyword(row, index)
@@ -399,6 +418,9 @@ _RULES: dict[str, Callable[[_Row, int], None]] = {
     "NOT": _before_expression,
     "CASE": _before_expression,
     "DISTINCT": _before_expression,
+    "WHEN": _when,
+    "STARTS": _before_with,
+    "ENDS": _before_with,
     "WHERE": _inside_pattern,
     "IS": _inside_pattern,
 }
