@@ -24,6 +24,8 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression
 from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
+from hoplite.planner.check.functions import check_known
+from hoplite.planner.check.procedures import known_procedure
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
 from hoplite.planner.check.traverse import walk
@@ -66,6 +68,8 @@ def check(
     columns: dict[str, TypeSpec] = {}
     for resolved in (False, True):
         round = Check(text, catalogue, specs, resolved, _PARTS)
+        if resolved:
+            _resolve(round, body)
         columns = check_query(round, body, Scope())
         if round.postponed:
             raise round.postponed[0]
@@ -79,6 +83,15 @@ def check(
         query_type=_query_type(writes=writes, returns=bool(columns)),
         writes=writes,
     )
+
+
+def _resolve(check: Check, query: ast.Query) -> None:
+    """Look up functions and procedures, as Neo4j does between the rounds."""
+    for node in walk(query):
+        if isinstance(node, ast.CallProcedure):
+            known_procedure(check, node)
+        elif isinstance(node, ast.FunctionCall):
+            check_known(check, node)
 
 
 def _command(body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]) -> Checked:

@@ -11,7 +11,7 @@ from typing import assert_never
 from hoplite.grammar import ast
 from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
-from hoplite.planner.check.patterns import check_match, check_written, forbid_mixed_lengths
+from hoplite.planner.check.patterns import check_match, check_written, forbid_mixed_labels, forbid_mixed_lengths
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
 from hoplite.planner.check.scopes import Guard, Scope
@@ -113,6 +113,7 @@ def _check_single(check: Check, query: ast.SingleQuery, scope: Scope, ending: st
     standalone = sum(not isinstance(clause, ast.UseClause) for clause in clauses) == 1 and ending == Ending.QUERY
     for clause in clauses:
         scope, returned = _check_clause(check, clause, scope, ending, standalone=standalone)
+        forbid_mixed_labels(check, clause)
         if returned is not None:
             columns = returned
     _check_order(check, clauses, ending)

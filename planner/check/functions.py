@@ -72,6 +72,16 @@ def from_registry(signature: Signature) -> bool:
     return signature.category == "Temporal" or not signature.built_in or signature.name.startswith("apoc.")
 
 
+def check_known(check: Check, call: ast.FunctionCall) -> None:
+    """Raise where a function does not exist; this is found out between the rounds."""
+    name = call.name.lower()
+    if name == "exists" or check.catalogue.function(name) is not None:
+        return
+    if name == "distance":
+        raise check.error("'distance' has been replaced by 'point.distance'", call.span.start)
+    raise check.error(f"Unknown function '{call.name}'", call.span.start)
+
+
 def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec]) -> TypeSpec:
     """Check a call whose arguments are checked; returns the types of its result."""
     name = call.name.lower()
@@ -79,11 +89,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
         return _timestamp(check, call)
     signature = check.catalogue.function(name)
     if signature is None:
-        if not check.resolved:
-            return ALL
-        if name == "distance":
-            raise check.error("'distance' has been replaced by 'point.distance'", call.span.start)
-        raise check.error(f"Unknown function '{call.name}'", call.span.start)
+        return ALL
     if from_registry(signature):
         return _registry_call(check, call, signature, arguments) if check.resolved else ALL
     if call.distinct and not is_aggregate(check, call):
@@ -123,9 +129,9 @@ def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> 
     if call.name.lower() == "trim" and 1 <= count <= _TRIM_ARGUMENTS:
         return
     if count < signature.least or (signature.variadic and count == 0):
-        raise check.error(f"Insufficient parameters for function '{call.name}'", call.span.start, INVALID_SYNTAX)
+        raise check.error(f"Insufficient parameters for function '{signature.name}'", call.span.start, INVALID_SYNTAX)
     if signature.most is not None and count > signature.most:
-        raise check.error(f"Too many parameters for function '{call.name}'", call.span.start, INVALID_SYNTAX)
+        raise check.error(f"Too many parameters for function '{signature.name}'", call.span.start, INVALID_SYNTAX)
 
 
 def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequence[TypeSpec]) -> TypeSpec | None:

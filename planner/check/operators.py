@@ -136,12 +136,12 @@ def _sum(left: TypeSpec, right: TypeSpec) -> TypeSpec:
         pair(exactly(instant), _DURATIONS, exactly(instant))
     if left.everything or right.everything:
         return ALL
-    if left.elements is not None:
-        result |= list_spec(left.elements.least_upper_bounds(right))
-    if right.elements is not None:
-        result |= list_spec(right.elements.least_upper_bounds(left))
     if left.elements is not None and right.elements is not None:
-        result |= left & right
+        result |= list_spec(left.elements.least_upper_bounds(right.elements).covariant)
+    if left.elements is not None and right.simple:
+        result |= list_spec(left.elements.least_upper_bounds(TypeSpec(right.simple)))
+    if right.elements is not None and left.simple:
+        result |= list_spec(right.elements.least_upper_bounds(TypeSpec(left.simple)))
     return result or ALL
 
 

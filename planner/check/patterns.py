@@ -8,6 +8,7 @@ may refer to any part of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar import ast
@@ -15,7 +16,7 @@ from hoplite.planner.check import render
 from hoplite.planner.check.positions import after
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
-from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.traverse import walk, walk_expression
 from hoplite.planner.check.typespec import TypeSpec, exactly, list_spec
 from hoplite.planner.types import NODE, PATH, RELATIONSHIP, STRING, list_of
 
@@ -44,6 +45,8 @@ def check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
         _declare_part(check, part, scope)
     for part in clause.patterns:
         _check_properties(check, part, scope)
+    for part in clause.patterns:
+        _require_node(check, part)
 
 
 def _check_part(check: Check, part: ast.PathPattern) -> None:
@@ -88,6 +91,13 @@ def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
     if len(elements) != 3 or not isinstance(elements[1], ast.RelationshipPattern):
         message = f"{name}(...) requires a pattern containing a single relationship"
         raise check.error(message, function.span.start, INVALID_SYNTAX)
+    if elements[1].predicate is not None:
+        message = "Relationship pattern predicates are not supported for variable-length relationships."
+        raise check.error_at(message, elements[1].predicate)
+    if elements[1].properties is not None:
+        shown = render.scala(elements[1].properties)
+        message = f"{name}(...) contains properties {shown}. This is currently not supported."
+        raise check.error(message, function.span.start)
     hops = elements[1].hops
     if hops is not None and hops.lower is not None and hops.lower not in (0, 1):
         message = f"{name}(...) does not support a minimal length different from 0 or 1"
@@ -165,6 +175,22 @@ def _check_references(check: Check, element: ast.ParenthesizedPath, part: ast.Pa
         )
 
 
+def _require_node(check: Check, part: ast.PathPattern) -> None:
+    """A pattern must have a node also where its quantified paths are repeated zero times."""
+    elements = chain_of(part).elements
+    if not all(isinstance(e, ast.ParenthesizedPath) and e.repetition is not None for e in elements):
+        return
+    paths = [element for element in elements if isinstance(element, ast.ParenthesizedPath)]
+    if any(path.repetition is not None and path.repetition.lower > 0 for path in paths):
+        return
+    empty = " ".join(f"{render.element(replace(path, repetition=None), check.text)}{{0}}" for path in paths)
+    raise check.error(
+        "A top-level path pattern in a `MATCH` clause must be written such that it always evaluates to at least one "
+        f"node pattern.\nIn this case, `{empty}` would result in an empty pattern.",
+        part.span.start,
+    )
+
+
 def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
     if repetition.upper == 0:
         message = "A quantifier for a path pattern must not be limited by 0."
@@ -214,7 +240,7 @@ def forbid_mixed_lengths(check: Check, clause: ast.MatchClause) -> None:
     elements = [element for part in clause.patterns for element in _elements(part)]
     if not any(_is_quantified(element) for element in elements):
         return
-    for element in walk(clause):
+    for element in walk_expression(clause):
         if isinstance(element, ast.RelationshipPattern) and element.hops is not None:
             raise check.error(
                 "Mixing variable-length relationships ('-[*]-') with quantified relationships ('()-->*()') or "
@@ -302,9 +328,9 @@ def _bind(check: Check, variable: ast.Variable, types: TypeSpec, scope: Scope) -
 
 
 def label_position(labels: ast.LabelExpression, text: str) -> int:
-    """Where a message about a label expression points: the name, or the first operator."""
-    if isinstance(labels, ast.LabelAnd | ast.LabelOr) and labels.operands:
-        return after(labels.operands[0].span.end, text)
+    """Where a message about a label expression points: the name, or the last operator."""
+    if isinstance(labels, ast.LabelAnd | ast.LabelOr) and len(labels.operands) > 1:
+        return after(labels.operands[-2].span.end, text)
     return labels.span.start
 
 
@@ -340,12 +366,36 @@ def _check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.No
             offset,
             INVALID_SYNTAX,
         )
-    symbols = [p for p in parts if p is not colon and not isinstance(p, ast.LabelName | ast.DynamicLabel)]
-    if symbols:
+
+
+def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
+    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) between labels, subqueries counted in.
+
+    `|` between relationship types is older than either and goes with both.
+    """
+    colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
+    newer = False
+    for node in walk(clause):
+        match node:
+            case ast.NodePattern(labels=labels) | ast.HasLabels(labels=labels) if labels is not None:
+                parts = list(_parts_of(labels))
+                colons += [(labels, part) for part in parts if isinstance(part, ast.LabelAnd) and part.colon]
+                newer = newer or any(isinstance(part, ast.LabelOr) for part in parts)
+            case ast.RelationshipPattern(types=types) if types is not None:
+                parts = list(_parts_of(types))
+            case _:
+                continue
+        newer = newer or any(
+            isinstance(part, ast.LabelNot | ast.LabelWildcard) or (isinstance(part, ast.LabelAnd) and not part.colon)
+            for part in parts
+        )
+    if colons and newer:
+        whole, part = colons[0]
         raise check.error(
             "Mixing label expression symbols ('|', '&', '!', and '%') with colon (':') between labels is not allowed. "
-            f"Please only use one set of symbols. This expression could be expressed as :{shown}.",
-            offset,
+            "Please only use one set of symbols. "
+            f"This expression could be expressed as :{render.labels(whole, check.text)}.",
+            label_position(part, check.text),
         )
 
 

@@ -21,9 +21,7 @@ def check_procedure(
     arguments = [(argument, type_of(check, argument, scope)) for argument in call.arguments or ()]
     procedure = None
     if check.resolved:
-        procedure = check.catalogue.procedure(call.name)
-        if procedure is None:
-            raise _not_found(call.name)
+        procedure = known_procedure(check, call)
         _check_form(check, call, procedure, standalone=standalone)
         if call.arguments is not None:
             _check_arguments(check, call, procedure, arguments)
@@ -35,6 +33,14 @@ def check_procedure(
             raise check.error(message, offset, INVALID_SYNTAX)
         check_predicate(check, call.predicate, scope)
     return columns if standalone else None
+
+
+def known_procedure(check: Check, call: ast.CallProcedure) -> ProcedureSignature:
+    """The procedure that is called; an error if there is none."""
+    procedure = check.catalogue.procedure(call.name)
+    if procedure is None:
+        raise _not_found(call.name)
+    return procedure
 
 
 def _not_found(name: str) -> CypherError:

@@ -161,8 +161,8 @@ def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:
     raise check.error(
         f"Illegal aggregation expression(s) in order by: {source(found[0], check.text)}. If an aggregation expression "
         "is used in order by, it also needs to be a projection item on it's own. For example, in 'RETURN n.a, 1 + "
-        "count(*) ORDER BY count(*) + 1' the aggregation expression 'count(*) + 1' is not a projection item on its own, but it "
-        "could be rewritten to 'RETURN n.a, 1 + count(*) AS cnt ORDER BY 1 + count(*)'.",
+        "count(*) ORDER BY count(*) + 1' the aggregation expression 'count(*) + 1' is not a projection item on its "
+        "own, but it could be rewritten to 'RETURN n.a, 1 + count(*) AS cnt ORDER BY 1 + count(*)'.",
         found[0].span.start,
     )
 

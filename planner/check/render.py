@@ -13,6 +13,42 @@ def source(node: ast.Expression, text: str) -> str:
     return " ".join(text[node.span.start : node.span.end].split())
 
 
+def scala(expression: ast.Expression) -> str:
+    """An expression as the one message shows it that prints Neo4j's own syntax tree."""
+    match expression:
+        case ast.MapLiteral(entries=entries):
+            shown = ", ".join(f"(PropertyKeyName({key}),{scala(value)})" for key, value in entries)
+            return f"MapExpression(ArraySeq({shown}))"
+        case ast.ListLiteral(items=items):
+            return f"ListLiteral(ArraySeq({', '.join(scala(item) for item in items)}))"
+        case ast.Literal(value=value):
+            return _scala_literal(value)
+        case ast.Unary(operator="-", operand=ast.Literal(value=int() | float() as number)):
+            return _scala_literal(-number)
+        case ast.Parameter(name=name):
+            return f"ExplicitParameter({name},Any,UnknownSize)"
+        case ast.Variable(name=name):
+            return f"Variable({name})"
+        case ast.Property(subject=subject, key=key):
+            return f"Property({scala(subject)},PropertyKeyName({key}))"
+        case _:
+            return type(expression).__name__
+
+
+def _scala_literal(value: bool | int | float | str | None) -> str:
+    match value:
+        case None:
+            return "Null()"
+        case bool():
+            return f"{value}()"
+        case int():
+            return f"SignedDecimalIntegerLiteral({value})"
+        case float():
+            return f"DecimalDoubleLiteral({value})"
+        case str():
+            return f"StringLiteral({value})"
+
+
 def labels(expression: ast.LabelExpression, text: str) -> str:
     """A label expression, in the newer symbols: `A&B`, with parentheses around what binds weaker."""
     match expression:

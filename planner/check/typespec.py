@@ -56,9 +56,9 @@ class TypeSpec:
         return TypeSpec(self.simple | other.simple, _either(self.elements, other.elements))
 
     def __and__(self, other: TypeSpec) -> TypeSpec:
-        if self.everything:
+        if self.everything or ANY.name in self.simple:  # a value of type Any may turn out to be of any type
             return other
-        if other.everything:
+        if other.everything or ANY.name in other.simple:
             return self
         elements = None
         if self.elements is not None and other.elements is not None:
