@@ -15,6 +15,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.variables import free_variables
+from hoplite.planner.writes import plan_writes
 
 Functions = Mapping[str, Function]
 
@@ -158,11 +159,11 @@ class Lowering:
                 skipped = None if skip is None else self.term(skip)
                 return rows.Top(lower(source), *_order(keys), self.term(count), skipped)
             case lp.Skip(source=source, count=count):
-                return rows.Cut(lower(source), self.term(count), None)
+                return rows.Cut(lower(source), self.term(count), None, plan_writes(source))
             case lp.Limit(source=lp.Skip(source=source, count=skip), count=count):
-                return rows.Cut(lower(source), self.term(skip), self.term(count))
+                return rows.Cut(lower(source), self.term(skip), self.term(count), plan_writes(source))
             case lp.Limit(source=source, count=count):
-                return rows.Cut(lower(source), None, self.term(count))
+                return rows.Cut(lower(source), None, self.term(count), plan_writes(source))
             case lp.Unwind(source=source, expression=expression, variable=variable):
                 return rows.Unwind(lower(source), self.term(expression), variable)
             case lp.Union(sources=sources, names=names):
@@ -188,28 +189,43 @@ class Lowering:
                 return calls.LoadCsv(lower(source), self.term(url), variable, plan.with_headers, plan.field_terminator)
             case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=asked, columns=columns):
                 return show.Show(lower(source), kind, qualifier, self.terms(asked), columns)
-            case lp.Create(source=source, creations=creations):
-                return writes.Create(lower(source), tuple(self._creation(c) for c in creations))
-            case lp.Merge(source=source, match=match):
-                return writes.Merge(
-                    lower(source),
-                    lower(match),
-                    plan.imports,
-                    plan.added,
-                    tuple(self._creation(c) for c in plan.creations),
-                    tuple(self._assignment(a) for a in plan.on_create),
-                    tuple(self._assignment(a) for a in plan.on_match),
-                )
-            case lp.SetProperties(source=source, assignments=assignments):
-                return writes.Set(lower(source), tuple(self._assignment(a) for a in assignments))
-            case lp.Delete(source=source, expressions=expressions, detach=detach):
-                return writes.Delete(lower(source), self.terms(expressions), detach)
-            case lp.Foreach(source=source, variable=variable, body=body, imports=imports):
-                return writes.Foreach(lower(source), variable, self.row_value(plan.list), lower(body), imports)
-            case lp.EmptyResult(source=source) | lp.ProduceResults(source=source):
+            case lp.Create() | lp.Merge() | lp.SetProperties() | lp.Delete() | lp.Foreach():
+                return self._writing(plan)
+            case lp.EmptyResult(source=source):
+                return rows.Drain(lower(source))
+            case lp.ProduceResults(source=source):
                 return lower(source)
             case _:
                 assert_never(plan)
+
+    def _writing(self, plan: lp.Plan) -> Operator:
+        """A run of writing clauses as one operator: scripts have hundreds of them in a row."""
+        steps: list[writes.Step] = []
+        while True:
+            match plan:
+                case lp.Create(source=source, creations=creations):
+                    steps.append(writes.Create(tuple(self._creation(c) for c in creations)))
+                case lp.Merge(source=source):
+                    steps.append(
+                        writes.Merge(
+                            self.lower(plan.match),
+                            plan.imports,
+                            plan.added,
+                            tuple(self._creation(c) for c in plan.creations),
+                            tuple(self._assignment(a) for a in plan.on_create),
+                            tuple(self._assignment(a) for a in plan.on_match),
+                        )
+                    )
+                case lp.SetProperties(source=source, assignments=assignments):
+                    steps.append(writes.Set(tuple(self._assignment(a) for a in assignments)))
+                case lp.Delete(source=source, expressions=expressions, detach=detach):
+                    steps.append(writes.Delete(self.terms(expressions), detach))
+                case lp.Foreach(source=source, variable=variable, body=body, imports=imports):
+                    values = self.row_value(plan.list)
+                    steps.append(writes.Foreach(variable, values, self.lower(body), imports))
+                case _:
+                    return writes.Writing(self.lower(plan), tuple(reversed(steps)))
+            plan = source
 
     def _var_length(self, plan: lp.VarLengthExpand) -> Operator:
         source, step = self.lower(plan.source), self.step(plan.step)

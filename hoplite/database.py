@@ -294,6 +294,8 @@ class Database:
                 execution = self._execution(snapshot, parameters, None, limits)
                 assert prepared.operator is not None
                 batches = prepared.operator.run(execution, UNIT)
+                if not prepared.columns:  # nothing will be read from it: run it now
+                    batches = iter(list(batches))
                 return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()

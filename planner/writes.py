@@ -62,7 +62,10 @@ class Writes:
         bound = set(scope)
         for pattern in patterns:
             paths.extend(self._creations(pattern, creations, bound))
-        plan = lp.Create(plan, tuple(creations))
+        if isinstance(plan, lp.Create):  # CREATE after CREATE: scripts have hundreds of them
+            plan = lp.Create(plan.source, (*plan.creations, *creations))
+        else:
+            plan = lp.Create(plan, tuple(creations))
         for path, start, relationships in paths:
             plan = lp.ProjectPath(plan, path, start, relationships)
             bound.add(path)
@@ -74,7 +77,6 @@ class Writes:
         """Add what one path pattern makes; returns its path if it has a name."""
         chain = pattern.pattern
         assert isinstance(chain, ast.PatternChain)
-        scope = frozenset(bound)
         nodes: list[str] = []
         relationships: list[tuple[ast.RelationshipPattern, str]] = []
         for element in chain.elements:
@@ -86,8 +88,8 @@ class Writes:
                         creations.append(
                             lp.CreateNode(
                                 name,
-                                self._labels(element.labels, scope),
-                                self._optional(element.properties, scope),
+                                self._labels(element.labels, frozenset(bound)),
+                                self._optional(element.properties, frozenset(bound)),
                             )
                         )
                     nodes.append(name)
@@ -99,8 +101,8 @@ class Writes:
                     raise unsupported("a quantified path pattern in CREATE")
         for (element, name), left, right in zip(relationships, nodes[:-1], nodes[1:], strict=True):
             start, end = (right, left) if element.direction is ast.Direction.INCOMING else (left, right)
-            (type_name,) = self._labels(element.types, scope)
-            properties = self._optional(element.properties, scope)
+            (type_name,) = self._labels(element.types, frozenset(bound))
+            properties = self._optional(element.properties, frozenset(bound))
             creations.append(lp.CreateRelationship(name, start, end, type_name, properties))
         if pattern.path_variable is None:
             return []

@@ -159,18 +159,20 @@ class Cut:
     source: Operator
     skip: Evaluator | None
     limit: Evaluator | None
+    writes: bool  # below, something is written: that is done for all rows, however few are kept
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows in between; the source is not asked for more than that."""
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
         limit = None if self.limit is None else row_count_of(constant_of(self.limit, context), "LIMIT")
-        if limit == 0:
+        if limit == 0 and not self.writes:
             return
         if ROW in argument:
             yield from self._for_each_row(context, argument, skip, limit)
             return
         seen = 0
-        for batch in self.source.run(context, argument):
+        batches = self.source.run(context, argument)
+        for batch in list(batches) if self.writes else batches:
             start = max(0, skip - seen)
             stop = batch.row_count if limit is None else min(batch.row_count, skip + limit - seen)
             seen += batch.row_count
@@ -233,7 +235,7 @@ class Top:
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
         if ROW in argument:
             ordered = Sort(self.source, self.keys, self.descending)
-            yield from Cut(ordered, self.skip, self.count).run(context, argument)
+            yield from Cut(ordered, self.skip, self.count, writes=False).run(context, argument)
             return
         best: list[Batch] = []
         held = 0
@@ -251,6 +253,19 @@ class Top:
     def _best(self, batches: list[Batch], count: int) -> Batch:
         batch = concatenate_batches(batches)
         return batch.take(top_rows(*_sort_keys(batch, self.keys, self.descending), count))
+
+
+@dataclass(slots=True, eq=False)
+class Drain:
+    """Run the source for what it does, and hand on nothing."""
+
+    source: Operator
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """No rows."""
+        for _ in self.source.run(context, argument):
+            context.check()
+        yield from ()
 
 
 @dataclass(slots=True, eq=False)

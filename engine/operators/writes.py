@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -32,12 +32,6 @@ def writer_of(context: Execution) -> Transaction:
     """The transaction to write to."""
     assert context.writer is not None, "a statement that writes is run in a transaction"
     return context.writer
-
-
-def all_rows(source: Operator, context: Execution, argument: Batch) -> Batch | None:
-    """Everything the source has, read before anything is written."""
-    batches = list(source.run(context, argument))
-    return concatenate_batches(batches) if batches else None
 
 
 @dataclass(slots=True, eq=False)
@@ -171,14 +165,20 @@ class Maker:
         self.creations = creations
         self.batch = batch
         self.context = context
-        self.values = [c.properties.over(batch, context) if c.properties is not None else None for c in creations]
+        made: set[str] = set()
+        self.values: list[Callable[[int], Any] | None] = []  # where they do not depend on what is made here
+        for creation in creations:
+            own = creation.properties
+            known = own is not None and not own.reads & made
+            self.values.append(own.over(batch, context) if own is not None and known else None)
+            made.add(creation.variable)
 
-    def make(self, row: int, batch: Batch, batch_row: int) -> dict[str, int]:
-        """Make everything for one row; returns the positions by variable. Ends that are bound come from `batch`."""
+    def make(self, row: int) -> dict[str, int]:
+        """Make everything for one row; returns the positions by variable."""
         writer, counters = writer_of(self.context), self.context.counters
         made: dict[str, int] = {}
-        for creation, values in zip(self.creations, self.values, strict=True):
-            properties = {} if values is None else _properties(values(row))
+        for number, creation in enumerate(self.creations):
+            properties = _properties(self._map(number, row, made))
             match creation:
                 case NodeToMake(variable=variable, labels=labels):
                     names = _names(labels, self.batch, row, self.context)
@@ -186,19 +186,28 @@ class Maker:
                     counters.nodes_created += 1
                     counters.labels_added += len(set(names))
                 case RelationshipToMake(variable=variable, type=type_):
-                    ends = [
-                        self._end(name, creation, made, batch, batch_row) for name in (creation.start, creation.end)
-                    ]
+                    ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
                     (name,) = (type_,) if isinstance(type_, str) else _names((type_,), self.batch, row, self.context)
                     made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
                     counters.relationships_created += 1
             counters.properties_set += len(properties)
         return made
 
-    def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], batch: Batch, row: int) -> int:
+    def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
+        """The property map of a creation; one that reads what was made before it is evaluated now."""
+        values, creation = self.values[number], self.creations[number]
+        if values is not None:
+            return values(row)
+        if creation.properties is None:
+            return None
+        before = tuple(c for c in self.creations[:number] if c.variable in creation.properties.reads)
+        one = self.batch.rows(row, row + 1).with_columns(_made_columns(before, [made]))
+        return creation.properties.over(one, self.context)(0)
+
+    def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
         if name in made:
             return made[name]
-        value = _value(batch, name, row)
+        value = _value(self.batch, name, row)
         if isinstance(value, NodeRef):
             return value.id
         raise CypherError(
@@ -323,24 +332,45 @@ def _current(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str
 # --- operators --------------------------------------------------------------------------------------------------
 
 
+class Step(Protocol):
+    """A writing clause: all rows in, all rows out."""
+
+    def apply(self, batch: Batch, context: Execution) -> Batch:
+        """Write for every row, in order."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Writing:
+    """Writing clauses one after the other, over everything that the source has."""
+
+    source: Operator
+    steps: tuple[Step, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows, after all is written."""
+        batches = list(self.source.run(context, argument))  # read before anything is written
+        if batches:
+            batch = concatenate_batches(batches)
+            for step in self.steps:
+                batch = step.apply(batch, context)
+            yield batch
+
+
 @dataclass(slots=True, eq=False)
 class Create:
     """Make a pattern for each row."""
 
-    source: Operator
     creations: tuple[ToMake, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with what was made for them."""
-        batch = all_rows(self.source, context, argument)
-        if batch is None:
-            return
         maker = Maker(self.creations, batch, context)
         made: list[dict[str, int]] = []
         for row in range(batch.row_count):
             context.check()
-            made.append(maker.make(row, batch, row))
-        yield batch.with_columns(_made_columns(self.creations, made))
+            made.append(maker.make(row))
+        return batch.with_columns(_made_columns(self.creations, made))
 
 
 def _made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> dict[str, Column]:
@@ -355,7 +385,6 @@ def _made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> 
 class Merge:
     """For each row the matches of a pattern; where there are none, the pattern is made."""
 
-    source: Operator
     match: Operator
     imports: tuple[str, ...]
     added: tuple[str, ...]
@@ -363,11 +392,8 @@ class Merge:
     on_create: tuple[ToSet, ...]
     on_match: tuple[ToSet, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with their matches, or with what was made for them."""
-        batch = all_rows(self.source, context, argument)
-        if batch is None:
-            return
         maker = Maker(self.creations, batch, context)
         results: list[Batch] = []
         for row in range(batch.row_count):
@@ -381,7 +407,7 @@ class Merge:
                 result = many.with_columns({name: matches[name] for name in self.added})
                 items = self.on_match
             else:
-                made = maker.make(row, batch, row)
+                made = maker.make(row)
                 result = one.with_columns(_made_columns(self.creations, [made]))
                 items = self.on_create
             if items:
@@ -389,7 +415,7 @@ class Merge:
                 for each in range(result.row_count):
                     setter.set(each)
             results.append(result)
-        yield concatenate_batches(results) if results else batch
+        return concatenate_batches(results) if results else batch
 
     def _refuse_nulls(self, maker: Maker, batch: Batch, row: int) -> None:
         """A pattern with a null property can be neither matched nor made."""
@@ -424,34 +450,26 @@ def _shown(value: Any) -> str:
 class Set:
     """SET and REMOVE."""
 
-    source: Operator
     items: tuple[ToSet, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""
-        batch = all_rows(self.source, context, argument)
-        if batch is None:
-            return
         setter = Setter(self.items, batch, context)
         for row in range(batch.row_count):
             context.check()
             setter.set(row)
-        yield batch
+        return batch
 
 
 @dataclass(slots=True, eq=False)
 class Delete:
     """DELETE and DETACH DELETE of nodes, relationships and paths."""
 
-    source: Operator
     expressions: tuple[Evaluator, ...]
     detach: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""
-        batch = all_rows(self.source, context, argument)
-        if batch is None:
-            return
         for row in range(batch.row_count):
             context.check()
             one = batch.rows(row, row + 1)
@@ -461,7 +479,7 @@ class Delete:
                 except RowError as failure:
                     raise failure.error from None
                 self._delete(value, context)
-        yield batch
+        return batch
 
     def _delete(self, value: Any, context: Execution) -> None:
         match value:
@@ -492,17 +510,13 @@ class Delete:
 class Foreach:
     """Run writes over each element of a list."""
 
-    source: Operator
     variable: str
     list: RowValue
     body: Operator
     imports: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""
-        batch = all_rows(self.source, context, argument)
-        if batch is None:
-            return
         for row in range(batch.row_count):
             one = batch.rows(row, row + 1)
             value = self.list.over(one, context)(0)
@@ -514,4 +528,4 @@ class Foreach:
                 columns = {**one.only(self.imports).columns, self.variable: column_of([element])}
                 for _ in self.body.run(context, Batch(columns, 1)):
                     pass
-        yield batch
+        return batch
