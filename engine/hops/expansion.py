@@ -11,7 +11,7 @@ Segments are cheap (nothing of the entries is read), so they serve to count, to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,7 +109,7 @@ def _first_at_least(values: NDArray[np.int32], start: Positions, stop: Positions
         high = np.where(searching & ~below, middle, high)
 
 
-def gather(hop: Hop, nodes: Positions, found: list[Segments]) -> Steps:
+def gather(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
     """The steps in the given segments that the hop allows, by ascending row."""
     pieces = [_gather_one(hop, nodes, segments) for segments in found if len(segments.row)]
     if not pieces:
@@ -205,13 +205,23 @@ def degrees_by_segments(hop: Hop, nodes: Positions) -> Positions | None:
     return counts
 
 
-def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[list[Segments]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """The segments of the nodes first .. last, all of them or (of a hub) a part."""
+
+    first: int
+    last: int
+    segments: list[Segments]
+    is_whole: bool
+
+
+def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[Piece]:
     """The segments of the nodes in pieces of at most `limit` entries, by ascending row; a hub is cut as well."""
     found = segments_of(hop, nodes)
     total = sum(int(segments.count.sum()) for segments in found)
     if total <= limit:
         if total:
-            yield found
+            yield Piece(0, len(nodes), found, is_whole=True)
         return
     per_row = np.zeros(len(nodes), dtype=np.int64)
     for segments in found:
@@ -222,13 +232,14 @@ def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[list[Segments]]:
         before = int(ends[first - 1]) if first else 0
         last = int(np.searchsorted(ends, before + limit, side="right"))
         if last > first:
-            piece = [_between(segments, first, last) for segments in found]
-            if any(len(segments.row) for segments in piece):
-                yield piece
+            if ends[last - 1] > before:
+                parts = [_between(segments, first, last) for segments in found]
+                yield Piece(first, last, parts, is_whole=True)
         else:
             last = first + 1
             for segments in found:
-                yield from _cut(_between(segments, first, last), limit)
+                for part in _cut(_between(segments, first, last), limit):
+                    yield Piece(first, last, [part], is_whole=False)
         first = last
 
 
@@ -238,13 +249,13 @@ def _between(segments: Segments, first: int, last: int) -> Segments:
     return _slice(segments, segments.row[low:high], segments.start[low:high], segments.count[low:high])
 
 
-def _cut(hub: Segments, limit: int) -> Iterator[list[Segments]]:
+def _cut(hub: Segments, limit: int) -> Iterator[Segments]:
     """Segments of one row, cut into pieces of at most `limit` entries each."""
     for number in range(len(hub.row)):
         start, count = int(hub.start[number]), int(hub.count[number])
         for offset in range(0, count, limit):
             size = np.array([min(limit, count - offset)], dtype=np.int64)
-            yield [_slice(hub, hub.row[number : number + 1], np.array([start + offset], dtype=np.int64), size)]
+            yield _slice(hub, hub.row[number : number + 1], np.array([start + offset], dtype=np.int64), size)
 
 
 def _slice(segments: Segments, row: Positions, start: Positions, count: Positions) -> Segments:

@@ -13,8 +13,11 @@ Cypher binds trails, a frontier computes walks. Where the two have the same ends
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from hoplite.engine.hops.expansion import in_sorted
 from hoplite.engine.hops.guided import guided_trails
 from hoplite.engine.hops.interface import (
     Backend,
@@ -34,8 +37,11 @@ from hoplite.engine.hops.select import BackendName, backend_named
 _FEWEST_ROWS, _MOST_ROWS = 64, 4096
 # Nodes found in one call above which the next one takes fewer rows.
 _MANY_ENDS = 1 << 20
-# Trails looked at from a start before its remaining candidates are searched for one by one.
-_TRAIL_BUDGET = 1 << 14
+# Relationships in the trails that are made before the remaining candidates are searched for one by one.
+_TRAIL_BUDGET = 1 << 16
+_TRAILS_FOR_EACH = 32
+# Where trails are not bounded: how far beyond the lower bound they are followed before the bound is let go.
+_DEEPEST = 16
 
 
 def reach(
@@ -170,28 +176,61 @@ def _is_end_of_longer(
 ) -> Booleans:
     """For each pair of row and candidate whether a trail of lower .. upper relationships leads there.
 
-    Most candidates are met soon by trails in any order; the rest are searched for one by one, led by their levels.
+    Trails are made for all rows, the shortest first, which meet most candidates soon. When that has cost enough, the
+    candidates that are left are searched for one by one, led by their distance.
     """
+    n = hop.node_count
+    order = np.argsort(row * n + candidates)
+    keys = (row * n + candidates)[order]
     found = np.zeros(len(row), dtype=np.bool_)
-    for number in np.unique(row):
-        here = np.flatnonzero(row == number)
-        start = starts[number : number + 1]
-        lists = None if excluded is None else excluded.take(np.array([number], dtype=np.int64))
-        budget = _TRAIL_BUDGET
-        missing = here
-        for batch in backend.trails(hop, start, lower, upper, excluded=lists, check=check):
-            found[missing] = np.isin(candidates[missing], batch.nodes[batch.offsets[1:] - 1])
-            missing = missing[~found[missing]]
+    budget = _TRAIL_BUDGET + _TRAILS_FOR_EACH * len(row)
+    known = lower - 1
+    for bound in _deepening(lower, upper):
+        rows = np.unique(row[~found])
+        lists = None if excluded is None else excluded.take(rows)
+        for batch in backend.trails(hop, starts[rows], known + 1, bound, excluded=lists, check=check):
+            met = rows[batch.row] * n + batch.nodes[batch.offsets[1:] - 1]
+            found[order[np.searchsorted(keys, met[in_sorted(met, keys)])]] = True
             budget -= len(batch.relationships)
-            if not len(missing) or budget < 0:
+            if budget < 0 or found.all():
                 break
-        else:
-            continue
-        for one in missing:
-            target = candidates[one : one + 1]
-            search = guided_trails(backend, hop, start, lower, upper, ends=target, excluded=lists, check=check)
-            found[one] = next(search, None) is not None
+        if found.all() or (bound == upper and budget >= 0):
+            return found
+        if budget < 0 or bound is None:
+            break
+        known = bound
+    for number in np.flatnonzero(~found):
+        own = row[number : number + 1]
+        lists = None if excluded is None else excluded.take(own)
+        found[number] = any(
+            next(
+                guided_trails(
+                    backend,
+                    hop,
+                    starts[own],
+                    lower,
+                    bound,
+                    candidates[number : number + 1],
+                    excluded=lists,
+                    check=check,
+                ),
+                None,
+            )
+            is not None
+            for bound in _deepening(lower, upper)
+        )
     return found
+
+
+def _deepening(lower: int, upper: int | None) -> Iterator[int | None]:
+    """Bounds from lower to upper: what is near is searched through before what is far."""
+    bound, step = lower, 1
+    while upper is None or bound < upper:
+        if step > _DEEPEST:
+            break
+        yield bound
+        bound, step = bound + step, 2 * step
+    yield upper
 
 
 def reach_merged(

@@ -108,7 +108,7 @@ def _steps(
     """The steps from a frontier in bounded pieces, less those that the group of a node excludes."""
     for piece in chunked(hop, frontier, _PIECE):
         check()
-        steps = gather(hop, frontier, piece)
+        steps = gather(hop, frontier, piece.segments)
         if excluded is not None:
             kept = ~excluded.contains(groups[steps.row], steps.relationships)
             steps = Steps(steps.row[kept], steps.relationships[kept], steps.neighbours[kept])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hoplite.engine.hops.expansion import Segments, chunked, degrees_by_segments, gather
+from hoplite.engine.hops.expansion import Piece, Segments, chunked, degrees_by_segments, gather
 from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Hop, Positions, TrailBatch
 
 _FIRST_PIECE = 64
@@ -125,15 +125,15 @@ def _blocks(
     if upper == 0:
         return
     piece = _FIRST_PIECE
-    pending: list[tuple[_Block, Iterator[list[Segments]]]] = [(start, chunked(hop, start.last, piece))]
+    pending: list[tuple[_Block, Iterator[Piece]]] = [(start, chunked(hop, start.last, piece))]
     while pending:
         block, pieces = pending[-1]
-        segments = next(pieces, None)
-        if segments is None:
+        part = next(pieces, None)
+        if part is None:
             pending.pop()
             continue
         check()
-        extended, remaining = _extended(hop, block, segments, guide, excluded)
+        extended, remaining = _extended(hop, block, part.segments, guide, excluded)
         depth = extended.depth
         if remaining is not None:
             fits = remaining <= limit - depth

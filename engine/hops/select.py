@@ -107,10 +107,19 @@ class AutoBackend:
         if compiled.warm_up(self._stop):
             self._compiled = compiled
 
-    def _stop_loading(self) -> None:
-        self._stop.set()
+    @property
+    def is_loading(self) -> bool:
+        """Whether compiled kernels have been asked for."""
+        return self._loading is not None
+
+    def wait_until_loaded(self) -> None:
+        """Come back when compiled kernels are there, or cannot be had. For those who measure."""
         if self._loading is not None:
             self._loading.join()
+
+    def _stop_loading(self) -> None:
+        self._stop.set()
+        self.wait_until_loaded()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
         found = self._for(hop).expand(hop, nodes)

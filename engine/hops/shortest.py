@@ -5,6 +5,7 @@ distance, with every way of entering it. Where the two searches meet, the layers
 graph in which every way from the source has the same length and ends in the target; its trails are the answer.
 
 Masks may be asked only about steps that are reached from the source, so a hop with masks is searched from there alone.
+So are rows with one source and many targets: one search serves them all.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hoplite.engine.hops.expansion import breadth, chunked, gather
+from hoplite.engine.hops.expansion import breadth, chunked, concatenated_ranges, gather
 from hoplite.engine.hops.interface import (
     Backend,
-    Booleans,
     Check,
     Hop,
     Positions,
@@ -25,23 +25,32 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     unchecked,
 )
-from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
+from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.select import BackendName, backend_named
 from hoplite.storage.incidence import Adjacency, Incidence
 
 _PIECE = 1 << 18
+# Targets of one source from which on a single search from the source serves them all.
+_MANY_TARGETS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Layer:
-    """The steps that lead from one distance to the next, in the direction of the path."""
+    """The steps that lead from one distance to the next, in the direction of the path.
+
+    They are sorted by the node that the search entered: `to_nodes`, or `from_nodes` in a search from the target.
+    """
 
     from_nodes: Positions
     relationships: Positions
     to_nodes: Positions
 
-    def only(self, kept: Booleans) -> _Layer:
-        return _Layer(self.from_nodes[kept], self.relationships[kept], self.to_nodes[kept])
+    def entering(self, entered: Positions, wanted: Positions) -> _Layer:
+        """The steps whose node in `entered` (one of the columns, ascending) is wanted."""
+        wanted = np.unique(wanted)
+        first = np.searchsorted(entered, wanted, side="left")
+        steps = concatenated_ranges(first, np.searchsorted(entered, wanted, side="right") - first)
+        return _Layer(self.from_nodes[steps], self.relationships[steps], self.to_nodes[steps])
 
 
 @dataclass(slots=True, eq=False)
@@ -63,14 +72,16 @@ class _Search:
         steps = []
         for piece in chunked(self.hop, self.frontier, _PIECE):
             check()
-            found = gather(self.hop, self.frontier, piece)
+            found = gather(self.hop, self.frontier, piece.segments)
             new = mark[found.neighbours] == 0
             steps.append((self.frontier[found.row[new]], found.relationships[new], found.neighbours[new]))
         none = self.frontier[:0]
         near, relationships, far = (
             (np.concatenate(columns) for columns in zip(*steps, strict=True)) if steps else (none, none, none)
         )
-        self.frontier = far[distinct(far, self.scratch.owner)]
+        order = np.argsort(far, kind="stable")
+        near, relationships, far = near[order], relationships[order], far[order]
+        self.frontier = far[np.flatnonzero(np.diff(far, prepend=-1))]
         mark[self.frontier] = 1
         self.layers.append(_Layer(far, relationships, near) if self.backwards else _Layer(near, relationships, far))
 
@@ -98,21 +109,51 @@ def shortest_paths(
     From a node to itself it is the path without relationships with lower 0, and nothing with lower 1.
     """
     assert lower in (0, 1), "Shortest paths begin at length 0 or 1."
-    for row in np.flatnonzero((sources >= 0) & (targets >= 0)):
-        source, target = int(sources[row]), int(targets[row])
-        number = np.array([row], dtype=np.int64)
-        none = number[:0]
-        if source == target:
-            if lower == 0:
-                yield TrailBatch(number, np.zeros(2, dtype=np.int64), none, none)
-            continue
-        layers = _layers_between(hop, source, target, upper, check)
-        if layers and every:
-            for batch in _unrolled(backend_named(backend), layers, source, chunk, check):
-                yield batch._replace(row=number.repeat(len(batch.row)))
-        elif layers:
-            path = _one_path(layers, source)
-            yield TrailBatch(number, np.array([0, len(layers)], dtype=np.int64), *path)
+    kernels = backend_named(backend)
+    rows = np.flatnonzero((sources >= 0) & (targets >= 0))
+    runs = np.flatnonzero(np.diff(sources[rows], prepend=-1))
+    for first, last in zip(runs, np.append(runs, len(rows))[1:], strict=True):
+        source, together = int(sources[rows[first]]), rows[first:last]
+        goals = targets[together]
+        search = _layers_to_each if len(together) >= _MANY_TARGETS else _layers_between_pairs
+        found = search(hop, source, goals, upper, check)
+        for row, goal, layers in zip(together, goals, found, strict=True):
+            number = np.array([row], dtype=np.int64)
+            if goal == source:
+                if lower == 0:
+                    yield TrailBatch(number, np.zeros(2, dtype=np.int64), number[:0], number[:0])
+            elif layers and every:
+                for batch in _unrolled(kernels, layers, source, chunk, check):
+                    yield batch._replace(row=number.repeat(len(batch.row)))
+            elif layers:
+                yield TrailBatch(number, np.array([0, len(layers)], dtype=np.int64), *_one_path(layers, source))
+
+
+def _layers_to_each(
+    hop: Hop, source: int, targets: Positions, upper: int | None, check: Check
+) -> Iterator[list[_Layer]]:
+    """The steps of all shortest paths to each target, from a single search."""
+    with borrowed(hop.node_count) as scratch:
+        search = _Search(hop, scratch, np.array([source], dtype=np.int64), backwards=False)
+        goals = np.unique(targets)
+        length_to = np.where(goals == source, 0, -1)
+        length = 0
+        while len(search.frontier) and (length_to < 0).any() and (upper is None or length < upper):
+            search.step(check)
+            length += 1
+            length_to[(length_to < 0) & (scratch.mark[goals] == 1)] = length
+        search.clear(source)
+    lengths = length_to[np.searchsorted(goals, targets)].tolist()
+    for number, length in enumerate(lengths):
+        yield _through(search.layers[:length], [], targets[number : number + 1]) if length > 0 else []
+
+
+def _layers_between_pairs(
+    hop: Hop, source: int, targets: Positions, upper: int | None, check: Check
+) -> Iterator[list[_Layer]]:
+    """The steps of all shortest paths to each target, with a search for each."""
+    for target in targets.tolist():
+        yield [] if target == source else _layers_between(hop, source, target, upper, check)
 
 
 def _layers_between(hop: Hop, source: int, target: int, upper: int | None, check: Check) -> list[_Layer]:
@@ -134,23 +175,25 @@ def _layers_between(hop: Hop, source: int, target: int, upper: int | None, check
             meeting = search.frontier[other.scratch.mark[search.frontier] == 1]
             if len(meeting):
                 break
-        layers = _through(forwards.layers, backwards.layers, meeting) if len(meeting) else []
+        layers = _through(forwards.layers, backwards.layers, meeting)
         forwards.clear(source)
         backwards.clear(target)
     return layers
 
 
 def _through(forwards: list[_Layer], backwards: list[_Layer], meeting: Positions) -> list[_Layer]:
-    """Of the layers of both searches, the steps that lead through a meeting node."""
+    """Of the layers of both searches, the steps that lead through a meeting node; nothing if there is none."""
+    if not len(meeting):
+        return []
     before: list[_Layer] = []
     wanted = meeting
     for layer in reversed(forwards):
-        before.append(layer.only(np.isin(layer.to_nodes, wanted)))
+        before.append(layer.entering(layer.to_nodes, wanted))
         wanted = before[-1].from_nodes
     after: list[_Layer] = []
     wanted = meeting
     for layer in reversed(backwards):
-        after.append(layer.only(np.isin(layer.from_nodes, wanted)))
+        after.append(layer.entering(layer.from_nodes, wanted))
         wanted = after[-1].to_nodes
     return before[::-1] + after
 

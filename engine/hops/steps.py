@@ -18,10 +18,15 @@ def expand(hop: Hop, nodes: Positions, *, backend: BackendName = "auto") -> Step
     return backend_named(backend).expand(hop, nodes)
 
 
-def expand_chunks(hop: Hop, nodes: Positions, limit: int) -> Iterator[Steps]:
+def expand_chunks(hop: Hop, nodes: Positions, limit: int, *, backend: BackendName = "auto") -> Iterator[Steps]:
     """One hop from each node, in pieces of at most `limit` steps; a node with more than that is cut as well."""
+    kernels = backend_named(backend)
     for piece in chunked(hop, nodes, limit):
-        steps = gather(hop, nodes, piece)
+        if piece.is_whole:
+            steps = kernels.expand(hop, nodes[piece.first : piece.last])
+            steps = steps if piece.first == 0 else steps._replace(row=steps.row + piece.first)
+        else:
+            steps = gather(hop, nodes, piece.segments)
         if len(steps.row):
             yield steps
 
@@ -49,7 +54,7 @@ def _between(hop: Hop, sources: Positions, targets: Positions, check: Check) -> 
     pieces: list[Steps] = []
     for piece in chunked(hop.unmasked(), sources, _PIECE):
         check()
-        steps = gather(hop.unmasked(), sources, piece)
+        steps = gather(hop.unmasked(), sources, piece.segments)
         kept = steps.neighbours == targets[steps.row]
         pieces.append(Steps(steps.row[kept], steps.relationships[kept], steps.neighbours[kept]))
     none = np.zeros(0, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
@@ -25,7 +25,7 @@ BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
-def examples(count: int) -> Any:
+def examples(count: int) -> settings:
     return settings(max_examples=count, deadline=None)
 
 
@@ -270,8 +270,11 @@ def test_count_trails(backend: BackendName, case: Case) -> None:
 
 @every_backend
 @examples(26)
-@given(case=cases(8), lower=st.integers(0, 1), every=st.booleans())
-def test_shortest_paths(backend: BackendName, case: Case, lower: int, every: bool) -> None:
+@given(case=cases(8), lower=st.integers(0, 1), every=st.booleans(), from_one=st.booleans())
+def test_shortest_paths(backend: BackendName, case: Case, lower: int, every: bool, from_one: bool) -> None:
+    if from_one:
+        nodes = case.sample.graph.nodes
+        case = replace(case, sources=[case.sources[0]] * 2 * len(nodes), targets=[*nodes, *nodes])
     batches = hops.shortest_paths(
         case.hop, case.source_array, case.target_array, lower, case.upper, every=every, backend=backend
     )

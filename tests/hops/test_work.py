@@ -1,0 +1,121 @@
+"""How the hops work: in bounded pieces, stopping when told to, and without waiting for compiled code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from hoplite.engine import hops
+from hoplite.engine.hops import BackendName, Hop, Positions, Side
+from hoplite.engine.hops.select import AutoBackend
+from hoplite.storage.incidence import Adjacency, Incidence
+
+every_backend = pytest.mark.parametrize("backend", ["numpy", "scipy", "numba"])
+
+
+def random_hop(nodes: int, relationships: int, side: Side, types: list[int] | None = None) -> Hop:
+    """A graph with a few hubs: its nodes are too many for the oracle, but not for agreement of the backends."""
+    random = np.random.default_rng(5)
+    start = random.zipf(1.3, relationships) % nodes
+    end = random.integers(0, nodes, relationships)
+    code = random.integers(0, 5, relationships)
+    order = np.lexsort((end, code, start))
+    start, end, code = start[order], end[order], code[order]
+    by_end = np.lexsort((start, code, end))
+    return Hop(
+        side,
+        outgoing=one_partition(nodes, start, end, code, None),
+        incoming=one_partition(nodes, end[by_end], start[by_end], code[by_end], by_end.astype(np.int64)),
+        types=None if types is None else np.array(types, dtype=np.int32),
+    )
+
+
+def one_partition(
+    nodes: int, near: Positions, far: Positions, code: Positions, relationships: Positions | None
+) -> Adjacency:
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(near, minlength=nodes)))).astype(np.int64)
+    incidence = Incidence(indptr, far.astype(np.int32), code.astype(np.int32), relationships)
+    # As it would be when mapped from a file.
+    incidence.neighbours.setflags(write=False)
+    incidence.types.setflags(write=False)
+    return Adjacency(nodes, (incidence,))
+
+
+@every_backend
+@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("types", [None, [1, 3]])
+def test_backends_agree_on_a_larger_graph(backend: BackendName, side: Side, types: list[int] | None) -> None:
+    hop = random_hop(400, 3_000, side, types)
+    sources = np.array([0, 399, 17, -1, 17, 200, 1], dtype=np.int64)
+    for lower, upper in ((0, 2), (1, 3), (2, 2), (1, None)):
+        expected = hops.reach(hop, sources, lower, upper, backend="numpy")
+        found = hops.reach(hop, sources, lower, upper, backend=backend)
+        assert sorted(zip(*found, strict=True)) == sorted(zip(*expected, strict=True))
+        merged = hops.reach_merged(hop, sources, lower, upper, backend=backend)
+        assert sorted(merged.tolist()) == np.unique(expected.nodes).tolist()
+    counts = hops.count_trails(hop, sources, 1, 2, backend=backend)
+    made = [batch.row for batch in hops.trails(hop, sources, 1, 2, backend=backend)]
+    assert counts.tolist() == np.bincount(np.concatenate(made), minlength=len(sources)).tolist()
+    steps = hops.expand(hop, sources, backend=backend)
+    pieces = list(hops.expand_chunks(hop, sources, 100, backend=backend))
+    assert max(len(piece.row) for piece in pieces) <= 100
+    together = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+    assert sorted(zip(*together, strict=True)) == sorted(zip(*steps, strict=True))
+
+
+@every_backend
+def test_trails_come_in_small_batches_first(backend: BackendName) -> None:
+    hop = random_hop(400, 3_000, Side.OUTGOING)
+    first = next(hops.trails(hop, np.array([1], dtype=np.int64), 1, 12, backend=backend))
+    assert len(first.row) < 1000
+
+
+@every_backend
+def test_a_check_that_raises_stops_the_search_and_leaves_no_trace(backend: BackendName) -> None:
+    hop = random_hop(400, 3_000, Side.OUTGOING)
+    sources = np.array([1], dtype=np.int64)
+    calls = iter(range(20))
+
+    def check() -> None:
+        if next(calls, None) is None:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        for _ in hops.trails(hop, sources, 1, 8, check=check, backend=backend):
+            pass
+    for _ in islice(hops.trails(hop, sources, 1, 3, ends=np.array([7]), backend=backend), 1):
+        pass
+    found = hops.reach_merged(hop, sources, 1, 3, backend=backend)
+    assert sorted(found.tolist()) == sorted(hops.reach_merged(hop, sources, 1, 3, backend="numpy").tolist())
+
+
+def test_auto_begins_in_numpy_and_goes_over_to_compiled_kernels() -> None:
+    auto = AutoBackend()
+    hop = random_hop(400, 3_000, Side.OUTGOING)
+    nodes = np.arange(400, dtype=np.int64)
+    before = auto.expand(hop, nodes)
+    for _ in range(40):
+        auto.expand(hop, nodes)
+    assert auto.is_loading
+    auto.wait_until_loaded()
+    after = auto.expand(hop, nodes)
+    assert [column.tolist() for column in after] == [column.tolist() for column in before]
+
+
+def test_a_small_query_in_a_fresh_process_loads_no_compiler() -> None:
+    program = """
+import sys
+import numpy as np
+from hoplite.engine import hops
+from hoplite.storage.incidence import Adjacency, Incidence
+
+row = Incidence(np.array([0, 1, 1]), np.array([1], dtype=np.int32), np.array([0], dtype=np.int32), None)
+hop = hops.Hop(hops.Side.OUTGOING, outgoing=Adjacency(2, (row,)))
+assert hops.reach_merged(hop, np.array([0]), 1, 3).tolist() == [1]
+assert not {"numba", "scipy", "torch"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
