@@ -19,6 +19,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.rewrite import contains, transform
 
+Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
 ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
 
 
@@ -55,9 +56,9 @@ class ProjectionBuilder:
         names = tuple(name for name, _ in items)
         order = [(item.expression, item.descending) for item in projection.order]
         if any(contains(expression, self.is_aggregate) for _, expression in items):
-            plan, rest = self._aggregate(items, [expression for expression, _ in order], plan, scope)
-            visible = frozenset(names) | rest
-            order = [(self._sort_expression(e, items), d) for e, d in order]
+            plan, calls = self._aggregate(items, [expression for expression, _ in order], plan, scope)
+            visible = frozenset(names) | {name for name, _ in calls}
+            order = [(self._replaced_aggregates(self._projected(e, items), calls), d) for e, d in order]
         else:
             computed = [(n, e) for n, e in items if e != ast.Variable(n)]
             if computed:
@@ -111,24 +112,19 @@ class ProjectionBuilder:
         replaced: ast.Expression = transform(expression, column)
         return replaced
 
-    def _sort_expression(self, expression: ast.Expression, items: list[tuple[str, ast.Expression]]) -> ast.Expression:
-        projected = self._projected(expression, items)
-        if contains(projected, self.is_aggregate):
-            return self._replaced_aggregates(projected, [])
-        return projected
-
     def _aggregate(
         self,
         items: list[tuple[str, ast.Expression]],
         order: list[ast.Expression],
         plan: lp.Plan,
         scope: frozenset[str],
-    ) -> tuple[lp.Plan, frozenset[str]]:
-        """Group by the items without aggregates, then compute those with; returns also hidden columns."""
+    ) -> tuple[lp.Plan, Calls]:
+        """Group by the items without aggregates, then compute those with; returns also the aggregating calls."""
         keys = [(n, e) for n, e in items if not contains(e, self.is_aggregate)]
         aggregating = [(n, e) for n, e in items if contains(e, self.is_aggregate)]
-        calls: list[tuple[str, ast.Expression]] = []
-        computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys)) for n, e in aggregating]
+        calls: Calls = [(n, e) for n, e in aggregating if self.is_aggregate(e)]
+        composed = [(n, e) for n, e in aggregating if not self.is_aggregate(e)]
+        computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys)) for n, e in composed]
         for expression in order:
             self._replaced_aggregates(self._projected(expression, items), calls)
         plan = lp.EagerAggregation(
@@ -136,22 +132,21 @@ class ProjectionBuilder:
             tuple((n, self.plan_expression(e, scope)) for n, e in keys),
             tuple(self._call(name, call, scope) for name, call in calls),
         )
-        hidden = frozenset(name for name, _ in calls)
-        after = frozenset(n for n, _ in keys) | hidden
-        plan = lp.Projection(plan, tuple((n, self.plan_expression(e, after)) for n, e in computed))
-        return plan, hidden
+        if computed:
+            after = frozenset(n for n, _ in keys) | {n for n, _ in calls}
+            plan = lp.Projection(plan, tuple((n, self.plan_expression(e, after)) for n, e in computed))
+        return plan, calls
 
-    def _replaced_aggregates(
-        self, expression: ast.Expression, calls: list[tuple[str, ast.Expression]]
-    ) -> ast.Expression:
+    def _replaced_aggregates(self, expression: ast.Expression, calls: Calls) -> ast.Expression:
         """The expression with its aggregating calls replaced by columns; new calls join the list."""
 
         def column(node: object) -> ast.Expression | None:
             if not self.is_aggregate(node):
                 return None
             assert isinstance(node, ast.FunctionCall | ast.CountStar)
-            name = f"  {_call_name(node)}"
-            if all(known != name for known, _ in calls):
+            name = next((known for known, call in calls if call == node), None)
+            if name is None:
+                name = f"  aggregate{len(calls)}"
                 calls.append((name, node))
             return ast.Variable(name, node.span)
 
@@ -165,8 +160,3 @@ class ProjectionBuilder:
                 return lp.Aggregate(name, function.lower(), distinct, terms)
             case _:
                 return lp.Aggregate(name, "count", False, ())
-
-
-def _call_name(call: ast.FunctionCall | ast.CountStar) -> str:
-    """A name that equal calls share."""
-    return repr(call)

@@ -21,6 +21,9 @@ ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
 InnerSolver = Callable[[PatternGraph, frozenset[str], lp.Plan], lp.Plan]
 
 
+WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """A way to find a node: how many rows it brings, the predicates it answers, and its operator."""
@@ -68,7 +71,8 @@ class Solver:
                 node = self._next_start()
                 if node is None:
                     break
-                self._scan(node)
+                if not self._join(node):
+                    self._scan(node)
             self._apply_predicates()
         for path in self.graph.paths:
             self.plan = lp.ProjectPath(self.plan, path.variable, path.start, path.relationships)
@@ -136,6 +140,62 @@ class Solver:
         self.bound.add(node)
         for predicate in scan.solves:
             self.waiting.remove(predicate)
+
+    # --- joining what is not connected -------------------------------------------------------------------------
+
+    def _join(self, node: str) -> bool:
+        """Match the part of the pattern around a node on its own, and join it by an equality with what is bound."""
+        scan = self._best_scan(node)
+        if not self.bound or self.rows * scan.rows < WORTH_A_JOIN:
+            return False
+        part = self._component(node)
+        names = part.variables()
+        for predicate in self.waiting:
+            for left, right, many in _equalities(predicate):
+                left_needs, right_needs = self._needs(left), self._needs(right)
+                if many or not left_needs or not left_needs <= self.bound or not right_needs:
+                    continue
+                if right_needs <= names and not isinstance(right, ast.Variable):
+                    self._join_by(part, left, right)
+                    return True
+        return False
+
+    def _component(self, node: str) -> PatternGraph:
+        """What is connected with a node and can be matched without anything that is bound already."""
+        nodes, connections = {node}, list[Connection]()
+        grown = True
+        while grown:
+            grown = False
+            for connection in self.todo:
+                ends = {connection.start, connection.end}
+                plain = isinstance(connection, One | Many) and connection.relationship not in self.bound
+                if connection not in connections and plain and ends & nodes and not ends & self.bound:
+                    connections.append(connection)
+                    nodes |= ends
+                    grown = True
+        part = PatternGraph([n for n in self.graph.nodes if n in nodes], connections)
+        names = part.variables()
+        part.predicates = [p for p in self.waiting if self._needs(p) and self._needs(p) <= names]
+        return part
+
+    def _join_by(self, part: PatternGraph, left: ast.Expression, right: ast.Expression) -> None:
+        inner = Solver(part, self.estimates, self.plan_expression, set(), lp.Argument())
+        plan = inner.solve()
+        names = part.variables()
+        bound = frozenset(self.bound)
+        self.plan = lp.ValueHashJoin(
+            self.plan,
+            plan,
+            self.plan_expression(left, bound),
+            self.plan_expression(right, names),
+            tuple(sorted(names)),
+        )
+        self.rows = max(self.rows, inner.rows)
+        self.bound |= names
+        self.waiting = [p for p in self.waiting if p not in part.predicates]
+        self.todo = [c for c in self.todo if c not in part.connections]
+        for name in inner.done:
+            self._keep_distinct_relationship(name, inner.types_of[name])
 
     def _best_scan(self, node: str) -> Scan:
         scans = [Scan(self.estimates.nodes(()), (), lambda plan: lp.AllNodesScan(plan, node))]
@@ -368,8 +428,10 @@ class Solver:
 
     def _keep_distinct(self, connection: Connection) -> None:
         """No relationship twice within one MATCH."""
-        name = connection.relationship
-        types = None if isinstance(connection, Repeated) else getattr(connection, "types", None)
+        types = connection.types if isinstance(connection, One | Many) else None
+        self._keep_distinct_relationship(connection.relationship, types)
+
+    def _keep_distinct_relationship(self, name: str, types: tuple[str, ...] | None) -> None:
         rivals = tuple(
             other
             for other in self.done

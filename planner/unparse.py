@@ -81,7 +81,7 @@ def _inside(node: Any) -> str:
 def _name(name: str) -> str:
     if name.startswith("  UNNAMED"):
         return f"anon_{name[9:]}"
-    return name.strip() if not name.startswith("  ") else "aggregate"
+    return name.strip()
 
 
 def _labels(labels: ast.LabelExpression) -> str:
