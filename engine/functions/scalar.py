@@ -179,19 +179,6 @@ def random_uuid() -> str:
 
 
 @cypher_function(
-    "timestamp",
-    returns=INTEGER,
-    category="Scalar",
-    description="Returns the difference, measured in milliseconds, between the current time and midnight, January 1, "
-    "1970 UTC",
-    needs_context=True,
-)
-def timestamp(context: Execution) -> int:
-    """The same throughout a statement."""
-    return context.statement_time.epoch_second * 1000 + context.statement_time.nanosecond // 1_000_000
-
-
-@cypher_function(
     "file",
     returns=STRING,
     category="Scalar",

@@ -18,7 +18,6 @@ from hoplite.planner.types import (
     DATE,
     DATE_TIME,
     DURATION,
-    FLOAT,
     INTEGER,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
@@ -45,7 +44,7 @@ from hoplite.values.temporal import (
     LocalTime,
     Time,
 )
-from hoplite.values.temporal_fields import clock_part, date_part
+from hoplite.values.temporal_fields import clock_part, component, date_part
 from hoplite.values.zones import parse_zone
 
 if TYPE_CHECKING:
@@ -81,6 +80,16 @@ def _select_date_time(value: Instant, zone: int | str) -> DateTime:
     raise type_error(f"Cannot select datetime from: {value}")
 
 
+_DATE_TIME_KIND = _Kind(
+    "datetime",
+    DATE_TIME,
+    "DateTimeFunction",
+    temporal_parse.parse_date_time,
+    temporal_make.make_date_time,
+    _select_date_time,
+    temporal_truncate.truncate_date_time,
+    lambda moment: moment,
+)
 _KINDS = (
     _Kind(
         "date",
@@ -122,16 +131,7 @@ _KINDS = (
         lambda unit, value, fields, zone: temporal_truncate.truncate_local_date_time(unit, value, fields),
         lambda moment: moment.local,
     ),
-    _Kind(
-        "datetime",
-        DATE_TIME,
-        "DateTimeFunction",
-        temporal_parse.parse_date_time,
-        temporal_make.make_date_time,
-        _select_date_time,
-        temporal_truncate.truncate_date_time,
-        lambda moment: moment,
-    ),
+    _DATE_TIME_KIND,
 )
 
 
@@ -175,21 +175,26 @@ def _register_constructor(kind: _Kind) -> None:
         forms=((f"{kind.name}(input = {_DEFAULT} :: ANY) :: {title}", description),),
     )
     def construct(context: Execution, value: Any = _LEFT_OUT) -> Instant | None:
-        if value is None:
-            return None
-        zone = _default_zone(context)
-        if value is _LEFT_OUT:
-            return _now(kind, context.statement_time, zone)
-        if isinstance(value, str):
-            return kind.parse(value, zone)
-        if isinstance(value, INSTANT_TYPES):
-            return kind.select(value, zone)
-        if isinstance(value, dict):
-            named_zone = _only_zone(value)
-            if named_zone is not None:
-                return _now(kind, context.statement_time, temporal_parse.read_zone(named_zone))
-            return kind.make(value, zone)
-        raise _wrong_call(kind.java_name, value)
+        return _construct(kind, context, value)
+
+
+def _construct(kind: _Kind, context: Execution, value: Any) -> Instant | None:
+    """From a text, a map or another instant; now, if there is no argument."""
+    if value is None:
+        return None
+    zone = _default_zone(context)
+    if value is _LEFT_OUT:
+        return _now(kind, context.statement_time, zone)
+    if isinstance(value, str):
+        return kind.parse(value, zone)
+    if isinstance(value, INSTANT_TYPES):
+        return kind.select(value, zone)
+    if isinstance(value, dict):
+        named_zone = _only_zone(value)
+        if named_zone is not None:
+            return _now(kind, context.statement_time, temporal_parse.read_zone(named_zone))
+        return kind.make(value, zone)
+    raise _wrong_call(kind.java_name, value)
 
 
 def _only_zone(fields: dict[str, Any]) -> str | None:
@@ -269,6 +274,27 @@ def _register_truncate(kind: _Kind) -> None:
         return kind.truncate(unit, value, fields or {}, zone)
 
 
+_TIMESTAMP_DESCRIPTION = (
+    "Returns the difference, measured in milliseconds, between the current time and midnight, January 1, 1970 UTC"
+)
+
+
+@cypher_function(
+    "timestamp",
+    args=(named("input", ANY, optional=True),),
+    returns=INTEGER,
+    category="Scalar",
+    description=_TIMESTAMP_DESCRIPTION,
+    nulls="handle",
+    needs_context=True,
+    forms=(("timestamp() :: INTEGER", _TIMESTAMP_DESCRIPTION),),
+)
+def timestamp(context: Execution, value: Any = _LEFT_OUT) -> Any:
+    """Short for `datetime(value).epochMillis`, and the same throughout a statement."""
+    moment = _construct(_DATE_TIME_KIND, context, value)
+    return None if moment is None else component(moment, "epochMillis")
+
+
 for _kind in _KINDS:
     _register_constructor(_kind)
     _register_clocks(_kind)
@@ -277,7 +303,7 @@ for _kind in _KINDS:
 
 @cypher_function(
     "datetime.fromepoch",
-    args=(named("seconds", INTEGER, FLOAT, NUMBER), named("nanoseconds", INTEGER, FLOAT, NUMBER)),
+    args=(named("seconds", NUMBER), named("nanoseconds", NUMBER)),
     returns=DATE_TIME,
     category=_CATEGORY,
     description="Creates a `ZONED DATETIME` given the seconds and nanoseconds since the start of the epoch.",
@@ -300,7 +326,7 @@ def from_epoch(seconds: Any, nanoseconds: Any) -> DateTime:
 
 @cypher_function(
     "datetime.fromepochmillis",
-    args=(named("milliseconds", INTEGER, FLOAT, NUMBER),),
+    args=(named("milliseconds", NUMBER),),
     returns=DATE_TIME,
     category=_CATEGORY,
     description="Creates a `ZONED DATETIME` given the milliseconds since the start of the epoch.",
