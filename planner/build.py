@@ -8,6 +8,7 @@ from typing import assert_never
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
+from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.cost import Estimates
 from hoplite.planner.optimise import optimise
@@ -159,6 +160,7 @@ class Builder:
 
     def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
         """The operators that match a pattern graph."""
+        absorb_path_predicates(graph)
         return Solver(graph, self.estimates, self.expression, set(scope), plan).solve()
 
     def selected(

@@ -27,6 +27,7 @@ class Above:
 
     needed: frozenset[str]
     counts_rows: str
+    unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
 
     def using(self, *names: str) -> Above:
         """The same with more columns in use."""
@@ -49,6 +50,8 @@ def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
             if chosen.pruning:
                 return chosen
             return replace(plan, source=replace(chosen, distinct_from=()))
+        case lp.ProjectPath(source=source, path=path) if path not in above.needed:
+            return _rewrite(source, above)  # nobody looks at the path
         case _:
             return with_children(plan, lambda child: _rewrite(child, _below(plan, child, above)))
 
@@ -59,6 +62,9 @@ def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
     used = [name for name in lists if name is not None and name in above.needed]
     if above.counts_rows:
         return replace(plan, source=source, reason=above.counts_rows)
+    if plan.relationship in above.unique:
+        reason = "another pattern of the MATCH could use the same relationships"
+        return replace(plan, source=source, reason=reason)
     if used:
         name = used[0]
         shown = "the path or its relationships are" if name.startswith("  ") else f"`{name}` is"
@@ -114,9 +120,9 @@ def _below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
         case lp.Expand(from_node=from_node, to_node=to_node):
             return above.using(from_node, to_node)
         case lp.DistinctRelationships(relationship=relationship, others=others):
-            return above.using(relationship, *others)
+            return replace(above, unique=above.unique | {relationship, *others}).using(relationship, *others)
         case lp.ProjectPath(path=path, start=start, relationships=relationships):
-            return above.using(start, *relationships) if path in above.needed else above
+            return replace(above, needed=above.needed - {path}).using(start, *relationships)
         case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value):
             return above.using(*free_variables(value))
         case lp.AllNodesScan() | lp.NodeByLabelScan() | lp.RelationshipTypeScan() | lp.ProduceResults():

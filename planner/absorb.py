@@ -1,0 +1,122 @@
+"""Predicates on every relationship or node of a path become predicates on each step.
+
+    MATCH p = (a)-[*1..4]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1)
+
+asks of each relationship what it asks of the path: `all` that its predicate is true, `none` that it is false. As a
+step's predicate it cuts trails short while they are made, and does not stand in the way of a frontier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.grammar import ast
+from hoplite.planner.patterns import Many, One, Path, PatternGraph, conjunction
+from hoplite.planner.rewrite import contains, transform
+from hoplite.planner.variables import free_variables
+
+
+def absorb_path_predicates(graph: PatternGraph) -> None:
+    """Move such predicates of a pattern graph to where they belong."""
+    predicates, graph.predicates = graph.predicates, []
+    for predicate in predicates:
+        if not _absorbed(predicate, graph):
+            graph.predicates.append(predicate)
+
+
+def _absorbed(predicate: ast.Expression, graph: PatternGraph) -> bool:
+    match predicate:
+        case ast.Quantifier(kind="all" | "none" as kind, variable=variable, source=source, predicate=ast_predicate):
+            if ast_predicate is None or free_variables(ast_predicate) - {variable.name}:
+                return False
+            wanted = ast_predicate if kind == "all" else ast.Unary("NOT", ast_predicate, ast_predicate.span)
+            if contains(wanted, lambda node: _binds_again(node, variable.name)):
+                return False
+            return _asked_of_each(wanted, variable.name, source, graph)
+        case _:
+            return False
+
+
+def _binds_again(node: object, name: str) -> bool:
+    """Whether an expression has a variable of its own with that name, so that renaming would go wrong."""
+    match node:
+        case ast.ListComprehension(variable=own) | ast.Quantifier(variable=own):
+            return own.name == name
+        case ast.Reduce(variable=own, accumulator=accumulator):
+            return name in (own.name, accumulator.name)
+        case ast.SubqueryExpression() | ast.PatternComprehension() | ast.PatternExpression():
+            return True
+        case _:
+            return False
+
+
+def _asked_of_each(wanted: ast.Expression, variable: str, source: ast.Expression, graph: PatternGraph) -> bool:
+    match source:
+        case ast.Variable(name=name):
+            many = _many(name, graph)
+            if many is None:
+                return False
+            _add_step(many, _renamed(wanted, variable, many.step_names[1]), graph)
+            return True
+        case ast.FunctionCall(name=function, arguments=(ast.Variable(name=name),)):
+            path = next((p for p in graph.paths if p.variable == name), None)
+            if path is None or not _is_plain(path, graph):
+                return False
+            match function.lower():
+                case "relationships":
+                    _ask_relationships(path, wanted, variable, graph)
+                    return True
+                case "nodes":
+                    _ask_nodes(path, wanted, variable, graph)
+                    return True
+    return False
+
+
+def _many(name: str, graph: PatternGraph) -> Many | None:
+    return next((c for c in graph.connections if isinstance(c, Many) and c.relationship == name), None)
+
+
+def _is_plain(path: Path, graph: PatternGraph) -> bool:
+    """Whether a path is made of single relationships and repeated single relationships only."""
+    known = {c.relationship for c in graph.connections if isinstance(c, One | Many)}
+    return set(path.relationships) <= known
+
+
+def _renamed(expression: ast.Expression, old: str, new: str) -> ast.Expression:
+    renamed: ast.Expression = transform(
+        expression,
+        lambda node: ast.Variable(new, node.span) if isinstance(node, ast.Variable) and node.name == old else None,
+    )
+    return renamed
+
+
+def _add_step(many: Many, predicate: ast.Expression, graph: PatternGraph) -> None:
+    step = conjunction([p for p in (many.step, predicate) if p is not None])
+    place = graph.connections.index(many)
+    graph.connections[place] = replace(many, step=step)
+
+
+def _ask_relationships(path: Path, wanted: ast.Expression, variable: str, graph: PatternGraph) -> None:
+    for name in path.relationships:
+        many = _many(name, graph)
+        if many is None:
+            graph.predicates.append(_renamed(wanted, variable, name))
+        else:
+            _add_step(many, _renamed(wanted, variable, many.step_names[1]), graph)
+
+
+def _ask_nodes(path: Path, wanted: ast.Expression, variable: str, graph: PatternGraph) -> None:
+    asked = {path.start}
+    graph.predicates.append(_renamed(wanted, variable, path.start))
+    for name in path.relationships:
+        connection = next(c for c in graph.connections if c.relationship == name)
+        if isinstance(connection, Many):
+            # Both names of a step: which of them is new depends on the end that the trail is walked from.
+            for end in (connection.step_names[0], connection.step_names[2]):
+                many = _many(name, graph)
+                assert many is not None
+                _add_step(many, _renamed(wanted, variable, end), graph)
+        for end in (connection.start, connection.end):
+            if end not in asked:
+                asked.add(end)
+                graph.predicates.append(_renamed(wanted, variable, end))
