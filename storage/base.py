@@ -256,7 +256,8 @@ def build_base(
     if partitions > 1:
         degrees = np.bincount(starts, minlength=node_count) + np.bincount(ends, minlength=node_count)
         partition_of = deal(degrees.astype(np.int64), partitions)
-    order = _ordered(starts, types, ends, partition_of, node_count, len(tokens.types))
+    rank = None if partition_of is None else _ranks(partition_of)
+    order = _ordered(starts, types, ends, rank, node_count, len(tokens.types))
     if order is not None:
         renumbered = np.empty(relationship_count, np.int64)
         renumbered[order] = np.arange(relationship_count)
@@ -266,7 +267,7 @@ def build_base(
             key: merged(column, renumbered, {}, relationship_count) for key, column in relationship_columns.items()
         }
         relationship_columns = {key: column for key, column in moved.items() if column is not None}
-    row_of, outgoing, incoming = _sides(starts, types, ends, partition_of, node_count, partitions)
+    row_of, outgoing, incoming = _sides(starts, types, ends, partition_of, rank, node_count, partitions)
     if partition_of is not None:
         spare = node_count // 4 + 1024
         partition_of = np.concatenate([partition_of, np.zeros(spare, np.int32)])
@@ -292,40 +293,49 @@ def _is_identity(ids: Int64s) -> bool:
 
 
 def _ordered(
-    first: Int64s, types: Int32s, second: Int64s, partition_of: Int32s | None, node_count: int, type_count: int
+    first: Int64s, types: Int32s, second: Int64s, rank: Int64s | None, node_count: int, type_count: int
 ) -> Int64s | None:
-    """The order (partition, first, type, second), or None if the relationships are in that order already."""
+    """The order (rank of first, type, second), or None if the relationships are in that order already."""
     if len(types) < 2:
         return None
+    major = first if rank is None else rank[first]
     width = max(type_count, 1) * node_count
-    if node_count * width < 2**62:
-        key = first * width + types.astype(np.int64) * node_count + second
-        if partition_of is None:
-            if bool((key[1:] >= key[:-1]).all()):
-                return None
-            return np.argsort(key)
-        return np.lexsort((key, partition_of[first]))
-    major = first if partition_of is None else partition_of[first]
-    return np.lexsort((second, types, first, major))
+    if node_count * width >= 2**62:
+        return np.lexsort((second, types, major))
+    key = major * width + types.astype(np.int64) * node_count + second
+    if bool((key[1:] >= key[:-1]).all()):
+        return None
+    return np.argsort(key)
+
+
+def _ranks(partition_of: Int32s) -> Int64s:
+    """The place of each node in the order (partition, node)."""
+    ranks = np.empty(len(partition_of), np.int64)
+    ranks[np.argsort(partition_of, kind="stable")] = np.arange(len(partition_of))
+    return ranks
 
 
 def _sides(
-    starts: Int64s, types: Int32s, ends: Int64s, partition_of: Int32s | None, node_count: int, partitions: int
+    starts: Int64s,
+    types: Int32s,
+    ends: Int64s,
+    partition_of: Int32s | None,
+    rank: Int64s | None,
+    node_count: int,
+    partitions: int,
 ) -> tuple[Int32s | None, tuple[Incidence, ...], tuple[Incidence, ...]]:
     """Both sides of relationships that are in their final order, and the row of each node in its partition."""
     position_type = _position_type(node_count)
-    backwards = _ordered(ends, types, starts, partition_of, node_count, int(types.max(initial=0)) + 1)
+    backwards = _ordered(ends, types, starts, rank, node_count, int(types.max(initial=0)) + 1)
     relationships = np.arange(len(types)) if backwards is None else backwards
-    if partition_of is None:
+    if partition_of is None or rank is None:
         out = Incidence(_indptr(starts, node_count), ends.astype(position_type), types, None)
         into = Incidence(
             _indptr(ends, node_count), starts[relationships].astype(position_type), types[relationships], relationships
         )
         return None, (out,), (into,)
     sizes = np.bincount(partition_of, minlength=partitions)
-    by_partition = np.argsort(partition_of, kind="stable")
-    row_of = np.empty(node_count, np.int32)
-    row_of[by_partition] = np.arange(node_count) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    row_of = (rank - (np.cumsum(sizes) - sizes)[partition_of]).astype(np.int32)
     outgoing, incoming = [], []
     out_bounds = np.searchsorted(partition_of[starts], np.arange(partitions + 1))
     in_bounds = np.searchsorted(partition_of[ends[relationships]], np.arange(partitions + 1))

@@ -157,7 +157,7 @@ def _arrow_column(array: Any) -> Column:
 
 
 def _object_column(values: list[Any]) -> Column:
-    if all(type(value) is str or value is None for value in values):
+    if set(map(type, values)) <= {str, type(None)}:
         return Strings(object_array(values, len(values))) if values else from_objects(values)
     return from_objects([storable(_value(value)) for value in values])
 

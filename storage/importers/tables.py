@@ -11,6 +11,7 @@ refer to nodes of this load, or to nodes with that label that were there before.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from hoplite.values.columns import Column, Int64s, Integers, Strings, concatenat
 from hoplite.values.order import group_key
 
 START, END = "start", "end"
+_TABLE_SHARE = 8
+"""Integer keys are looked up in a table if at least one number in this many is a key."""
 
 
 def load_tables(
@@ -131,12 +134,18 @@ class _Directory:
 
 
 class _Keys:
-    """Positions by key: sorted integers, or a dictionary."""
+    """Positions by key: a table of integers that lie close together, sorted integers, or a dictionary."""
 
     def __init__(self, keys: Column, positions: Int64s) -> None:
         self._sorted: tuple[Int64s, Int64s] | None = None
+        self._table: tuple[int, Int64s] | None = None
         self._by_key: dict[Hashable, int] = {}
-        if isinstance(keys, Integers):
+        if isinstance(keys, Integers) and len(keys) and np.ptp(keys.values) < _TABLE_SHARE * len(keys):
+            first = int(keys.values.min())
+            table = np.full(int(keys.values.max()) - first + 1, -1, np.int64)
+            table[keys.values - first] = positions
+            self._table = first, table
+        elif isinstance(keys, Integers):
             order = np.argsort(keys.values, kind="stable")
             self._sorted = keys.values[order], positions[order]
         elif isinstance(keys, Strings):
@@ -146,9 +155,15 @@ class _Keys:
 
     def find(self, wanted: Column) -> Int64s:
         """The position of each key, -1 where there is none."""
-        if self._sorted is not None:
+        if (self._sorted or self._table) and not isinstance(wanted, Integers):
+            return np.full(len(wanted), -1, np.int64)
+        if self._table is not None and isinstance(wanted, Integers):
+            first, table = self._table
+            inside = (wanted.values >= first) & (wanted.values - first < len(table)) & ~wanted.null_mask()
+            return np.where(inside, table[np.where(inside, wanted.values - first, 0)], -1)
+        if self._sorted is not None and isinstance(wanted, Integers):
             values, positions = self._sorted
-            if not isinstance(wanted, Integers) or not len(values):
+            if not len(values):
                 return np.full(len(wanted), -1, np.int64)
             slots = np.minimum(np.searchsorted(values, wanted.values), len(values) - 1)
             found = np.where(values[slots] == wanted.values, positions[slots], -1)
@@ -156,5 +171,5 @@ class _Keys:
             return found
         get = self._by_key.get
         if isinstance(wanted, Strings):
-            return np.fromiter((get(k, -1) for k in wanted.values.tolist()), np.int64, len(wanted))
+            return np.fromiter(map(get, wanted.values.tolist(), repeat(-1)), np.int64, len(wanted))
         return np.fromiter((get(group_key(k), -1) for k in wanted.objects()), np.int64, len(wanted))
