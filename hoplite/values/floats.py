@@ -19,6 +19,9 @@ def float_text(value: float) -> str:
     leading_zeros = len(whole + fraction) - len(digits)
     exponent = int(exponent_text or 0) + len(whole) - leading_zeros - 1
     digits = digits.rstrip("0")
+    if len(digits) == 1:  # Java writes two digits at least, those closest to the value: 4.9E-324
+        mantissa, _, exponent_text = f"{abs(value):.1e}".partition("e")
+        digits, exponent = mantissa.replace(".", "").rstrip("0"), int(exponent_text)
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
