@@ -6,6 +6,7 @@ first one that the machine can shift is taken, so that keywords are names wherev
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,10 +22,29 @@ from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.grammar.unicode_escapes import replace_escapes
 
 
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """The table, with the function that builds each rule; `handed_on[r]` for rules that only rename their symbol.
+
+    Most of what the machine does is renaming: an operand climbs through a dozen levels of precedence. Where a climb
+    ends depends on the two states on top and the next token only, and is remembered in `climbs`.
+    """
+
+    table: Table
+    builders: list[Action | None]
+    handed_on: list[bool]
+    climbs: dict[tuple[int, int, str], int]
+
+
 @cache
-def _machine() -> tuple[Table, list[Action | None]]:
+def _machine() -> _Machine:
     table = load_table()
-    return table, [action(rule.action) if rule.action else None for rule in table.rules]
+    return _Machine(
+        table,
+        [action(rule.action) if rule.action else None for rule in table.rules],
+        [rule.size == 1 and not rule.action and not rule.makes_list for rule in table.rules],
+        {},
+    )
 
 
 def parse(text: str) -> ast.Statement:
@@ -33,7 +53,7 @@ def parse(text: str) -> ast.Statement:
     >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
     '1'
     """
-    table, _ = _machine()
+    table = _machine().table
     plain, offsets = replace_escapes(text)
     tokens = tokenize(plain, table.vocabulary)
     if offsets is not None:
@@ -52,7 +72,8 @@ def parse(text: str) -> ast.Statement:
 
 
 def _run(source: Source, tokens: list[Token]) -> ast.Statement:
-    table, builders = _machine()
+    machine = _machine()
+    table, builders, handed_on, climbs = machine.table, machine.builders, machine.handed_on, machine.climbs
     actions, goto, rules = table.actions, table.goto, table.rules
     states = [table.start]
     values: list[Any] = []
@@ -73,18 +94,22 @@ def _run(source: Source, tokens: list[Token]) -> ast.Statement:
                 break
             number = -1 - step
             rule = rules[number]
+            if handed_on[number]:
+                climb = (states[-2], states[-1], kind)
+                top = climbs.get(climb)
+                if top is None:
+                    top = climbs[climb] = _climb(machine, *climb)
+                states[-1] = top
+                continue
             size = rule.size
             children = values[-size:]
             start, end = starts[-size], ends[-1]
+            value: Any = _arguments(rule.children, children)
             build = builders[number]
-            value: Any
             if build is not None:
-                value = build(source, Span(start, end), *_arguments(rule.children, children))
-            elif rule.makes_list:
-                value = _arguments(rule.children, children)
-            else:
-                kept = rule.children[0]
-                value = children[kept] if kept is not None else None
+                value = build(source, Span(start, end), *value)
+            elif not rule.makes_list:
+                value = value[0]
             del states[-size:], values[-size:], starts[-size:], ends[-size:]
             states.append(goto[states[-1]][rule.origin])
             values.append(value)
@@ -94,6 +119,16 @@ def _run(source: Source, tokens: list[Token]) -> ast.Statement:
                 statement: ast.Statement = value
                 return statement
     raise AssertionError("the end of the text is accepted or refused")
+
+
+def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
+    """The state on top after all rules that only rename what is there."""
+    table = machine.table
+    while True:
+        step = table.actions[top].get(kind)
+        if step is None or step >= 0 or not machine.handed_on[-1 - step]:
+            return top
+        top = table.goto[below][table.rules[-1 - step].origin]
 
 
 def _arguments(places: tuple[int | None, ...], children: list[Any]) -> list[Any]:

@@ -20,7 +20,8 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     count      COUNT_STAR before "(*)"; COUNT, EXISTS, COLLECT before "{" unless a map projection follows; else a name
     trim       TRIM                           if FROM stands in its bracket
     shortestPath                              the keyword before "((", else a name
-    NOT, CASE, DISTINCT                       the keyword only if an expression may follow
+    NOT, DISTINCT                             the keyword only if an expression may follow
+    CASE                                      the same, and only if a WHEN stands behind it
     STARTS, ENDS                              the keyword only before WITH
     WHEN       NAME first                     between CASE and WHEN
     WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
@@ -59,15 +60,23 @@ class Vocabulary:
     signs: Mapping[str, str]
 
 
+# What Java takes into an identifier and Python's \w does not: combining marks (by block), joiners and other invisible
+# characters, currency signs.
+_NAME_PART = (
+    r"\w$\u00a2-\u00a5\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    r"\u0900-\u0963\u0971-\u0dff\u0e00-\u0e4e\u0eb0-\u0ece\u0f18-\u0f39\u0f71-\u0fbc\u1000-\u109f\u1780-\u17d3\u1ab0-\u1aff"
+    r"\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u203f\u2040\u2060-\u206f\u20a0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff"
+)
+
 _SCANNER = re.compile(
-    r"""
-      (?P<SPACE>   (?: [\s\u180e\u200b\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
-    | (?P<WORD>    [^\W\d][\w$]* )
+    rf"""
+      (?P<SPACE>   (?: [\s\u180e\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
+    | (?P<WORD>    [^\W\d][{_NAME_PART}]* )
     | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
-                   [-()\[\]{},:;=<>+*/%^|&!] )
+                   [-()\[\]{{}},:;=<>+*/%^|&!] )
     | (?P<STRING>  '(?:[^'\\]|\\(?s:.))*' | "(?:[^"\\]|\\(?s:.))*" )
     | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [\w$]+ | `(?:[^`]|``)*` ) )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{_NAME_PART}]+ | `(?:[^`]|``)*` ) )
     | (?P<NAME>    `(?:[^`]|``)*` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
@@ -360,11 +369,25 @@ def _before_expression(row: _Row, index: int) -> None:
     elif following in _ENDS_EXPRESSION and not (
         (row.is_word(index + 1) and row.word(index + 2) == "(")
         or (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
-        or (keyword == "CASE" and "WHEN" in (following, row.word(index + 2)))
     ):
         token.kinds = ("NAME", keyword)
     else:
         token.kinds = (keyword, *_name_or_function(row, index))
+
+
+def _case(row: _Row, index: int) -> None:
+    token = row.tokens[index]
+    following = row.word(index + 1)
+    rest = row.words[index:]
+    if "WHEN" not in rest:
+        is_name = True
+    elif row.word(index - 1) == "CASE" and following == "WHEN":  # nested, if there are enough ENDs
+        is_name = rest.count("END") <= rest.count("CASE")
+    elif "WHEN" in (following, row.word(index + 2)):
+        is_name = False
+    else:
+        is_name = following in _ENDS_EXPRESSION or following in ("ELSE", "END")
+    token.kinds = ("NAME", "CASE") if is_name else ("CASE", *_name_or_function(row, index))
 
 
 def _when(row: _Row, index: int) -> None:
@@ -416,7 +439,7 @@ _RULES: dict[str, Callable[[_Row, int], None]] = {
     "INFINITY": _literal_word,
     "NAN": _literal_word,
     "NOT": _before_expression,
-    "CASE": _before_expression,
+    "CASE": _case,
     "DISTINCT": _before_expression,
     "WHEN": _when,
     "STARTS": _before_with,
