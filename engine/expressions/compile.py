@@ -284,6 +284,8 @@ def _compile_call(expression: ast.FunctionCall, functions: Functions) -> Compile
     name = expression.name.lower()
     if name == "coalesce":
         return _joined(coalesce(arguments), arguments)
+    if name == "exists":
+        return arguments[0]  # a pattern, which is a predicate already
     function = functions[name]
     compiled = _joined(call(function, arguments), arguments)
     stable = compiled.stable and function.signature.deterministic and function.signature.built_in
