@@ -54,6 +54,7 @@ tck: $(STAMP)
 	$(RUN) -m tests.tck.run "$(TCK)" $(ARGS)
 
 golden: $(STAMP)
+	$(RUN) -m tests.golden.imports
 	$(RUN) -m tests.golden.run --suite cases --suite patterns $(ARGS)
 
 corpus: $(STAMP)

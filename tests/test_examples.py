@@ -14,7 +14,7 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"
 SHOWN = {
     "bulk_load": ["Digoxin", "Heart failure"],
     "guard_rails": [
-        "Sumatriptan",
+        "Amitriptyline",
         "Variable `drug` not defined",
         "Statement.SyntaxError",
         "The graph is as it was: [135]",

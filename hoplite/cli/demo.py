@@ -27,7 +27,8 @@ RETURN c.name AS class, count(DISTINCT d) AS drugs, count(DISTINCT s) AS `side e
 ORDER BY drugs DESC, class LIMIT 6"""
 
 PATHS = """\
-MATCH p = (a:Drug {name: 'Aspirin'})-[:INTERACTS_WITH*1..3]->(b:Drug {name: 'Simvastatin'})
+MATCH p = (a:Drug {name: 'Fluoxetine'})-[:INTERACTS_WITH*1..3]->
+          (b:Drug {name: 'Simvastatin'})
 RETURN p ORDER BY length(p) LIMIT 5"""
 
 REACHABLE = """\
@@ -54,7 +55,7 @@ def run_demo(console: Console | None = None) -> None:
         )
         _ask(console, db, "1. A look-up", LOOK_UP)
         _ask(console, db, "2. An aggregation over a hierarchy", AGGREGATION)
-        _draw(console, db, "3. Paths: how may aspirin reach simvastatin?", PATHS)
+        _draw(console, db, "3. Paths: how may fluoxetine bear on simvastatin?", PATHS)
         _explain(console, db, "4. The plan: only the ends are wanted, so no path is ever enumerated", REACHABLE)
         _retrieve(console, db, "5. k-hop retrieval: what lies within two hops of a question's entities")
         _fail(console, db, "6. A mistake, and what comes back to repair it", ERROR)
@@ -64,7 +65,7 @@ def _heading(console: Console, title: str, query: str | None = None) -> None:
     console.print()
     console.rule(Text(title, "bold"), align="left")
     if query:
-        console.print(Syntax(query, "cypher", background_color="default"))
+        console.print(Syntax(query, "cypher", background_color="default", word_wrap=True))
 
 
 def _ask(console: Console, db: Database, title: str, query: str) -> None:

@@ -44,6 +44,7 @@ class Shell:
     def __init__(self, db: Database, limits: dict[str, Any]) -> None:
         self.db, self.limits = db, limits
         self.console = Console()
+        self.failures = 0
 
     def run_prompt(self) -> None:
         session = prompt_session(self.db)
@@ -59,11 +60,16 @@ class Shell:
                 return
 
     def run_script(self, text: str) -> int:
-        """Statements from standard input; stops at the first that fails."""
-        statements, rest = split_statements(text)
-        for statement in [*statements, rest] if rest else statements:
-            if not self.run_statement(statement):
-                return 1
+        """Statements and commands from standard input; stops at the first that fails."""
+        entered = ""
+        for line in [*text.splitlines(), ";"]:
+            entered += line + "\n"
+            if not is_finished(entered):
+                continue
+            failed_before = self.failures
+            if not self.run_text(entered) or self.failures > failed_before:
+                return 1 if self.failures else 0
+            entered = ""
         return 0
 
     def run_text(self, text: str) -> bool:
@@ -135,6 +141,7 @@ class Shell:
         return False
 
     def complain(self, message: str) -> None:
+        self.failures += 1
         self.console.print(Text(message, "red"), soft_wrap=True)
 
 

@@ -29,7 +29,7 @@ def test_query(case: Case, partitions: int) -> None:
         match case.expected:
             case ExpectedError(code=code, message=message):
                 with pytest.raises(Neo4jError) as raised:
-                    db.run(case.query, case.parameters).consume()
+                    list(db.run(case.query, case.parameters))
                 assert raised.value.code == code
                 assert (raised.value.message or "").startswith(message)
             case ExpectedRows(columns=columns, rows=rows, ordered=ordered):

@@ -73,7 +73,8 @@ def main() -> int:
 
 def _describe(task: Task) -> str:
     scenario: Scenario = task.payload
-    return "\n".join(f"    {line}" for step in scenario.steps if step.doc for line in step.doc.splitlines())
+    lines = [line for step in scenario.steps if step.doc for line in step.doc.splitlines()]
+    return "\n".join(f"    {line}" for line in (lines if len(lines) <= 30 else [*lines[:30], "..."]))
 
 
 if __name__ == "__main__":

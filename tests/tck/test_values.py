@@ -42,6 +42,8 @@ def test_plain_literals_become_python_values(text: str, value: Any) -> None:
         ("<()>", "<()>"),
         ("-0.0", "0.0"),
         ("1e0", "1.0"),
+        ("-Inf", "-Infinity"),
+        ("NaN", "NaN"),
     ],
 )
 def test_equal_values_have_one_text(text: str, canonical: str) -> None:

@@ -81,7 +81,7 @@ def render(value: Any, *, bags: bool = False) -> str:
             case int():
                 return str(value)
             case float():
-                return repr(value + 0.0)  # -0.0 becomes 0.0: the TCK does not tell them apart
+                return _float(value)
             case str():
                 return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
             case NodeLiteral() | Node():
@@ -115,6 +115,12 @@ def render(value: Any, *, bags: bool = False) -> str:
         return f"<{go(nodes[0])}{''.join(steps)}>"
 
     return go(value)
+
+
+def _float(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value + 0.0)  # -0.0 becomes 0.0: the TCK does not tell them apart
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _properties(entity: NodeLiteral | RelationshipLiteral | Node | Relationship) -> Any:

@@ -1,0 +1,61 @@
+"""How values and answers are written for the terminal, for JSON and for CSV."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from neo4j.time import Date, Duration
+
+import hoplite
+from hoplite.cli.render import cypher_text, plain, to_text, write
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (1.5, "1.5"),
+        ('say "hi"', '"say \\"hi\\""'),
+        ([1, None, "a"], '[1, null, "a"]'),
+        ({"a": [1]}, "{a: [1]}"),
+        (Date(2020, 2, 29), "2020-02-29"),
+        (Duration(months=14), "P1Y2M"),
+    ],
+)
+def test_values_are_written_as_in_cypher(value: Any, text: str) -> None:
+    assert cypher_text(value) == text
+
+
+def test_a_path_is_drawn_with_captions_and_arrows() -> None:
+    with hoplite.open() as db:
+        db.run("CREATE (:Drug {name: 'A'})-[:R {w: 1}]->(:Drug {title: 'B'})<-[:S]-(:Thing)").consume()
+        path = db.run("MATCH p = ({name: 'A'})-->()<--() RETURN p").single(strict=True)["p"]
+        assert cypher_text(path) == "(A)-[:R]->(B)<-[:S]-(:Thing)"
+        assert cypher_text(path.relationships[0]) == "[:R {w: 1}]"
+        assert cypher_text(path.nodes[0]) == '(:Drug {name: "A"})'
+        assert plain(path.nodes[0]) == {"labels": ["Drug"], "properties": {"name": "A"}}
+
+
+ROWS: list[list[Any]] = [[1, "a,b"], [None, ["x"]]]
+
+
+def test_json_is_a_list_of_objects() -> None:
+    assert json.loads(to_text(["n", "v"], ROWS, "json")) == [{"n": 1, "v": "a,b"}, {"n": None, "v": ["x"]}]
+
+
+def test_json_lines_are_one_object_a_line() -> None:
+    assert to_text(["n", "v"], ROWS, "jsonl") == '{"n": 1, "v": "a,b"}\n{"n": null, "v": ["x"]}\n'
+
+
+def test_csv_quotes_what_it_must_and_leaves_null_empty() -> None:
+    assert to_text(["n", "v"], ROWS, "csv") == 'n,v\n1,"a,b"\n,"[""x""]"\n'
+
+
+def test_a_table_shows_markup_as_it_is() -> None:
+    out = io.StringIO()
+    assert write(["[bold]"], [["[:TREATS]"]], "table", out) == 1
+    assert "[bold]" in out.getvalue() and "[:TREATS]" in out.getvalue()
