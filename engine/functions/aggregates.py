@@ -60,6 +60,7 @@ Float64s = NDArray[np.float64]
 _INTEGER_LIMIT = 2**63
 _SAFE_FLOAT = 1e150  # below it neither sums nor squares of differences can overflow
 _NANOS_PER_DAY, _NANOS_PER_SECOND = 86_400_000_000_000, 1_000_000_000
+_SECONDS_PER_DAY = 86_400
 _NANOS_PER_MONTH = 2_629_746 * _NANOS_PER_SECOND
 
 
@@ -290,7 +291,9 @@ def _approximate_duration(months: float, days: float, seconds: float, nanos: flo
     seconds += (_NANOS_PER_DAY * days - _NANOS_PER_DAY * whole_days) / _NANOS_PER_SECOND
     whole_seconds = int(seconds)
     nanos += _NANOS_PER_SECOND * seconds - _NANOS_PER_SECOND * whole_seconds
-    return _added(Duration(whole_months, whole_days, whole_seconds), Duration(nanoseconds=int(nanos)))
+    mean = _added(Duration(whole_months, whole_days, whole_seconds), Duration(nanoseconds=int(nanos)))
+    extra_days = max(mean.seconds, 0) // _SECONDS_PER_DAY  # an average, unlike a quotient, has its whole days counted
+    return Duration(mean.months, mean.days + extra_days, mean.seconds - extra_days * _SECONDS_PER_DAY, mean.nanoseconds)
 
 
 class Extreme:

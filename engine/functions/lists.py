@@ -37,10 +37,10 @@ def range_list(start: Any, end: Any, *step: Any) -> list[int]:
     The number of elements is (end - start) / step + 1 in 64-bit arithmetic, cut off towards zero. So where the
     division gives zero the start comes back, whatever the signs: `range(1, 0, 3)` is `[1]`.
     """
-    first, final = whole(start, "start", "range"), whole(end, "end", "range")
     stride = whole(step[0], "step", "range") if step else 1
     if stride == 0:
         raise argument_error("Step argument to 'range()' cannot be zero", "22N38")
+    first, final = whole(start, "start", "range"), whole(end, "end", "range")
     distance = (final - first + _WRAP // 2) % _WRAP - _WRAP // 2
     count = abs(distance) // abs(stride)
     if (distance < 0) != (stride < 0):

@@ -259,13 +259,13 @@ def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
 def _rounding(mode: Any) -> str | None:
     if not isinstance(mode, str):
         raise type_error(f"Expected a string value for `round`, but got: {describe(mode)}.")
-    if mode.upper() not in _ROUNDINGS:
+    if mode not in _ROUNDINGS:
         raise argument_error(
             "Unknown rounding mode. Valid values are: CEILING, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN, "
             "UNNECESSARY.",
             "22000",
         )
-    return _ROUNDINGS[mode.upper()]
+    return _ROUNDINGS[mode]
 
 
 def _rounded_up_at_half(value: float) -> float:

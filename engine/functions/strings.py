@@ -47,6 +47,8 @@ _TEMPORAL = (Date, Time, LocalTime, LocalDateTime, DateTime, Duration)
 def left(original: Any, length: Any) -> str:
     """`left('hello', 3)` is `'hel'`."""
     whole_text, wanted = text(original, "left"), whole(length, "length", "left")
+    if not whole_text:
+        return ""
     count = (min(wanted, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int after the upper bound only
     if count < 0:
         raise execution_failed("Cannot handle negative start index nor negative length")
@@ -90,7 +92,7 @@ def substring(original: Any, start: Any, *length: Any) -> str:
     whole_text = text(original, "substring")
     first = small_whole(start, "start", "substring")
     count = small_whole(length[0], "length", "substring") if length else len(whole_text)
-    if first < 0 or count < 0:
+    if whole_text and (first < 0 or count < 0):
         raise execution_failed("Cannot handle negative start index nor negative length")
     return whole_text[first : first + count]
 
@@ -136,7 +138,7 @@ def _utf16_units(part: str) -> list[str]:
 def replace(original: Any, search: Any, replacement: Any) -> str:
     """`replace('abc', 'b', 'x')` is `'axc'`."""
     whole_text, wanted, new = text_value(original), text_value(search), text_value(replacement)
-    if wanted:
+    if wanted or not new:
         return whole_text.replace(wanted, new)
     return new + "".join(unit + new for unit in _utf16_units(whole_text))
 
@@ -216,6 +218,10 @@ def rtrim(value: Any, *characters: Any) -> str:
     return text(value, "rtrim").rstrip(_trim_characters(characters, "rtrim"))
 
 
+_SIDES: dict[str, Callable[[str, str], str]] = {"BOTH": str.strip, "LEADING": str.lstrip, "TRAILING": str.rstrip}
+_SIDE_CHARACTER_TEXT = 3
+
+
 @cypher_function(
     "trim",
     args=(_INPUT,),
@@ -233,22 +239,18 @@ def rtrim(value: Any, *characters: Any) -> str:
         ),
     ),
 )
-def trim(value: Any) -> str:
-    """`trim('  abc ')` is `'abc'`."""
-    return text(value, "trim").strip(_WHITE_SPACE)
+def trim(*arguments: Any) -> str:
+    """`trim('  abc ')` is `'abc'`.
 
-
-_SIDES: dict[str, Callable[[str, str], str]] = {"BOTH": str.strip, "LEADING": str.lstrip, "TRAILING": str.rstrip}
-
-
-def trim_side(side: str, character: Any, value: Any) -> str | None:
-    """`trim(LEADING 'x' FROM 'xxa')` is `'a'`; `side` is BOTH, LEADING or TRAILING."""
-    if character is None or value is None:
-        return None
-    character, value = text(character, "trim"), text(value, "trim")
+    `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, comes as `trim('LEADING', 'x', 'xxa')`.
+    """
+    side = _SIDES[arguments[0].upper()] if len(arguments) > 1 else str.strip
+    if len(arguments) < _SIDE_CHARACTER_TEXT:
+        return side(text(arguments[-1], "trim"), _WHITE_SPACE)
+    value, character = text(arguments[2], "trim"), text(arguments[1], "trim")
     if len(character) != 1:
         raise argument_error("The argument `trimCharacterString` in the `trim()` function must be of length 1.")
-    return _SIDES[side](value, character)
+    return side(value, character)
 
 
 # --- case and form ---
@@ -281,9 +283,9 @@ _case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", s
 
 
 @columns_of("trim")
-def trim_column(column: Column) -> Column | None:
-    """Trim a column of text."""
-    return _mapped(column, lambda value: value.strip(_WHITE_SPACE))
+def trim_column(*columns: Column) -> Column | None:
+    """White space at both ends of a column of text."""
+    return _mapped(columns[0], lambda value: value.strip(_WHITE_SPACE)) if len(columns) == 1 else None
 
 
 @cypher_function(

@@ -57,6 +57,8 @@ def aggregate(
         ("avg", [1e308, 1e308], 1e308),
         ("avg", [1e308, -1e308], -INFINITY),
         ("avg", [Duration(days=1), Duration(months=2, days=3)], Duration(months=1, days=2)),
+        ("avg", [Duration(days=1), Duration(seconds=129600)], Duration(days=1, seconds=21600)),
+        ("avg", [Duration(seconds=-129600)], Duration(seconds=-129600)),
         ("min", [1, "a", True, None, [1]], [1]),
         ("max", [1, "a", True, None, [1]], 1),
         ("min", [0.0, -0.0], -0.0),
