@@ -29,6 +29,8 @@ from hoplite.engine.hops.scratch import borrowed, distinct
 
 # Steps looked at between two calls of a check; bounds what a hop over a huge frontier holds at once.
 _PIECE = 1 << 18
+# Steps from the frontiers of all groups, and for each, from which on groups are searched apart.
+_WIDE, _WIDE_GROUP = 1 << 14, 256
 
 
 class NumpyBackend:
@@ -51,9 +53,12 @@ class NumpyBackend:
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        one_group = len(groups) > 0 and groups[0] == groups[-1]
-        search = _search_one_group if one_group else _search_groups
-        return search(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+        if len(groups) and groups[0] == groups[-1]:
+            return _search_one_group(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+        try:
+            return _search_groups(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+        except _TooWide:
+            return _search_apart(hop, groups, sources, upper, mark_starts, excluded, budget, check)
 
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
@@ -155,6 +160,34 @@ def _search_one_group(
     return Arrivals(group, found, np.concatenate(levels), level if len(frontier) else UNLIMITED)
 
 
+class _TooWide(Exception):
+    """The frontiers of several groups are so wide that keeping them in order costs more than searching them apart."""
+
+
+def _search_apart(
+    hop: Hop,
+    groups: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    check: Check,
+) -> Arrivals:
+    begins = np.flatnonzero(np.diff(groups, prepend=-1))
+    share = None if budget is None else budget // len(begins)
+    found = [
+        _search_one_group(hop, groups[first:last], sources[first:last], upper, mark_starts, excluded, share, check)
+        for first, last in zip(begins, np.append(begins, len(groups))[1:], strict=True)
+    ]
+    return Arrivals(
+        np.concatenate([one.group for one in found]),
+        np.concatenate([one.nodes for one in found]),
+        np.concatenate([one.level for one in found]),
+        min(one.depth for one in found),
+    )
+
+
 def _search_groups(
     hop: Hop,
     groups: Positions,
@@ -173,8 +206,11 @@ def _search_groups(
     level = 0
     while len(frontier) and (upper is None or level < upper):
         nodes = frontier % n
+        width = breadth(hop, nodes)
+        if width > _WIDE and width > _WIDE_GROUP * len(groups):
+            raise _TooWide
         if budget is not None:
-            budget -= breadth(hop, nodes)
+            budget -= width
             if budget < 0:
                 break
         level += 1

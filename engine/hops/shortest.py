@@ -17,6 +17,7 @@ import numpy as np
 
 from hoplite.engine.hops.expansion import breadth, chunked, concatenated_ranges, gather
 from hoplite.engine.hops.interface import (
+    UNLIMITED,
     Backend,
     Check,
     Hop,
@@ -32,6 +33,7 @@ from hoplite.storage.incidence import Adjacency, Incidence
 _PIECE = 1 << 18
 # Targets of one source from which on a single search from the source serves them all.
 _MANY_TARGETS = 8
+_DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +46,9 @@ class _Layer:
     from_nodes: Positions
     relationships: Positions
     to_nodes: Positions
+
+    def first(self) -> _Layer:
+        return _Layer(self.from_nodes[:1], self.relationships[:1], self.to_nodes[:1])
 
     def entering(self, entered: Positions, wanted: Positions) -> _Layer:
         """The steps whose node in `entered` (one of the columns, ascending) is wanted."""
@@ -115,8 +120,10 @@ def shortest_paths(
     for first, last in zip(runs, np.append(runs, len(rows))[1:], strict=True):
         source, together = int(sources[rows[first]]), rows[first:last]
         goals = targets[together]
-        search = _layers_to_each if len(together) >= _MANY_TARGETS else _layers_between_pairs
-        found = search(hop, source, goals, upper, check)
+        if len(together) >= _MANY_TARGETS and hop.can_turn:
+            found = _layers_to_each(kernels, hop, source, goals, upper, every, check)
+        else:
+            found = _layers_between_pairs(hop, source, goals, upper, check)
         for row, goal, layers in zip(together, goals, found, strict=True):
             number = np.array([row], dtype=np.int64)
             if goal == source:
@@ -130,22 +137,48 @@ def shortest_paths(
 
 
 def _layers_to_each(
-    hop: Hop, source: int, targets: Positions, upper: int | None, check: Check
+    backend: Backend, hop: Hop, source: int, targets: Positions, upper: int | None, every: bool, check: Check
 ) -> Iterator[list[_Layer]]:
-    """The steps of all shortest paths to each target, from a single search."""
+    """The steps of one or all shortest paths to each target: a single search from the source finds the levels, and the
+    steps are followed back from each target to the level before."""
+    turned = hop.turned()
+    start = np.array([source], dtype=np.int64)
+    bound: int | None = 2
+    while True:
+        # Deeper and deeper: the targets may all be near.
+        bound = upper if bound is None or (upper is not None and bound >= upper) else bound
+        found = backend.arrivals(hop, start * 0, start, bound, mark_starts=True, check=check)
+        if found.depth == UNLIMITED or bound == upper or np.isin(targets, found.nodes).all():
+            break
+        assert bound is not None
+        bound = 2 * bound if bound < _DEEPEST else None
     with borrowed(hop.node_count) as scratch:
-        search = _Search(hop, scratch, np.array([source], dtype=np.int64), backwards=False)
-        goals = np.unique(targets)
-        length_to = np.where(goals == source, 0, -1)
-        length = 0
-        while len(search.frontier) and (length_to < 0).any() and (upper is None or length < upper):
-            search.step(check)
-            length += 1
-            length_to[(length_to < 0) & (scratch.mark[goals] == 1)] = length
-        search.clear(source)
-    lengths = length_to[np.searchsorted(goals, targets)].tolist()
-    for number, length in enumerate(lengths):
-        yield _through(search.layers[:length], [], targets[number : number + 1]) if length > 0 else []
+        scratch.mark[found.nodes] = 1
+        scratch.level[found.nodes] = found.level
+        for target in targets.tolist():
+            layers: list[_Layer] = []
+            wanted = np.array([target], dtype=np.int64)
+            for level in range(int(scratch.level[target]) if scratch.mark[target] else 0, 0, -1):
+                steps = _steps_into(backend, hop, turned, wanted, level, scratch)
+                layers.append(steps if every else steps.first())
+                wanted = np.unique(layers[-1].from_nodes)
+            yield layers[::-1]
+        scratch.mark[found.nodes] = 0
+
+
+def _steps_into(backend: Backend, hop: Hop, turned: Hop, nodes: Positions, level: int, scratch: Scratch) -> _Layer:
+    """The steps into nodes of a level from the level before. The search has made them all, so masks may be asked."""
+    steps = backend.expand(turned, nodes)
+    before = (scratch.mark[steps.neighbours] == 1) & (scratch.level[steps.neighbours] == level - 1)
+    from_nodes, relationships, to_nodes = (
+        steps.neighbours[before],
+        steps.relationships[before],
+        nodes[steps.row[before]],
+    )
+    if hop.relationship_mask is not None:
+        kept = hop.relationship_mask(relationships, from_nodes, to_nodes)
+        from_nodes, relationships, to_nodes = from_nodes[kept], relationships[kept], to_nodes[kept]
+    return _Layer(from_nodes, relationships, to_nodes)
 
 
 def _layers_between_pairs(
