@@ -10,6 +10,7 @@ from neo4j import Address, ResultSummary, ServerInfo
 
 from hoplite.engine.context import Counters
 from hoplite.engine.prepare import Prepared
+from hoplite.planner.notifications import Notification
 
 _AGENT = "Neo4j/5.26.12"
 _ADDRESS = Address(("localhost", 7687))
@@ -61,10 +62,25 @@ def _statuses(prepared: Prepared, row_count: int) -> list[dict[str, Any]]:
         outcome = _NO_DATA
     else:
         outcome = _OMITTED
-    statuses = [notification.status() for notification in prepared.notifications]
+    statuses = [_status(notification) for notification in prepared.notifications]
     statuses.append({**outcome, "diagnostic_record": {}})
     return sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))
 
 
 def _precedence(gql_status: str) -> int:
     return {"02": 3, "01": 2, "00": 1, "03": 0}.get(gql_status[:2], -1)
+
+
+def _status(notification: Notification) -> dict[str, Any]:
+    """A notification as a server sends it."""
+    diagnostic: dict[str, Any] = {"_severity": notification.severity, "_classification": notification.category}
+    if notification.position is not None:
+        diagnostic["_position"] = asdict(notification.position)
+    return {
+        "gql_status": notification.gql_status,
+        "status_description": notification.status_description,
+        "neo4j_code": notification.code,
+        "title": notification.title,
+        "description": notification.description,
+        "diagnostic_record": diagnostic,
+    }
