@@ -41,7 +41,9 @@ CYPHER = {
 def load(shape: Shape) -> tuple[hoplite.Database, Integers]:
     """A database with the shape in it, and the id of each node number."""
     labels = np.repeat(np.arange(len(shape.label_names)), np.diff(shape.label_begin))
-    nodes = {name: {"id": np.flatnonzero(labels == number)} for number, name in enumerate(shape.label_names)}
+    nodes: dict[str | tuple[str, ...], Any] = {
+        name: {"id": np.flatnonzero(labels == number)} for number, name in enumerate(shape.label_names)
+    }
     relationships: dict[tuple[str, str, str], dict[str, Integers]] = {}
     groups = (labels[shape.start] * len(shape.label_names) + labels[shape.end]) * len(shape.type_names) + shape.type
     order = np.argsort(groups, kind="stable")
@@ -80,7 +82,7 @@ def engines(shape: Shape, console: Console) -> dict[str, KHop]:
     def cypher(seeds: Integers, k: int) -> Any:
         return number_of[db.run(texts[k], seeds=ids[seeds].tolist()).value()]
 
-    found: dict[str, KHop] = {"hoplite khop": khop, "hoplite Cypher": cypher}
+    found: dict[str, KHop] = {"db.khop": khop, "Cypher text": cypher}
     for name, make in PEERS.items():
         began = time.perf_counter()
         try:
@@ -124,10 +126,10 @@ def khop_table(shape: Shape, queries: int, console: Console) -> dict[str, list[f
                 if time.perf_counter() - began > BUDGET_SECONDS:
                     break
             medians[name].append(statistics.median(times))
-    reference = medians["hoplite khop"]
+    reference = medians["db.khop"]
     drawn = Table(title=f"k-hop, {shape.name} shape: {shape.node_count:,} nodes, {len(shape.start):,} relationships; "
-                  "median ms (times slower than hoplite khop)", title_justify="left")  # fmt: skip
-    drawn.add_column("engine")
+                  "median ms (times slower than db.khop)", title_justify="left")  # fmt: skip
+    drawn.add_column("engine", no_wrap=True)
     for k in range(1, MAX_HOPS + 1):
         drawn.add_column(f"k={k}", justify="right")
     for name, row in medians.items():

@@ -13,10 +13,10 @@ with load_sample() as db:
     print(f"{len(typed)} drugs within three interactions, {len(exact)} at exactly three")
 
     # Seeds may also be nodes of a result; `both` walks against the direction too.
-    gout = db.run("MATCH (d:Disease {name: 'Gout'}) RETURN d").single(strict=True)["d"]
+    gout = db.run("MATCH (d:Disease {name: 'Gout'}) RETURN d").value()[0]
     for path in db.khop([gout], k=1, direction="both", paths=True)[:4]:
         print(" - ".join(node["name"] for node in path.nodes), [hop.type for hop in path.relationships])
 
     # The same through Cypher: planned as a frontier, because only the ends are asked for.
     query = "MATCH (d:Drug) WHERE d.name IN $names MATCH (d)-[*1..2]->(n) RETURN count(DISTINCT n) AS n"
-    print(db.run(query, names=["Warfarin", "Fluconazole"]).single(strict=True)["n"])
+    print(db.run(query, names=["Warfarin", "Fluconazole"]).value()[0])

@@ -22,7 +22,7 @@ with hoplite.open() as db:
         tx.run("MATCH (d:Drug {name: 'Aspirin'}) SET d.otc = true")
         tx.run("MATCH (a:Drug {name: 'Aspirin'}), (s:Symptom {name: 'Fever'}) CREATE (a)-[:RELIEVES]->(s)")
 
-    drug = db.run("MATCH (d:Drug {otc: true}) RETURN d").single(strict=True)["d"]
+    drug = db.run("MATCH (d:Drug {otc: true}) RETURN d").value()[0]
     print(type(drug).__module__, sorted(drug.labels), dict(drug.items()))
 
     counts = db.run("MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label")

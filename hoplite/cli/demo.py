@@ -42,8 +42,8 @@ def run_demo(console: Console | None = None) -> None:
     console = console or Console()
     began = time.perf_counter()
     with load_sample() as db:
-        nodes = db.run("MATCH (n) RETURN count(n)").single(strict=True)[0]
-        relationships = db.run("MATCH ()-[r]->() RETURN count(r)").single(strict=True)[0]
+        nodes = db.run("MATCH (n) RETURN count(n)").value()[0]
+        relationships = db.run("MATCH ()-[r]->() RETURN count(r)").value()[0]
         elapsed = (time.perf_counter() - began) * 1000
         console.print(
             Panel(

@@ -27,7 +27,8 @@ def read_names(db: Database) -> SchemaNames:
     from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS
 
     schema = db.schema()
-    functions = {entry.signature.name for entry in (*FUNCTIONS.values(), *AGGREGATES.values())}
+    functions = {function.signature.name for function in FUNCTIONS.values()}
+    functions |= {aggregate.signature.name for aggregate in AGGREGATES.values()}
     return SchemaNames(
         labels=tuple(sorted(schema["labels"])),
         types=tuple(sorted(schema["relationship_types"])),

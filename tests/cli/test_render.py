@@ -33,7 +33,7 @@ def test_values_are_written_as_in_cypher(value: Any, text: str) -> None:
 def test_a_path_is_drawn_with_captions_and_arrows() -> None:
     with hoplite.open() as db:
         db.run("CREATE (:Drug {name: 'A'})-[:R {w: 1}]->(:Drug {title: 'B'})<-[:S]-(:Thing)").consume()
-        path = db.run("MATCH p = ({name: 'A'})-->()<--() RETURN p").single(strict=True)["p"]
+        path = db.run("MATCH p = ({name: 'A'})-->()<--() RETURN p").value()[0]
         assert cypher_text(path) == "(A)-[:R]->(B)<-[:S]-(:Thing)"
         assert cypher_text(path.relationships[0]) == "[:R {w: 1}]"
         assert cypher_text(path.nodes[0]) == '(:Drug {name: "A"})'
