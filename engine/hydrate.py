@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from neo4j import graph as driver_graph
 
+from hoplite.engine.procedures.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Relationships, Strings
 from hoplite.values.driver import to_driver
@@ -62,8 +63,28 @@ class Hydrator:
                 self._make_relationships(np.array(relationships, np.int64))
                 start = self.value(NodeRef(nodes[0]))
                 return driver_graph.Path(start, *(self._relationships[r] for r in relationships))
+            case VirtualNode():
+                return self._virtual_node(value)
+            case VirtualRelationship():
+                return self._virtual_relationship(value)
             case _:
                 return to_driver(value)
+
+    def _virtual_node(self, node: VirtualNode) -> driver_graph.Node:
+        element_id = str(node.id)
+        if element_id not in self.graph._nodes:
+            properties = {key: self.value(item) for key, item in node.properties.items()}
+            self.graph._nodes[element_id] = driver_graph.Node(self.graph, element_id, node.id, node.labels, properties)
+        return self.graph._nodes[element_id]
+
+    def _virtual_relationship(self, virtual: VirtualRelationship) -> driver_graph.Relationship:
+        properties = {key: self.value(item) for key, item in virtual.properties.items()}
+        kind = self.graph.relationship_type(virtual.type)
+        relationship = kind(self.graph, str(virtual.id), virtual.id, properties)
+        relationship._start_node = self._virtual_node(virtual.start)
+        relationship._end_node = self._virtual_node(virtual.end)
+        self.graph._relationships[str(virtual.id)] = relationship
+        return relationship
 
     def _prefetch(self, values: Any) -> None:
         """Make the entities of paths and lists together: one read for all beats one for each."""

@@ -200,7 +200,6 @@ def _set_vector(context: Execution, procedure: str, argument: str, entity: Any, 
         context.writer.set_node_property(entity.id, key, values)
     else:
         context.writer.set_relationship_property(entity.id, key, values)
-    context.counters.properties_set += 1
 
 
 @cypher_procedure(
