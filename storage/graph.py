@@ -85,9 +85,14 @@ class Graph:
 
         A lazy transaction only reads at first, and becomes the writer with `prepare_write` or its first write.
         """
-        transaction = Transaction(self, self.snapshot())
-        if not lazy:
-            transaction.prepare_write()
+        if lazy:
+            return Transaction(self, self.snapshot())
+        self._lock_writer()
+        with self._guard:
+            self._fold_if_due()
+            transaction = Transaction(self, Snapshot(self._delta, self.uuid, self._version))
+            transaction._become_writer(self._delta, self._version)
+            self._changing = transaction
         return transaction
 
     def _acquire_writer(self, transaction: Transaction, *, fold: bool = True) -> tuple[Delta, int]:

@@ -206,11 +206,28 @@ class Snapshot:
         """One hop from one node: relationships, and the nodes at their other ends. Costs what it finds, also
         between writes.
         """
-        relationships = _array(self._delta.relationships_of(node, outgoing))
-        if type_codes is not None and len(relationships):
-            relationships = relationships[np.isin(self.relationship_types(relationships), type_codes)]
-        starts, ends = self.endpoints(relationships)
-        return relationships, ends if outgoing else starts
+        delta, base = self._delta, self._delta.base
+        wanted = None if type_codes is None else np.asarray(type_codes, np.int32)
+        relationships, ends = NOTHING, NOTHING
+        if node < base.node_count:
+            incidence, first, last = base.row(node, outgoing)
+            entries = np.arange(first, last, dtype=np.int64)
+            if wanted is not None:
+                entries = entries[np.isin(incidence.types[first:last], wanted)]
+            ends = incidence.neighbours[entries].astype(np.int64, copy=False)
+            listed = incidence.relationships
+            relationships = entries + incidence.first_relationship if listed is None else listed[entries]
+        if len(delta.types) and (new := delta.side(outgoing).relationships_of(node)):
+            rows = _array(new) - base.relationship_count
+            if wanted is not None:
+                rows = rows[np.isin(delta.types.array()[rows], wanted)]
+            relationships = np.concatenate([relationships, rows + base.relationship_count])
+            ends = np.concatenate([ends, (delta.ends if outgoing else delta.starts).array()[rows]])
+        if delta.removed_relationships and len(relationships):
+            kept = np.ones(len(relationships), np.bool_)
+            kept[_rows_among(relationships, delta.removed_relationships)] = False
+            relationships, ends = relationships[kept], ends[kept]
+        return relationships, ends
 
     def adjacency(self, outgoing: bool) -> Adjacency:
         """The graph seen from one side, for hop kernels."""

@@ -134,17 +134,25 @@ class ValueIndex:
         if not all(_can_bound(bound) for bound in (low, high) if bound is not None):
             return NOTHING
         numeric = all(_is_number(bound.value) for bound in (low, high) if bound is not None)
-        if isinstance(self.column, Integers | Floats) and numeric:
-            values = self.column.values
-            first = 0 if low is None else _place(values, low.value, "left" if low.inclusive else "right")
-            last = len(values) if high is None else _place(values, high.value, "right" if high.inclusive else "left")
-            if isinstance(self.column, Floats):  # NaN sorts last and is within nothing
-                last = min(last, int(np.searchsorted(values, np.nan)))
-            return self.positions[first:last]
         if isinstance(self.column, Integers | Floats):
-            return NOTHING
+            return self._numbers_within(self.column.values, low, high) if numeric else NOTHING
         fits = [_fits(value, low, high) for value in self.column.objects()]
         return self.positions[np.array(fits, np.bool_)]
+
+    def _numbers_within(self, values: NDArray[Any], low: Bound | None, high: Bound | None) -> Int64s:
+        first, last = 0, len(values)
+        if low is not None:
+            first = _place(values, low.value, "left" if low.inclusive or low.value == 0 else "right")
+        if high is not None:
+            last = _place(values, high.value, "right" if high.inclusive or high.value == 0 else "left")
+        if values.dtype == np.float64:  # NaN sorts last and is within nothing
+            last = min(last, int(np.searchsorted(values, np.nan)))
+        positions, found = self.positions[first:last], values[first:last]
+        if any(bound.value == 0 for bound in (low, high) if bound is not None):
+            # -0.0 and 0.0 are one place of the sorted values, and yet -0.0 < 0.0.
+            fits_zero = np.where(np.signbit(found), _fits(-0.0, low, high), _fits(0.0, low, high))
+            return positions[(found != 0) | fits_zero]
+        return positions
 
     def starting_with(self, prefix: str) -> Int64s:
         """The positions whose value is a string with this prefix."""

@@ -26,6 +26,8 @@ from hoplite.values.columns import Column, Int64s, Integers, Strings, concatenat
 from hoplite.values.order import group_key
 
 START, END = "start", "end"
+_ARROW_MINIMUM = 10_000
+"""More string keys than this are looked up by Arrow."""
 _TABLE_SHARE = 8
 """Integer keys are looked up in a table if at least one number in this many is a key."""
 
@@ -139,6 +141,7 @@ class _Keys:
     def __init__(self, keys: Column, positions: Int64s) -> None:
         self._sorted: tuple[Int64s, Int64s] | None = None
         self._table: tuple[int, Int64s] | None = None
+        self._strings: tuple[Strings, Int64s] | None = None
         self._by_key: dict[Hashable, int] = {}
         if isinstance(keys, Integers) and len(keys) and np.ptp(keys.values) < _TABLE_SHARE * len(keys):
             first = int(keys.values.min())
@@ -148,6 +151,8 @@ class _Keys:
         elif isinstance(keys, Integers):
             order = np.argsort(keys.values, kind="stable")
             self._sorted = keys.values[order], positions[order]
+        elif isinstance(keys, Strings) and len(keys) > _ARROW_MINIMUM:
+            self._strings = keys, positions
         elif isinstance(keys, Strings):
             self._by_key = dict(zip(keys.values.tolist(), positions.tolist(), strict=True))
         else:
@@ -169,7 +174,21 @@ class _Keys:
             found = np.where(values[slots] == wanted.values, positions[slots], -1)
             found[wanted.null_mask()] = -1
             return found
+        if self._strings is not None:
+            if isinstance(wanted, Strings):
+                return _find_strings(*self._strings, wanted)
+            return np.full(len(wanted), -1, np.int64)
         get = self._by_key.get
         if isinstance(wanted, Strings):
             return np.fromiter(map(get, wanted.values.tolist(), repeat(-1)), np.int64, len(wanted))
         return np.fromiter((get(group_key(k), -1) for k in wanted.objects()), np.int64, len(wanted))
+
+
+def _find_strings(keys: Strings, positions: Int64s, wanted: Strings) -> Int64s:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pa.array(keys.values, pa.large_string())
+    slots = pc.index_in(pa.array(wanted.values, pa.large_string()), value_set=known)
+    rows = slots.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(rows < 0, -1, positions[rows])
