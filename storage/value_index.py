@@ -151,7 +151,8 @@ class ValueIndex:
         if any(bound.value == 0 for bound in (low, high) if bound is not None):
             # -0.0 and 0.0 are one place of the sorted values, and yet -0.0 < 0.0.
             fits_zero = np.where(np.signbit(found), _fits(-0.0, low, high), _fits(0.0, low, high))
-            return positions[(found != 0) | fits_zero]
+            kept: Int64s = positions[(found != 0) | fits_zero]
+            return kept
         return positions
 
     def starting_with(self, prefix: str) -> Int64s:
