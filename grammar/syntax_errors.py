@@ -117,7 +117,7 @@ def _is_undecided(past: _Past) -> bool:
     """Whether a bracket is open of which Neo4j does not yet know what it is, so that it expects any expression.
 
     Such are `[x ...` before a WHERE or "|", which may become a list or a comprehension, `(x ...` inside an expression,
-    which may become a pattern, and the braces of a subquery before its first clause.
+    which may become a pattern, `any(x IN ...` before its WHERE, and the braces of a subquery before its first clause.
     """
     kinds = past.kinds
     if kinds[-1:] == ["LBRACE"] and kinds[-2:-1] in (["EXISTS"], ["COUNT"], ["COLLECT"]):
@@ -125,7 +125,8 @@ def _is_undecided(past: _Past) -> bool:
     opened: list[bool] = []
     for index, kind in enumerate(kinds):
         if kind in ("LPAR", "NODE_LPAR", "LSQB", "ITEMS_LSQB", "PATHS_LSQB", "LBRACE"):
-            opened.append(index in past.operands and kinds[index + 1 : index + 2] == ["NAME"])
+            is_operand = index in past.operands and kinds[index + 1 : index + 2] == ["NAME"]
+            opened.append(is_operand or kinds[index - 1 : index] == ["QUANTIFIER"])
         elif kind in ("RPAR", "RSQB", "RBRACE"):
             opened.pop()
         elif kind in ("WHERE", "SEPARATOR", "COMMA") and opened:
@@ -144,6 +145,9 @@ _EXPRESSION_SIGNS = frozenset(
     """.split()  # noqa: SIM905  (a list of words reads as a list of words)
 )
 _PATTERN_WORDS = frozenset(["ANY", "ALL", "SHORTEST", "SHORTESTPATH", "ALLSHORTESTPATHS"])
+_CASE_OPERATORS = frozenset(
+    ["INVALID_NEQ", "DOUBLE_COLON", "LESSTHAN", "LE", "NEQ", "EQUAL", "REGEQ", "MORETHAN", "GE", "IS", "ENDS", "STARTS"]
+)
 _LABEL_SIGNS = frozenset(["NAME", "DOLLAR", "PERCENT", "LPAR", "BANG"])
 _UNMENTIONED = frozenset(["SEMICOLON", "EXPLAIN", "PROFILE", "CYPHER", "BANG", "TYPE_LESS", "FUNCTION"])
 _SERVER_COMMANDS = (
@@ -199,6 +203,12 @@ def _take_titles(found: set[str], in_empty_list: bool) -> set[str]:
         found -= _LABEL_SIGNS
         return set()
     has_operand = "AND" in found or "CIRCUMFLEX" in found
+    if has_operand and found <= _EXPRESSION_SIGNS | {"STAR", "WHEN"} and "WHEN" in found:  # the subject of a CASE
+        found &= {"WHEN"}
+        return set()
+    if {"CASE", "NEQ"} <= found:  # behind WHEN
+        found &= _CASE_OPERATORS
+        return {"an expression"}
     if has_operand or {"SHORTESTPATH", "RETURN"} <= found:  # behind an operand, or EXISTS {
         return _take_expression(found, has_operand)
     if "CASE" in found:
@@ -280,6 +290,8 @@ def _words(found: set[str], table: Table) -> set[str]:
     if "IF" in words:
         words.discard("IF")
         words.add("IF NOT EXISTS" if "FOR" in words else "IF EXISTS")
+    if {"ENDS", "STARTS"} <= words:
+        words = (words - {"ENDS", "STARTS"}) | {"ENDS WITH", "STARTS WITH"}
     if "FROM" in words and "WITH" in words:
         words.discard("WITH")
         words.add("WITH HEADERS")

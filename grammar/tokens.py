@@ -21,7 +21,7 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     trim       TRIM                           if FROM stands in its bracket
     shortestPath                              the keyword before "((", else a name
     NOT, DISTINCT                             the keyword only if an expression may follow
-    CASE                                      the same, and only if a WHEN stands behind it
+    CASE                                      the same, and only if a WHEN or END stands behind it
     STARTS, ENDS                              the keyword only before WITH
     WHEN       NAME first                     between CASE and WHEN
     WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
@@ -366,9 +366,10 @@ def _before_expression(row: _Row, index: int) -> None:
     following = row.word(index + 1)
     if row.word(index - 1) == "IS":
         token.kinds = (keyword,)
-    elif following in _ENDS_EXPRESSION and not (
-        (row.is_word(index + 1) and row.word(index + 2) == "(")
-        or (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
+    elif (following == "ORDER" and row.word(index + 2) == "BY") or (
+        following in _ENDS_EXPRESSION
+        and not (row.is_word(index + 1) and row.word(index + 2) == "(")
+        and not (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
     ):
         token.kinds = ("NAME", keyword)
     else:
@@ -379,7 +380,7 @@ def _case(row: _Row, index: int) -> None:
     token = row.tokens[index]
     following = row.word(index + 1)
     rest = row.words[index:]
-    if "WHEN" not in rest:
+    if "WHEN" not in rest and "END" not in rest:
         is_name = True
     elif row.word(index - 1) == "CASE" and following == "WHEN":  # nested, if there are enough ENDs
         is_name = rest.count("END") <= rest.count("CASE")
