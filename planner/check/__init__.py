@@ -25,11 +25,12 @@ from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_e
 from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
+from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.procedures import known_procedure
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
 from hoplite.planner.check.traverse import walk
-from hoplite.planner.check.typespec import TypeSpec, any_of
+from hoplite.planner.check.typespec import ALL, TypeSpec, any_of
 from hoplite.planner.check.warnings import find_notifications
 from hoplite.planner.notifications import Notification
 from hoplite.planner.types import CypherType
@@ -61,11 +62,12 @@ def check(
     parameters: Mapping[str, CypherType | None],
 ) -> Checked:
     """Check a statement. `parameters` has the type of each parameter given; None where it is not known."""
-    specs = {name: any_of((type,)) for name, type in parameters.items() if type is not None}
+    specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
     body = statement.body
     if not isinstance(body, ast.SingleQuery | ast.Union):
         return _command(body, text, catalogue, specs)
     columns: dict[str, TypeSpec] = {}
+    mentions = Mentions()
     for resolved in (False, True):
         round = Check(text, catalogue, specs, resolved, _PARTS)
         if resolved:
@@ -73,13 +75,14 @@ def check(
         columns = check_query(round, body, Scope())
         if round.postponed:
             raise round.postponed[0]
+        mentions = round.mentions
         if round.doomed and statement.mode != "EXPLAIN":
             raise round.doomed[0]
     writes = _writes(body, catalogue)
     return Checked(
         columns=tuple(columns),
         types=tuple(columns.values()),
-        notifications=find_notifications(statement, text, catalogue, writes=writes),
+        notifications=find_notifications(statement, text, catalogue, mentions, specs, writes=writes),
         query_type=_query_type(writes=writes, returns=bool(columns)),
         writes=writes,
     )

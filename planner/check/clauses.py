@@ -299,6 +299,7 @@ def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
                 _check_import(check, first, scope)
             scopes.append((single, Scope()))
     for index, (single, inner) in enumerate(scopes):
+        _note_shadows(check, single, inner, scope)
         mine = _check_single(check, single, inner, Ending.SUBQUERY_CALL)
         if index == 0:
             columns = mine
@@ -308,6 +309,17 @@ def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
         else:
             columns = {name: types | mine[name] for name, types in columns.items()}
     return columns
+
+
+def _note_shadows(check: Check, query: ast.SingleQuery, inner: Scope, outer: Scope) -> None:
+    """Remember the variables of a subquery that have the name of an outer one that is not imported."""
+    seen: set[str] = set()
+    for node in walk(query):
+        if not isinstance(node, ast.Variable) or node.name in seen:
+            continue
+        if outer.find(node.name) is not None and node.name not in inner.names:
+            seen.add(node.name)
+            check.mentions.shadows[node.span.start] = node.name
 
 
 def _imports(clause: ast.WithClause) -> bool:

@@ -12,7 +12,12 @@ from typing import assert_never
 from hoplite.errors import execution_failed
 from hoplite.grammar import ast
 from hoplite.planner.check import functions, operators
-from hoplite.planner.check.patterns import check_label_predicate, check_pattern_expression, declare_comprehension
+from hoplite.planner.check.patterns import (
+    check_label_predicate,
+    check_pattern_expression,
+    declare_comprehension,
+    note_labels,
+)
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, INVALID_TYPE, Check
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, any_of, exactly, list_spec
@@ -104,7 +109,10 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             return exactly(MAP)
         case ast.Property(subject=subject):
             types = check.expect(_WITH_PROPERTIES, type_of(check, subject, scope, place.value), subject)
-            return STORED if types.simple <= _ENTITIES.simple else ALL
+            if types.everything or types.elements is not None or not types.simple <= _ENTITIES.simple:
+                return ALL
+            check.mentions.names[expression.key_span.start] = ("key", expression.key)
+            return STORED
         case ast.Index():
             return _index(check, expression, scope, place)
         case ast.Slice():
@@ -131,6 +139,7 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             types = type_of(check, operand, scope, place.value)
             if not types & _ENTITIES:
                 raise check.mismatch(_ENTITIES, types, operand, INVALID_SYNTAX)
+            note_labels(check, expression.labels, "type" if types == exactly(RELATIONSHIP) else "label")
             return BOOLEANS
         case ast.CountStar():
             if not place.aggregates:
@@ -212,6 +221,9 @@ def check_index(check: Check, node: ast.Index, subject: TypeSpec, index: TypeSpe
     """The key of a map or an entity is a string, that of a list an integer."""
     if not subject.everything and subject.simple and not subject.simple - _MAPS.simple and subject.elements is None:
         kind = "node or relationship property" if subject.simple <= _ENTITIES.simple else "map"
+        literal = node.index.value if isinstance(node.index, ast.Literal) else None
+        if subject.simple <= _ENTITIES.simple and isinstance(literal, str):
+            check.mentions.names[node.index.span.start] = ("key", literal)
         _expect_key(check, f"{kind} key must be given as String", _TEXT, index, node.index)
     elif subject.only_lists:
         _expect_key(check, "list index must be given as Integer", _INTEGERS, index, node.index)
@@ -251,8 +263,17 @@ def _map_projection(check: Check, node: ast.MapProjection, scope: Scope, place: 
             check.look_up(item.variable, scope)
         elif isinstance(item, ast.ProjectedEntry):
             type_of(check, item.value, scope, place.value)
-    check.expect(_MAPS, check.look_up(node.subject, scope), node.subject)
+    types = check.expect(_MAPS, check.look_up(node.subject, scope), node.subject)
+    if types.simple <= _ENTITIES.simple:
+        for item in node.items:
+            if isinstance(item, ast.ProjectedProperty):
+                check.mentions.names[item.span.end - _written_length(check, item)] = ("key", item.key)
     return exactly(MAP)
+
+
+def _written_length(check: Check, item: ast.ProjectedProperty) -> int:
+    """How long the key of `.key` is in the text, where it may stand in backticks."""
+    return len(check.text[item.span.start : item.span.end].lstrip(". \t\r\n"))
 
 
 # --- calls ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import replace
 from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar import ast
 from hoplite.planner.check import render
-from hoplite.planner.check.positions import after
+from hoplite.planner.check.positions import after, key_offsets
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
 from hoplite.planner.check.traverse import walk, walk_expression
@@ -334,6 +334,13 @@ def label_position(labels: ast.LabelExpression, text: str) -> int:
     return labels.span.start
 
 
+def note_labels(check: Check, labels: ast.LabelExpression | None, kind: str) -> None:
+    """Remember the names in a label expression; `kind` is label or type."""
+    for part in () if labels is None else _parts_of(labels):
+        if isinstance(part, ast.LabelName):
+            check.mentions.names[part.span.start] = (kind, part.name)
+
+
 def _parts_of(labels: ast.LabelExpression) -> Iterator[ast.LabelExpression]:
     yield labels
     if isinstance(labels, ast.LabelAnd | ast.LabelOr):
@@ -485,6 +492,10 @@ def _check_element(check: Check, element: Element, scope: Scope, clause: str) ->
         return
     names = element.labels if isinstance(element, ast.NodePattern) else element.types
     _check_dynamic(check, names, scope)
+    note_labels(check, names, "label" if isinstance(element, ast.NodePattern) else "type")
+    if isinstance(element.properties, ast.MapLiteral):
+        for key, offset in key_offsets(element.properties, check.text):
+            check.mentions.names[offset] = ("key", key)
     inner = scope
     if isinstance(element, ast.RelationshipPattern):
         if element.repetition is not None and element.variable is not None:
@@ -525,6 +536,7 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
     if clause == "CREATE":
         for part in parts:
             _forbid_self_reference(check, part, before)
+    _note_references(check, parts, before, clause)
 
 
 def _check_writable(check: Check, part: ast.PathPattern, clause: str) -> None:
@@ -628,6 +640,20 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
                 check.later(CypherError(SYNTAX_ERROR, message, "42N78"))
     if part.path_variable is not None:
         check.declare(part.path_variable, _PATHS, scope)
+
+
+def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str], clause: str) -> None:
+    """A property that needs what the same clause writes is deprecated."""
+    elements = [element for part in parts for element in chain_of(part).elements]
+    written = {variable.name for element in elements for variable in _variables_of(element)} - before
+    for element in elements:
+        own = {variable.name for variable in _variables_of(element)}
+        if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
+            continue
+        for node in walk(element.properties):
+            if isinstance(node, ast.Variable) and node.name in written and (clause == "CREATE" or node.name in own):
+                verb = "Creating" if clause == "CREATE" else "Merging"
+                check.mentions.self_references[node.span.start] = (verb, clause, node.name)
 
 
 def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozenset[str]) -> None:

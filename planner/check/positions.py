@@ -7,9 +7,11 @@ Most things are where they start. Operators are at their sign, `x IS NULL` at th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from hoplite.grammar import ast
 
+_BETWEEN = re.compile(r"(?:\s|,|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _GAP = re.compile(r"(?:\s|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 
 
@@ -32,6 +34,15 @@ def position(expression: ast.Expression, text: str) -> int:
             return position(subject, text)
         case _:
             return expression.span.start
+
+
+def key_offsets(literal: ast.MapLiteral, text: str) -> Iterator[tuple[str, int]]:
+    """The keys of a map with their places, which the AST does not keep."""
+    start = literal.span.start + 1
+    for key, value in literal.entries:
+        found = _BETWEEN.match(text, start)
+        yield key, start if found is None else found.end()
+        start = value.span.end
 
 
 def after(offset: int, text: str) -> int:

@@ -116,26 +116,23 @@ def _check_order(
     if not narrowed:
         visible = Scope(after.names, Scope(before.names, before.outer))
         for expression in expressions:
-            type_of(check, expression, visible, VALUE)
+            type_of(check, _by_column(expression, projection), visible, VALUE)
         if predicate is not None:
-            check_predicate(check, predicate, visible)
+            check_predicate(check, _by_column(predicate, projection), visible)
         return
     for expression in expressions:
-        narrow = _check_narrowed(check, expression, projection, before, after)
+        narrow = _by_column(expression, projection)
+        _forbid_left_behind(check, narrow, before, after)
         type_of(check, narrow, after, PROJECTED)
         _forbid_new_aggregates(check, narrow)
     if predicate is not None:
-        narrow = _check_narrowed(check, predicate, projection, before, after)
+        narrow = _by_column(predicate, projection)
+        _forbid_left_behind(check, narrow, before, after)
         check_predicate(check, narrow, after)
 
 
-def _check_narrowed(
-    check: Check, expression: ast.Expression, projection: ast.Projection, before: Scope, after: Scope
-) -> ast.Expression:
-    """The expression with what is projected replaced by its column's name.
-
-    Raises where it still needs a variable that DISTINCT or an aggregation has left behind.
-    """
+def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Expression:
+    """The expression with what is projected replaced by its column's name."""
 
     def column(node: Any) -> ast.Variable | None:
         for item in projection.items:
@@ -143,15 +140,19 @@ def _check_narrowed(
                 return ast.Variable(item.name, node.span)
         return None
 
-    narrow: ast.Expression = rewritten(expression, column)
-    for variable in free_variables(narrow, frozenset()):
+    changed: ast.Expression = rewritten(expression, column)
+    return changed
+
+
+def _forbid_left_behind(check: Check, expression: ast.Expression, before: Scope, after: Scope) -> None:
+    """Raise where an expression needs a variable that DISTINCT or an aggregation has left behind."""
+    for variable in free_variables(expression, frozenset()):
         if after.find(variable.name) is None and before.find(variable.name) is not None:
             raise check.error(
                 "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared "
                 f"before the WITH/RETURN: {variable.name}",
                 variable.span.start,
             )
-    return narrow
 
 
 def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:

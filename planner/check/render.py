@@ -6,11 +6,37 @@
 from __future__ import annotations
 
 from hoplite.grammar import ast
+from hoplite.planner.check.traverse import walk
 
 
 def source(node: ast.Expression, text: str) -> str:
-    """An expression as it was written, its white space reduced to single blanks."""
-    return " ".join(text[node.span.start : node.span.end].split())
+    """An expression much as it was written: single blanks, single quotes."""
+    match node:
+        case ast.Literal(value=None):
+            return "NULL"
+        case ast.Literal(value=bool() as truth):
+            return str(truth).lower()
+        case ast.Literal(value=str() as string):
+            return f"'{string}'"
+        case ast.ListLiteral(items=items):
+            return f"[{', '.join(source(item, text) for item in items)}]"
+        case ast.MapLiteral(entries=entries):
+            return "{" + ", ".join(f"{key}: {source(value, text)}" for key, value in entries) + "}"
+        case ast.Parameter(name=name):
+            return f"${name}"
+        case _:
+            return " ".join(text[node.span.start : node.span.end].split())
+
+
+def with_parameters(node: ast.Expression, text: str) -> str:
+    """A predicate as plans show it, its literals replaced by parameters."""
+    start, shown, counter = node.span.start, "", 0
+    for part in walk(node):
+        if isinstance(part, ast.Literal) and part.value is not None and not isinstance(part.value, bool):
+            kind = {int: "INT", float: "DOUBLE", str: "STRING"}[type(part.value)]
+            shown += f"{text[start : part.span.start]}$`  AUTO{kind}{counter}`"
+            start, counter = part.span.end, counter + 1
+    return " ".join((shown + text[start : node.span.end]).split(" "))
 
 
 def scala(expression: ast.Expression) -> str:
@@ -73,10 +99,12 @@ def _nested(expression: ast.LabelExpression, text: str, around: type) -> str:
 
 
 def path(part: ast.PathPattern, text: str) -> str:
-    """One comma-separated part of a pattern."""
+    """One comma-separated part of a pattern: `p = (a)-->(b)`."""
+    name = "" if part.path_variable is None else f"{part.path_variable.name} = "
     if isinstance(part.pattern, ast.ShortestPathFunction):
-        return chain(part.pattern.pattern, text)
-    return chain(part.pattern, text)
+        function = "allShortestPaths" if part.pattern.every else "shortestPath"
+        return f"{name}{function}({chain(part.pattern.pattern, text)})"
+    return f"{name}{chain(part.pattern, text)}"
 
 
 def chain(pattern: ast.PatternChain, text: str) -> str:
@@ -90,18 +118,23 @@ def element(part: ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedP
         case ast.NodePattern():
             return f"({_inside(part, part.labels, text)})"
         case ast.RelationshipPattern():
-            return _relationship(part, text)
+            return relationship(part, text)
         case ast.ParenthesizedPath(pattern=pattern, predicate=predicate, repetition=repetition):
             where = "" if predicate is None else f" WHERE {source(predicate, text)}"
             return f"({chain(pattern, text)}{where}){quantifier(repetition)}"
 
 
-def _inside(part: ast.NodePattern | ast.RelationshipPattern, names: ast.LabelExpression | None, text: str) -> str:
+def _inside(
+    part: ast.NodePattern | ast.RelationshipPattern,
+    names: ast.LabelExpression | None,
+    text: str,
+    hops: ast.Hops | None = None,
+) -> str:
     shown = "" if part.variable is None else part.variable.name
     if names is not None:
         shown += f":{labels(names, text)}"
-    if isinstance(part, ast.RelationshipPattern) and part.hops is not None:
-        shown += _hops(part.hops)
+    if isinstance(part, ast.RelationshipPattern) and hops is not None:
+        shown += _hops(hops)
     if part.properties is not None:
         shown += (" " if shown else "") + source(part.properties, text)
     if part.predicate is not None:
@@ -109,8 +142,9 @@ def _inside(part: ast.NodePattern | ast.RelationshipPattern, names: ast.LabelExp
     return shown
 
 
-def _relationship(part: ast.RelationshipPattern, text: str) -> str:
-    inside = _inside(part, part.types, text)
+def relationship(part: ast.RelationshipPattern, text: str, hops: ast.Hops | None = None) -> str:
+    """A relationship pattern: `-[r:R*1..2]->`; `hops` in place of its own where given."""
+    inside = _inside(part, part.types, text, hops or part.hops)
     body = f"-[{inside}]-" if inside else "--"
     left = "<" if part.direction is ast.Direction.INCOMING else ""
     right = ">" if part.direction is ast.Direction.OUTGOING else ""
@@ -120,7 +154,7 @@ def _relationship(part: ast.RelationshipPattern, text: str) -> str:
 def _hops(hops: ast.Hops) -> str:
     if hops.lower is None and hops.upper is None:
         return "*"
-    if hops.lower == hops.upper:
+    if hops.lower == hops.upper and hops.span != ast.NOWHERE:
         return f"*{hops.lower}"
     lower = "" if hops.lower is None else str(hops.lower)
     upper = "" if hops.upper is None else str(hops.upper)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from hoplite.errors import CypherError, syntax_error
 from hoplite.grammar import ast
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.positions import position
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.typespec import TypeSpec, exactly
@@ -45,6 +46,7 @@ class Check:
     parts: Parts
     postponed: list[CypherError] = field(default_factory=list)
     doomed: list[CypherError] = field(default_factory=list)
+    mentions: Mentions = field(default_factory=Mentions)
 
     def error(self, message: str, offset: int, gql_status: str = "50N42") -> CypherError:
         """A compile-time error at an offset of the text."""
@@ -128,6 +130,8 @@ class Check:
         """A predicate must be able to be true or false. Operands of NOT, AND, OR and XOR differ in the GQLSTATUS."""
         if actual & BOOLEANS:
             return
+        if isinstance(expression, ast.Parameter) and actual.only_lists:
+            self.mentions.lists_as_booleans = True
         if actual.only_lists and not isinstance(expression, ast.Parameter):
             message = "Coercion of list to boolean is not allowed. Please use `NOT isEmpty(...)` instead."
             self.later(self.error_at(message, expression, INVALID_SYNTAX))

@@ -1,15 +1,331 @@
-"""Notifications that the text of a statement and the catalogue give rise to."""
+"""Notifications that a valid statement gives rise to: unknown names, deprecated forms, costly or empty patterns.
+
+What needs the types of expressions is collected while they are checked (`Mentions`); the rest is read off the AST.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
+from hoplite.planner import notifications as note
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.check import render
+from hoplite.planner.check.mentions import Mentions
+from hoplite.planner.check.patterns import chain_of, label_position
+from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 
 
 def find_notifications(
-    statement: ast.Statement, text: str, catalogue: Catalogue, *, writes: bool
+    statement: ast.Statement,
+    text: str,
+    catalogue: Catalogue,
+    mentions: Mentions,
+    parameters: Mapping[str, TypeSpec | None],
+    *,
+    writes: bool,
 ) -> tuple[Notification, ...]:
-    """The notifications of a valid statement, in the order in which Neo4j lists them."""
-    del statement, text, catalogue, writes
-    return ()
+    """The notifications of a valid statement."""
+    finder = _Finder(text, catalogue)
+    found = [*finder.options(statement), *finder.deprecations(statement.body)]
+    found += [note.shadowing(name, finder.at(offset)) for offset, name in mentions.shadows.items()]
+    found += finder.converted(mentions)
+    if statement.mode == "EXPLAIN":
+        found += finder.missing_parameters(statement.body, parameters)
+    if not writes:
+        found += finder.unknown_names(mentions)
+    found += finder.patterns(statement.body)
+    return tuple(found)
+
+
+class _Finder:
+    """Looks for notifications in one statement."""
+
+    def __init__(self, text: str, catalogue: Catalogue) -> None:
+        self.text = text
+        self.catalogue = catalogue
+
+    def at(self, offset: int) -> Position:
+        return position_of(self.text, offset)
+
+    # --- the CYPHER prefix and parameters ------------------------------------------------------------------------
+
+    def options(self, statement: ast.Statement) -> Iterator[Notification]:
+        for name, value in statement.options:
+            match name.lower(), value.lower():
+                case "runtime", "interpreted":
+                    yield note.deprecated_for(
+                        "runtime=interpreted",
+                        "runtime=slotted",
+                        "The query used a deprecated runtime option. ('runtime=interpreted' is deprecated, please use "
+                        "'runtime=slotted' instead)",
+                        None,
+                    )
+                case "runtime", ("pipelined" | "parallel") as runtime:
+                    yield note.unsupported_runtime(runtime)
+                case "connectcomponentsplanner", _:
+                    yield note.deprecated_without(
+                        "connectComponentsPlanner",
+                        "The Cypher query option `connectComponentsPlanner` is deprecated and will be removed "
+                        "without a "
+                        "replacement. The product's default behavior of using a cost-based IDP search algorithm when "
+                        "combining sub-plans will be kept. For more information, see Cypher Manual -> Cypher planner.",
+                        self.at(self.text.lower().find("connectcomponentsplanner")),
+                    )
+                case _:
+                    continue
+
+    def missing_parameters(
+        self, body: ast.Query | ast.Command, parameters: Mapping[str, object]
+    ) -> Iterator[Notification]:
+        names = dict.fromkeys(
+            node.name for node in walk(body) if isinstance(node, ast.Parameter) and node.name not in parameters
+        )
+        if names:
+            yield note.missing_parameters(list(names))
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    def unknown_names(self, mentions: Mentions) -> Iterator[Notification]:
+        for offset, (kind, name) in sorted(mentions.names.items()):
+            match kind:
+                case "label" if not self.catalogue.known_label(name):
+                    yield note.unknown_label(name, self.at(offset))
+                case "type" if not self.catalogue.known_type(name):
+                    yield note.unknown_type(name, self.at(offset))
+                case "key" if not self.catalogue.known_key(name):
+                    yield note.unknown_key(name, self.at(offset))
+                case _:
+                    continue
+
+    def converted(self, mentions: Mentions) -> Iterator[Notification]:
+        if mentions.lists_as_booleans:
+            yield note.deprecated_without(
+                "Converting a list or a path to a boolean",
+                "The query converted a list or path to a boolean value.",
+                None,
+            )
+        for offset, (text, replacement) in sorted(mentions.copied_entities.items()):
+            yield note.deprecated_for(
+                f"'{text}'",
+                f"'{replacement}'",
+                "The use of nodes or relationships for setting properties is deprecated and will be removed in a "
+                "future "
+                "version. Please use properties() instead.",
+                self.at(offset),
+            )
+        for offset, (verb, clause, name) in sorted(mentions.self_references.items()):
+            sentence = (
+                f"{verb} an entity ({name}) and referencing that entity in a property definition in the same {clause} "
+                "is deprecated."
+            )
+            yield note.deprecated(sentence, sentence, self.at(offset))
+
+    # --- deprecated forms ------------------------------------------------------------------------------------------
+
+    def deprecations(self, body: ast.Query | ast.Command) -> Iterator[Notification]:
+        for node in _without_order(body):
+            match node:
+                case ast.FunctionCall(name=name) if name.lower() == "id":
+                    yield note.deprecated_without(
+                        "id", "The query used a deprecated function: `id`.", self.at(node.span.start)
+                    )
+                case ast.CallSubquery(imports=None, import_all=False):
+                    yield self._call(node)
+                case ast.RelationshipPattern(types=ast.LabelOr(colon=True) as types):
+                    yield self._colons(types)
+                case ast.ShortestPathFunction():
+                    yield from self._fixed_length(node)
+                case _:
+                    continue
+
+    def _call(self, node: ast.CallSubquery) -> Notification:
+        names: list[str] = []
+        queries = node.query.queries if isinstance(node.query, ast.Union) else (node.query,)
+        for query in queries:
+            first = query.clauses[0] if query.clauses else None
+            if isinstance(first, ast.WithClause) and all(
+                isinstance(item.expression, ast.Variable) and item.alias is None for item in first.projection.items
+            ):
+                names += ["*"] if first.projection.star else [item.name for item in first.projection.items]
+        scope = f"Use CALL ({', '.join(names)}) {{ ... }}"
+        return note.deprecated(
+            f"CALL subquery without a variable scope clause is deprecated. {scope}",
+            f"CALL subquery without a variable scope clause is now deprecated. {scope}",
+            self.at(node.span.start),
+        )
+
+    def _colons(self, types: ast.LabelOr) -> Notification:
+        names = [render.labels(operand, self.text) for operand in types.operands]
+        new = f":{'|'.join(names)}"
+        return note.deprecated_for(
+            f"':{'|:'.join(names)}'",
+            f"'{new}'",
+            "The semantics of using colon in the separation of alternative relationship types will change in a future "
+            f"version. (Please use '{new}' instead)",
+            self.at(label_position(types, self.text)),
+        )
+
+    def _fixed_length(self, function: ast.ShortestPathFunction) -> Iterator[Notification]:
+        elements = function.pattern.elements
+        hop = elements[1] if len(elements) == 3 else None
+        if not isinstance(hop, ast.RelationshipPattern) or hop.hops is not None:
+            return
+        name = "allShortestPaths" if function.every else "shortestPath"
+        one = render.relationship(hop, self.text, hops=ast.Hops(1, 1))
+        old = render.chain(function.pattern, self.text)
+        ends = [render.element(end, self.text) for end in (elements[0], elements[2])]
+        yield note.deprecated_for(
+            f"{name}({old})",
+            f"{name}({ends[0]}{one}{ends[1]})",
+            "The use of shortestPath and allShortestPaths with fixed length relationships is deprecated and will "
+            "be removed "
+            "in a future version. Please use a path with a length of 1 [r*1..1] instead or a Match with a limit.",
+            self.at(hop.span.start),
+        )
+
+    # --- patterns --------------------------------------------------------------------------------------------------
+
+    def patterns(self, body: ast.Query | ast.Command) -> Iterator[Notification]:
+        for node in walk(body):
+            match node:
+                case ast.MatchClause():
+                    yield from self._repeated(node)
+                    yield from self._disconnected(node)
+                    yield from self._exhaustive(node)
+                    yield from self._hints(node)
+                case ast.ShortestPathFunction():
+                    yield from self._unbounded(node)
+                case ast.RelationshipPattern(types=types) if types is not None:
+                    yield from self._unsatisfiable(types)
+                case _:
+                    continue
+
+    def _repeated(self, clause: ast.MatchClause) -> Iterator[Notification]:
+        seen: dict[str, list[ast.RelationshipPattern]] = {}
+        for part in clause.patterns:
+            for element in chain_of(part).elements:
+                if isinstance(element, ast.RelationshipPattern) and element.variable is not None:
+                    seen.setdefault(element.variable.name, []).append(element)
+        for name, elements in seen.items():
+            first = elements[0].variable
+            if len(elements) > 1 and first is not None:
+                yield note.repeated_relationship(
+                    name,
+                    self._pattern(clause),
+                    variable_length=elements[0].hops is not None,
+                    position=self.at(first.span.start),
+                )
+
+    def _pattern(self, clause: ast.MatchClause) -> str:
+        return ", ".join(render.path(part, self.text) for part in clause.patterns)
+
+    def _disconnected(self, clause: ast.MatchClause) -> Iterator[Notification]:
+        components: list[dict[str, None]] = []
+        for part in clause.patterns:
+            names = dict.fromkeys(_node_names(chain_of(part)))
+            apart = []
+            for component in components:
+                if component.keys() & names.keys():
+                    names = component | names
+                else:
+                    apart.append(component)
+            components = [*apart, names]
+        components.sort(key=lambda names: _first_part(clause, names))
+        for component in components[1:]:
+            yield note.cartesian_product(
+                self._pattern(clause),
+                [name for name in component if not name.startswith(" ")],
+                self.at(clause.span.start),
+            )
+
+    def _unbounded(self, function: ast.ShortestPathFunction) -> Iterator[Notification]:
+        hop = function.pattern.elements[1] if len(function.pattern.elements) == 3 else None
+        if isinstance(hop, ast.RelationshipPattern) and hop.hops == ast.Hops(None, None):
+            shown = render.chain(function.pattern, self.text)
+            yield note.unbounded_shortest_path(shown, self.at(function.pattern.span.start))
+
+    def _exhaustive(self, clause: ast.MatchClause) -> Iterator[Notification]:
+        for part in clause.patterns:
+            if not isinstance(part.pattern, ast.ShortestPathFunction) or part.path_variable is None:
+                continue
+            name = part.path_variable.name
+            needed = [c for c in _conjuncts(clause.predicate) if _mentions(c, name) and not _per_element(c)]
+            if needed:
+                shown = [render.with_parameters(predicate, self.text) for predicate in needed]
+                yield note.exhaustive_shortest_path(shown, self.at(part.pattern.span.start))
+
+    def _unsatisfiable(self, types: ast.LabelExpression) -> Iterator[Notification]:
+        names = sorted({n.name for n in walk(types) if isinstance(n, ast.LabelName)})
+        if any(isinstance(n, ast.DynamicLabel) for n in walk(types)):
+            return
+        if not any(_fulfils(types, type) for type in (*names, "")):
+            shown = render.labels(types, self.text)
+            yield note.unsatisfiable_type(shown, self.at(label_position(types, self.text)))
+
+    def _hints(self, clause: ast.MatchClause) -> Iterator[Notification]:
+        for hint in clause.hints:
+            if not hint.kind.endswith("INDEX") or hint.label is None or not hint.variables:
+                continue
+            if not all(self.catalogue.has_index(hint.label, key) for key in hint.keys):
+                yield note.missing_index(hint.kind, hint.variables[0].name, hint.label, hint.keys)
+
+
+def _without_order(body: ast.Query | ast.Command) -> Iterator[object]:
+    """All nodes but those of ORDER BY, in which Neo4j does not look for deprecated functions."""
+    skipped = {id(item) for node in walk(body) if isinstance(node, ast.SortItem) for item in walk(node)}
+    return (node for node in walk(body) if id(node) not in skipped)
+
+
+def _node_names(chain: ast.PatternChain) -> Iterator[str]:
+    for index, element in enumerate(chain.elements):
+        if isinstance(element, ast.NodePattern):
+            yield f" {id(chain)} {index}" if element.variable is None else element.variable.name
+        elif isinstance(element, ast.ParenthesizedPath):
+            yield from _node_names(element.pattern)
+
+
+def _first_part(clause: ast.MatchClause, names: Mapping[str, None]) -> int:
+    for index, part in enumerate(clause.patterns):
+        if any(name in names for name in _node_names(chain_of(part))):
+            return index
+    return len(clause.patterns)
+
+
+def _conjuncts(predicate: ast.Expression | None) -> Iterator[ast.Expression]:
+    if isinstance(predicate, ast.Binary) and predicate.operator == "AND":
+        yield from _conjuncts(predicate.left)
+        yield from _conjuncts(predicate.right)
+    elif predicate is not None:
+        yield predicate
+
+
+def _mentions(expression: ast.Expression, name: str) -> bool:
+    return any(isinstance(node, ast.Variable) and node.name == name for node in walk(expression))
+
+
+def _per_element(predicate: ast.Expression) -> bool:
+    """Whether a predicate can be decided for each node or relationship of a path by itself."""
+    return (
+        isinstance(predicate, ast.Quantifier)
+        and predicate.kind in ("all", "none")
+        and isinstance(predicate.source, ast.FunctionCall)
+        and predicate.source.name.lower() in ("nodes", "relationships")
+    )
+
+
+def _fulfils(types: ast.LabelExpression, type: str) -> bool:
+    match types:
+        case ast.LabelName(name=name):
+            return name == type
+        case ast.LabelWildcard() | ast.DynamicLabel():
+            return True
+        case ast.LabelNot(operand=operand):
+            return not _fulfils(operand, type)
+        case ast.LabelAnd(operands=operands):
+            return all(_fulfils(operand, type) for operand in operands)
+        case ast.LabelOr(operands=operands):
+            return any(_fulfils(operand, type) for operand in operands)

@@ -33,6 +33,12 @@ def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
             given = type_of(check, value, scope)
             check.expect(_ENTITIES, types, variable)
             check.expect(_MAPS, given, value)
+            if isinstance(value, ast.Variable) and given.simple <= _ENTITIES.simple:
+                sign = "+=" if item.merge else "="
+                check.mentions.copied_entities[value.span.start] = (
+                    f"SET {variable.name} {sign} {value.name}",
+                    f"SET {variable.name} {sign} properties({value.name})",
+                )
         case ast.SetLabels(variable=variable, labels=labels):
             _check_one_label(check, item)
             _check_labels(check, variable, labels, scope)
