@@ -1,7 +1,7 @@
 """Between the engine's values and those of the official driver and of Python.
 
-`to_driver` gives `neo4j.time` and `neo4j.spatial` values. The driver knows the years 1 to 9999 only:
-for others it keeps a marker in the record, which raises when the value is read, and so do we.
+`to_driver` gives `neo4j.time` and `neo4j.spatial` values. The driver knows the years 1 to 9999 and
+the zones of pytz only: for others it keeps a marker in the record, which raises when the value is read, and so do we.
 `from_driver` takes what the driver takes for parameters: Python's and the driver's values, numpy's
 and pandas' scalars and arrays. What it cannot take raises ValueError, TypeError or OverflowError in
 the driver's words, before anything runs.
@@ -54,7 +54,7 @@ def to_driver(value: Value) -> Any:
 def _to_scalar(value: Any) -> Any:
     try:
         return _TO_DRIVER[type(value)](value)
-    except ValueError as error:
+    except (ValueError, KeyError) as error:  # KeyError: a zone that the driver has no name for
         from neo4j._codec.hydration import BrokenHydrationObject
 
         return BrokenHydrationObject(error, str(value))  # type: ignore[no-untyped-call]

@@ -272,7 +272,8 @@ def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> 
     has_clock = "time" in given or any(field in given for field in _CLOCK_FIELDS)
     if kind.dates and "date" not in given:
         fields = _FORM_FIELDS[form or "calendar"]
-        _check_in_order([(field in given, field) for field in fields])
+        if form != "ordinal":  # Neo4j does not miss the year of an ordinal date
+            _check_in_order([(field in given, field) for field in fields])
         if has_clock:
             for field in fields:
                 if field not in given:

@@ -44,8 +44,8 @@ _DATE = r"""
           | (?P<short_ordinal>\d{3}) )
       | (?P<long_year>\d{4}|[+-]\d{1,9}) (?:
             -(?P<long_month>\d{1,2}) (?:-(?P<long_day>\d{1,2}))?
-          | -W(?P<long_week>\d{1,2}) (?:-(?P<long_weekday>\d))?
-          | -Q(?P<long_quarter>\d) (?:-(?P<long_quarter_day>\d{1,2}))?
+          | -?W(?P<long_week>\d{1,2}) (?:-(?P<long_weekday>\d))?
+          | -?Q(?P<long_quarter>\d) (?:-(?P<long_quarter_day>\d{1,2}))?
           | -(?P<long_ordinal>\d{3}) )
       | (?P<year>\d{4}|[+-]\d{1,9}) )
 """
@@ -63,7 +63,7 @@ _ZONE = r"""
 """
 _ANY_CASE = re.VERBOSE | re.IGNORECASE | re.ASCII
 _DATE_TEXT = re.compile(_DATE, re.VERBOSE | re.ASCII)
-_LOCAL_TIME_TEXT = re.compile(f"T?{_CLOCK}", _ANY_CASE)
+_LOCAL_TIME_TEXT = re.compile(f"T?{_CLOCK}", re.VERBOSE | re.ASCII)
 _TIME_TEXT = re.compile(f"T?{_CLOCK}{_ZONE}", _ANY_CASE)
 _LOCAL_DATE_TIME_TEXT = re.compile(f"{_DATE}(?:T{_CLOCK})?", _ANY_CASE)
 _DATE_TIME_TEXT = re.compile(f"{_DATE}(?:T{_CLOCK}{_ZONE})?", _ANY_CASE)
@@ -88,7 +88,7 @@ _DURATION_TEXT = re.compile(
 
 
 def _unreadable(text: str, kind: str, gql_status: str) -> CypherError:
-    message = f'Text cannot be parsed to a {kind}\n"{text}"\n ^'
+    message = f'Text cannot be parsed to a {kind}\n"{text.rstrip()}"\n ^'
     return cypher_error(SYNTAX_ERROR, message, gql_status)
 
 

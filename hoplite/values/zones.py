@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from importlib import resources
 from zoneinfo import ZoneInfo
 
@@ -21,7 +21,8 @@ _SECONDS_PER_CYCLE = DAYS_PER_CYCLE * SECONDS_PER_DAY
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_SECOND = int((datetime(2, 1, 1) - _EPOCH).total_seconds())
 _LAST_SECOND = int((datetime(9900, 1, 1) - _EPOCH).total_seconds())
-_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+_OFFSET = re.compile(r"([+-])(\d{2}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_UTC_PREFIX = re.compile(r"UTC|GMT|UT", re.IGNORECASE)
 # Names in the zone database that Java does not list as regions.
 _NOT_REGIONS = {"EST", "MST", "HST", "ROC", "Factory", "localtime", "posixrules"}
 
@@ -48,24 +49,43 @@ def _regions() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1024)
 def parse_zone(text: str) -> int | str:
-    """The offset in seconds or the region that `text` names, in any case: `z`, `europe/paris`."""
+    """The offset in seconds or the region that `text` names, in any case: `z`, `europe/paris`.
+
+    `UTC+01:00` is a region of its own with a fixed offset.
+    """
     name = text.replace(" ", "_")
-    if name.upper() == "Z":
-        return 0
-    offset = _OFFSET.fullmatch(name)
-    if offset is not None:
-        seconds = offset_seconds(*offset.groups())
-        if abs(seconds) <= MAX_OFFSET_SECONDS:
-            return seconds
+    zone, end = _longest_zone(name)
+    if zone is None:
         raise ZoneError(name, 0, unparsed=False)
+    if end < len(name):
+        raise ZoneError(name, end, unparsed=True)
+    return zone
+
+
+def _longest_zone(name: str) -> tuple[int | str | None, int]:
+    """The zone that a text begins with, and where it ends."""
+    if name[:1] in ("+", "-"):
+        return _offset_at(name, 0)
+    prefix = _UTC_PREFIX.match(name)
+    if prefix is not None and name[prefix.end() : prefix.end() + 1] in ("+", "-"):
+        offset, end = _offset_at(name, prefix.end())
+        if offset is not None:
+            base = prefix.group().upper()
+            return base + (offset_text(offset) if offset else ""), end
     regions = _regions()
-    region = regions.get(name.lower())
-    if region is not None:
-        return region
-    for length in range(len(name) - 1, 0, -1):
-        if name[:length].lower() in regions:
-            raise ZoneError(name, length, unparsed=True)
-    raise ZoneError(name, 0, unparsed=False)
+    for end in range(len(name), 0, -1):
+        region = regions.get(name[:end].lower())
+        if region is not None:
+            return region, end
+    return (0, 1) if name[:1] in ("Z", "z") else (None, 0)
+
+
+def _offset_at(name: str, start: int) -> tuple[int | None, int]:
+    match = _OFFSET.match(name, start)
+    if match is None:
+        return None, start
+    seconds = offset_seconds(*match.groups())
+    return (seconds, match.end()) if abs(seconds) <= MAX_OFFSET_SECONDS else (None, start)
 
 
 def offset_seconds(sign: str | None, hours: str | None, minutes: str | None, seconds: str | None = None) -> int:
@@ -85,8 +105,12 @@ def offset_text(seconds: int) -> str:
 
 
 @functools.cache
-def _region(name: str) -> ZoneInfo:
-    return ZoneInfo("UTC" if name == "UT" else name)
+def _region(name: str) -> tzinfo:
+    prefix = _UTC_PREFIX.match(name)
+    if prefix is not None:
+        seconds, _ = _offset_at(name, prefix.end())
+        return timezone(timedelta(seconds=seconds or 0))
+    return ZoneInfo(name)
 
 
 def _in_known_years(second: int) -> int:
