@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.columns import needed_below, wanted_of
 from hoplite.planner.tree import operators, with_children
-from hoplite.planner.variables import free_variables
 
 BLIND_AGGREGATES = frozenset(("min", "max"))
 
@@ -29,14 +29,10 @@ class Above:
     counts_rows: str
     unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
 
-    def using(self, *names: str) -> Above:
-        """The same with more columns in use."""
-        return replace(self, needed=self.needed | frozenset(names))
-
 
 def frontier_instead_of_trails(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Mark the expansions whose trails need not be enumerated, and say why for each."""
-    return _rewrite(plan, Above(frozenset(), "every row is returned"))
+    return _rewrite(plan, Above(wanted_of(plan), "every row is returned"))
 
 
 def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
@@ -50,14 +46,12 @@ def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
             if chosen.pruning:
                 return chosen
             return replace(plan, source=replace(chosen, distinct_from=()))
-        case lp.ProjectPath(source=source, path=path) if path not in above.needed:
-            return _rewrite(source, above)  # nobody looks at the path
         case _:
             return with_children(plan, lambda child: _rewrite(child, _below(plan, child, above)))
 
 
 def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
-    source = _rewrite(plan.source, above.using(plan.from_node, plan.to_node, *plan.distinct_from))
+    source = _rewrite(plan.source, _below(plan, plan.source, above))
     lists = (plan.relationship, plan.left_group, plan.right_group)
     used = [name for name in lists if name is not None and name in above.needed]
     if above.counts_rows:
@@ -92,62 +86,50 @@ def _lists(plan: lp.Plan) -> frozenset[str]:
 
 def _below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
     """What a child may assume, given what its parent may."""
+    return Above(needed_below(plan, child, above.needed), _counts_rows(plan, child, above), _unique(plan, above))
+
+
+def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
     match plan:
-        case lp.Distinct(names=names):
-            return Above(frozenset(names), "")
-        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
-            terms = [term for _, term in keys] + [term for a in aggregates for term in a.arguments]
-            needed = free_variables(tuple(terms))
+        case lp.Distinct():
+            return ""
+        case lp.EagerAggregation(aggregates=aggregates):
             counting = [a for a in aggregates if not a.distinct and a.function not in BLIND_AGGREGATES]
-            return Above(needed, f"{counting[0].function}() counts rows" if counting else "")
-        case lp.Filter(predicate=predicate):
-            return above.using(*free_variables(predicate))
-        case lp.Projection(items=items):
-            made = frozenset(name for name, _ in items)
-            used = free_variables(tuple(term for name, term in items if name in above.needed or above.counts_rows))
-            return replace(above, needed=(above.needed - made) | used)
-        case lp.Select(names=names):
-            kept = frozenset(names) if above.counts_rows else above.needed & frozenset(names)
-            return replace(above, needed=kept)
-        case lp.Sort(keys=keys):
-            return above.using(*(key.name for key in keys))
-        case lp.Top():
-            return Above(above.needed | {key.name for key in plan.keys}, "LIMIT counts rows")
-        case lp.Skip() | lp.Limit():
-            return replace(above, counts_rows="LIMIT or SKIP counts rows")
-        case lp.Unwind(expression=expression):
-            return above.using(*free_variables(expression))
-        case lp.Expand(from_node=from_node, to_node=to_node):
-            return above.using(from_node, to_node)
-        case lp.DistinctRelationships(relationship=relationship, others=others):
-            return replace(above, unique=above.unique | {relationship, *others}).using(relationship, *others)
-        case lp.ProjectPath(path=path, start=start, relationships=relationships):
-            return replace(above, needed=above.needed - {path}).using(start, *relationships)
-        case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value):
-            return above.using(*free_variables(value))
-        case lp.AllNodesScan() | lp.NodeByLabelScan() | lp.RelationshipTypeScan() | lp.ProduceResults():
-            return above
-        case lp.Union():
-            return above
-        case lp.Apply(left=left, imports=imports, added=added, kind=kind):
-            if child is left:
-                return above.using(*imports)
-            if kind == "unit":
-                return Above(frozenset(added), "a subquery is run for what it does")
-            return replace(above, needed=above.needed & frozenset(added))
-        case lp.ValueHashJoin(left_key=left_key, right_key=right_key):
-            return above.using(*free_variables((left_key, right_key)))
+            return f"{counting[0].function}() counts rows" if counting else ""
+        case lp.Top() | lp.Skip() | lp.Limit():
+            return "LIMIT or SKIP counts rows"
+        case lp.Apply(kind="unit", right=right) if child is right:
+            return "a subquery is run for what it does"
+        case lp.Apply(row_by_row=True):
+            return "a subquery that writes sees every row"
+        case (
+            lp.Filter()
+            | lp.Projection()
+            | lp.Select()
+            | lp.Sort()
+            | lp.Union()
+            | lp.Unwind()
+            | lp.AllNodesScan()
+            | lp.NodeByLabelScan()
+            | lp.NodeIndexSeek()
+            | lp.NodeByIdSeek()
+            | lp.RelationshipTypeScan()
+            | lp.Expand()
+            | lp.VarLengthExpand()
+            | lp.DistinctRelationships()
+            | lp.ProjectPath()
+            | lp.Apply()
+            | lp.ValueHashJoin()
+            | lp.ProduceResults()
+        ):
+            return above.counts_rows
         case _:
-            # Writes, procedures, shortest paths and whatever else may see each row or any column.
-            return Above(_everything(plan), f"{type(plan).__name__} sees every row")
+            return f"{type(plan).__name__} sees every row"
 
 
-def _everything(plan: lp.Plan) -> frozenset[str]:
-    """Any column of any operator below, for operators that may use all of them."""
-    names: set[str] = set()
-    for node in operators(plan):
-        for name in ("node", "relationship", "to_node", "from_node", "left_group", "right_group", "trail", "path"):
-            value = getattr(node, name, None)
-            if isinstance(value, str):
-                names.add(value)
-    return frozenset(names)
+def _unique(plan: lp.Plan, above: Above) -> frozenset[str]:
+    match plan:
+        case lp.DistinctRelationships(relationship=relationship, others=others):
+            return above.unique | {relationship, *others}
+        case _:
+            return above.unique

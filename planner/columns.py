@@ -1,0 +1,95 @@
+"""Which columns the operators below must deliver, given which ones the operators above use."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from hoplite.planner import logical as lp
+from hoplite.planner.tree import operators
+from hoplite.planner.variables import free_variables
+
+Names = frozenset[str]
+
+
+def wanted_of(plan: lp.Plan) -> Names:
+    """The columns of a whole plan."""
+    match plan:
+        case lp.ProduceResults(columns=columns):
+            return frozenset(columns)
+        case lp.Select(names=names) | lp.Distinct(names=names) | lp.Union(names=names):
+            return frozenset(names)
+        case lp.EmptyResult():
+            return frozenset()
+        case _:
+            return every_name(plan)
+
+
+def every_name(plan: lp.Plan) -> Names:
+    """Every name that occurs in a plan: more than its columns, never less."""
+    names: set[str] = set()
+    for node in operators(plan):
+        for field in fields(node):
+            _collect(getattr(node, field.name), names)
+    return frozenset(names)
+
+
+def _collect(value: Any, names: set[str]) -> None:
+    if isinstance(value, str):
+        names.add(value)
+    elif isinstance(value, tuple):
+        for item in value:
+            _collect(item, names)
+    elif isinstance(value, lp.Group | lp.Aggregate | lp.CreateNode | lp.CreateRelationship):
+        for field in fields(value):
+            _collect(getattr(value, field.name), names)
+
+
+def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
+    """The columns that a child must deliver where those in `needed` are used above its parent."""
+    match plan:
+        case lp.Distinct(names=names):
+            return frozenset(names)
+        case lp.ProduceResults(columns=columns):
+            return frozenset(columns)
+        case lp.EmptyResult():
+            return frozenset()
+        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
+            terms = [term for _, term in keys] + [term for a in aggregates for term in a.arguments]
+            return free_variables(tuple(terms))
+        case lp.Filter(predicate=predicate):
+            return needed | free_variables(predicate)
+        case lp.Projection(items=items):
+            made = frozenset(name for name, _ in items)
+            return (needed - made) | free_variables(tuple(term for _, term in items))
+        case lp.Select(names=names):
+            return needed & frozenset(names)
+        case lp.Sort(keys=keys) | lp.Top(keys=keys):
+            return needed | {key.name for key in keys}
+        case lp.Skip() | lp.Limit() | lp.Union():
+            return needed
+        case lp.Unwind(expression=expression, variable=variable):
+            return (needed - {variable}) | free_variables(expression)
+        case lp.AllNodesScan() | lp.NodeByLabelScan() | lp.RelationshipTypeScan():
+            return needed
+        case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value):
+            return needed | free_variables(value)
+        case lp.Expand(from_node=from_node, to_node=to_node, into=into):
+            return needed | ({from_node, to_node} if into else {from_node})
+        case lp.VarLengthExpand(from_node=from_node, to_node=to_node, into=into, distinct_from=others):
+            return needed | {from_node, *others} | ({to_node} if into else set())
+        case lp.DistinctRelationships(relationship=relationship, others=others):
+            return needed | {relationship, *others}
+        case lp.ProjectPath(path=path, start=start, relationships=relationships):
+            return (needed - {path}) | {start, *relationships}
+        case lp.Apply(left=left, imports=imports, added=added):
+            if child is left:
+                return (needed - frozenset(added)) | frozenset(imports)
+            return needed & frozenset(added)
+        case lp.ValueHashJoin(left=left, left_key=left_key, right_key=right_key, added=added):
+            if child is left:
+                return (needed - frozenset(added)) | free_variables(left_key)
+            return (needed & frozenset(added)) | free_variables(right_key)
+        case _:
+            # Writes, procedures, repetitions, shortest paths: they may use any column.
+            return needed | every_name(plan)

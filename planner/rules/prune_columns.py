@@ -1,0 +1,41 @@
+"""Carry only columns that are used.
+
+    Distinct b                         Distinct b
+      Select a, rs, p, b         =>      Select b
+        ProjectPath p                      VarLengthExpand (a)-[rs*]->(b)
+          VarLengthExpand ...
+
+A path that nobody looks at is not put together, and what nobody looks at cannot stand in the way of a frontier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.columns import Names, needed_below, wanted_of
+from hoplite.planner.tree import with_children
+
+
+def drop_unused_columns(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+    """The plan without columns that are made and never used."""
+    return _pruned(plan, wanted_of(plan))
+
+
+def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
+    match plan:
+        case lp.ProjectPath(source=source, path=path) if path not in needed:
+            return _pruned(source, needed)
+        case lp.Select(names=names):
+            plan = replace(plan, names=tuple(name for name in names if name in needed))
+        case lp.Union(names=names):
+            plan = replace(plan, names=tuple(name for name in names if name in needed))
+        case lp.Apply(added=added, kind="all" | "optional"):
+            plan = replace(plan, added=tuple(name for name in added if name in needed))
+        case lp.ValueHashJoin(added=added):
+            plan = replace(plan, added=tuple(name for name in added if name in needed))
+        case _:
+            pass
+    parent = plan
+    return with_children(parent, lambda child: _pruned(child, needed_below(parent, child, needed)))
