@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
-from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_null, is_all_null, map_rows
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_null, is_all_null, map_rows, scattered
 from hoplite.values.columns import (
     Booleans,
     Bools,
     Column,
     EntityLists,
     Floats,
+    Int64s,
     Integers,
     Nodes,
+    Objects,
     Relationships,
     Strings,
     nulls,
@@ -120,13 +122,20 @@ def _numbers(test: _ArrayTest, left: NDArray[Any], right: NDArray[Any]) -> Bools
 
 def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
     """Texts compare by code point, as Python's do; None has no order and must be kept out."""
-    empty = either_null(left.null_mask(), right.null_mask())
-    if empty is None or not empty.any():
-        return Booleans(test(left.values, right.values).astype(np.bool_))
+    empty = _missing(left) | _missing(right)
+    if not empty.any():
+        return Booleans(test(left.values, right.values))
     values: Bools = np.zeros(len(left), np.bool_)
     rows = np.flatnonzero(~empty)
     values[rows] = test(left.values[rows], right.values[rows])
     return Booleans(values, empty)
+
+
+def _missing(column: Strings) -> Bools:
+    """Where the column is null; a constant, whose rows all lie at the same place, needs to be asked only once."""
+    if len(column) and column.values.strides == (0,):
+        return Strings(column.values[:1]).null_mask()
+    return column.null_mask()
 
 
 _KINDS = {
@@ -186,7 +195,21 @@ def is_in(left: Column, right: Column) -> Column:
     """`left IN right`"""
     if isinstance(right, EntityLists) and isinstance(left, Nodes if right.of_nodes else Relationships):
         return _in_entity_lists(left, right)
+    if isinstance(right, Objects):
+        shared = _rows_by_list(right)
+        if shared is not None:
+            pieces = [(rows, _Elements(items).membership(left.take(rows))) for items, rows in shared]
+            return scattered(pieces, len(left))
     return map_rows(contains, left, right)
+
+
+def _rows_by_list(column: Objects) -> list[tuple[list[Any], Int64s]] | None:
+    """Each list with the rows that share it, where a few lists stand for many rows (a `collect` carried along)."""
+    identities = np.fromiter(map(id, column.values), np.int64, len(column))
+    distinct, first, group = np.unique(identities, return_index=True, return_inverse=True)
+    if len(distinct) * _FEW > len(column) or not all(isinstance(column.values[row], list) for row in first):
+        return None
+    return [(column.values[row], np.flatnonzero(group == number)) for number, row in enumerate(first)]
 
 
 def _in_entity_lists(left: Nodes | Relationships, right: EntityLists) -> Booleans:
@@ -218,14 +241,22 @@ def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
     return evaluate
 
 
+_FEW = 64  # rows for which looking into a set is faster than sorting arrays
+
+
 class _Elements:
     """The elements of a list by kind, for look-ups that follow Cypher's equality."""
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self.integers = np.array([i for i in items if type(i) is int], np.int64)
+        integers = [i for i in items if type(i) is int]
         floats = [i for i in items if type(i) is float]
+        self.integers = np.array(integers, np.int64)
         self.floats: NDArray[np.float64] = np.array(floats, np.float64)
+        self.as_floats: NDArray[np.float64] = np.array(floats + integers, np.float64)
+        self.integer_set = frozenset(integers)
+        self.float_set = frozenset(floats)
+        self.as_float_set = frozenset(self.as_floats.tolist())
         self.texts = frozenset(i for i in items if type(i) is str)
         self.nodes = np.array([i.id for i in items if isinstance(i, NodeRef)], np.int64)
         self.relationships = np.array([i.id for i in items if isinstance(i, RelationshipRef)], np.int64)
@@ -234,11 +265,11 @@ class _Elements:
     def membership(self, column: Column) -> Column:
         match column:
             case Integers():
-                found = np.isin(column.values, self.integers)
-                if len(self.floats):
-                    found |= np.isin(column.values.astype(np.float64), self.floats)
-            case Floats():
-                found = np.isin(column.values, self.floats) | np.isin(column.values, self.integers.astype(np.float64))
+                found = self._has_integers(column)
+            case Floats(values=values) if len(column) <= _FEW:
+                found = np.array([v == v and v in self.as_float_set for v in values.tolist()], np.bool_)
+            case Floats(values=values):
+                found = np.isin(values, self.as_floats)
             case Strings():
                 texts = self.texts
                 found = np.fromiter((v in texts for v in column.values), np.bool_, len(column))
@@ -254,3 +285,11 @@ class _Elements:
         if self.has_null:
             empty = empty | ~found
         return Booleans(found & ~empty, empty if empty.any() else None)
+
+    def _has_integers(self, column: Integers) -> Bools:
+        """An integer is equal to a float where it is as a float."""
+        if len(column) <= _FEW:
+            whole, broken = self.integer_set, self.float_set
+            return np.array([v in whole or float(v) in broken for v in column.values.tolist()], np.bool_)
+        found = np.isin(column.values, self.integers)
+        return found | np.isin(column.values.astype(np.float64), self.floats) if len(self.floats) else found

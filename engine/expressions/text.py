@@ -64,7 +64,7 @@ def _test(test: Callable[[str, str], bool], left: Column, right: Column) -> Colu
 
 def _only_text(column: Column) -> str | None:
     """The text that a constant column holds in every row."""
-    if isinstance(column, Strings) and len(column) and column.values.strides == (0,):
+    if isinstance(column, Strings) and len(column) and (len(column) == 1 or column.values.strides == (0,)):
         text: str | None = column.values[0]
         return text
     return None

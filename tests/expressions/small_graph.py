@@ -71,7 +71,8 @@ def an_execution(
 ) -> Execution:
     """An execution at the beginning of 1970."""
     now = DateTime(0, 0, 0)
-    return Execution(graph or SmallGraph(), parameters or {}, FUNCTIONS, now, now, run_plan, writer)
+    read: Any = graph or SmallGraph()
+    return Execution(read, parameters or {}, FUNCTIONS, now, now, run_plan, writer)
 
 
 def expression_of(text: str) -> ast.Expression:

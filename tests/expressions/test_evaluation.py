@@ -111,6 +111,11 @@ def test_entities_are_found_in_their_lists() -> None:
     assert column.objects().tolist() == [True, False]
 
 
+def test_rows_may_share_one_long_list() -> None:
+    shared = [1, 2.0, None]
+    assert evaluate("x IN ys", x=[1, 2, 3] * 100, ys=[shared] * 300) == [True, True, None] * 100
+
+
 # --- logic ---
 
 
