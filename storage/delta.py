@@ -11,6 +11,7 @@ New nodes and relationships continue the positions of the base. Structures that 
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -30,6 +31,8 @@ Undo: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]
 """An unbound method of Delta and its arguments."""
 Journal: TypeAlias = list[Undo]
 
+_serials = itertools.count()
+
 Values: TypeAlias = dict[int, Any]
 """Values written, by position; None: removed."""
 
@@ -38,6 +41,7 @@ class Delta:
     """Writes above a base; see the top of the file."""
 
     def __init__(self, base: Base, schema: Schema) -> None:
+        self.serial = next(_serials)  # tells deltas apart in caches, where an address could come again
         self.base = base
         self.schema = schema
         self.new_labels = Growing(np.int32)  # label codes of new nodes

@@ -28,7 +28,9 @@ from hoplite.storage.transaction import Transaction
 FOLD_MINIMUM = 512
 """A delta smaller than this is never worth a fold by itself."""
 FOLD_SHARE = 4
-"""A delta is folded when it is larger than one part in this many of its base."""
+"""A delta is folded when it is larger than one part in this many of its base ..."""
+FOLD_MAXIMUM = 2_000_000
+"""... and in any case when it is larger than this: its dictionaries take ten times the memory of a base."""
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -140,7 +142,7 @@ class Graph:
     def _fold_if_due(self) -> None:
         size, base = self._delta.size, self._delta.base
         limit = (base.node_count + base.relationship_count) / self._fold_share
-        if size >= max(self._fold_minimum, limit, 1):
+        if size >= max(self._fold_minimum, min(limit, FOLD_MAXIMUM), 1):
             self._replace_base(fold(self._delta, self.partitions))
 
     def fold(self) -> None:

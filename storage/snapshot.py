@@ -67,7 +67,7 @@ class Snapshot:
         delta = self._delta
         if not delta.removed_nodes:
             return np.arange(delta.node_count, dtype=np.int64)
-        state = (id(delta), delta.node_set, delta.node_count)
+        state = (delta.serial, delta.node_set, delta.node_count)
         known = self._cache.get("nodes")
         if known is None or known[0] != state:
             every = np.arange(delta.node_count, dtype=np.int64)
@@ -86,7 +86,7 @@ class Snapshot:
         code = delta.base.tokens.labels.code(label)
         if code is None:
             return NOTHING
-        new, changes = delta.new_labels, (id(delta), delta.node_set)
+        new, changes = delta.new_labels, (delta.serial, delta.node_set)
         known = self._cache.get(("label", code))
         having = delta.base.tokens.sets_having(code)
         if known is None or known[0][0] != changes:
@@ -232,7 +232,7 @@ class Snapshot:
     def adjacency(self, outgoing: bool) -> Adjacency:
         """The graph seen from one side, for hop kernels."""
         delta, base = self._delta, self._delta.base
-        state = (id(delta), delta.topology, len(delta.types), delta.node_count)
+        state = (delta.serial, delta.topology, len(delta.types), delta.node_count)
         known = self._cache.get(("adjacency", outgoing))
         if known is None or known[0] != state:
             known = (state, self._make_adjacency(outgoing))
@@ -277,7 +277,7 @@ class Snapshot:
         delta = self._delta
         if not delta.removed_relationships:
             return None
-        state = (id(delta), delta.topology)
+        state = (delta.serial, delta.topology)
         known = self._cache.get("removed")
         if known is None or known[0] != state:
             known = (state, np.sort(_array(delta.removed_relationships)))

@@ -290,7 +290,10 @@ class Transaction(Snapshot):
                 "Transaction has seen state which has been invalidated by applied updates while "
                 "transaction was active. Transaction may succeed if retried.",
             )
-        self._become_writer(delta, version)
+        if delta is self._delta:
+            self._become_writer(delta, version)
+        else:  # folded since: the same content in other positions, while the caller holds those of the old base
+            self._holds_lock, self._delta, self._pin = True, self._delta.copy(), None
 
     def _take_back(self, delta: Delta, kept: int) -> None:
         delta.undo(self._journal, kept)

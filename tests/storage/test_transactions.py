@@ -250,3 +250,19 @@ def test_a_commit_without_readers_copies_nothing() -> None:
     with graph.begin() as tx:
         tx.set_node_property(0, "k", 3)
     assert graph._delta is not delta and total(reader) == 2
+
+
+def test_positions_of_a_lazy_transaction_outlast_a_fold() -> None:
+    graph = Graph()
+    with graph.begin() as tx:
+        tx.create_node([], {"k": 0})
+        tx.create_node([], {"k": 1})
+    with graph.begin() as tx:
+        tx.delete_node(0)
+    lazy = graph.begin(lazy=True)
+    (node,) = lazy.nodes().tolist()
+    graph.fold()
+    assert graph.snapshot().nodes().tolist() != [node]
+    lazy.set_node_property(node, "k", 7)
+    lazy.commit()
+    assert total(graph.snapshot()) == 7 and graph.snapshot().node_count == 1
