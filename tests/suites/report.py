@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +31,8 @@ def finish(
     describe: Callable[[Task], str],
 ) -> bool:
     """Print the report; True where nothing regressed and nothing is left to strike off."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # answers may hold lone surrogates
     ran = [task for task in everything if task.name in verdicts]
     _print_table(ran, verdicts)
     _print_failures(ran, verdicts, options.show, describe)
@@ -98,4 +102,4 @@ def _write_json(path: Path, ran: Sequence[Task], verdicts: Mapping[str, Verdict]
         }
         for task in ran
     ]
-    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="ascii")  # answers may hold lone surrogates
