@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression
 from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
-from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.procedures import known_procedure
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
@@ -66,31 +66,37 @@ def check(
     body = statement.body
     if not isinstance(body, ast.SingleQuery | ast.Union):
         return _command(body, text, catalogue, specs)
-    columns: dict[str, TypeSpec] = {}
-    mentions = Mentions()
-    for resolved in (False, True):
-        round = Check(text, catalogue, specs, resolved, _PARTS)
-        if resolved:
-            _resolve(round, body)
-        columns = check_query(round, body, Scope())
-        if round.postponed:
-            raise round.postponed[0]
-        mentions = round.mentions
-        if round.doomed and statement.mode != "EXPLAIN":
-            raise round.doomed[0]
-    writes = _writes(body, catalogue)
+    nodes = tuple(walk(body))
+    second = Check(text, catalogue, specs, True, _PARTS)
+    try:
+        _resolve(second, nodes)
+        columns = _round(second, body)
+    except CypherError:
+        # The first round sees less than the second, so it is only needed where its error would have come before.
+        _round(Check(text, catalogue, specs, False, _PARTS), body)
+        raise
+    if second.doomed and statement.mode != "EXPLAIN":
+        raise second.doomed[0]
+    writes = _writes(nodes, catalogue)
     return Checked(
         columns=tuple(columns),
         types=tuple(columns.values()),
-        notifications=find_notifications(statement, text, catalogue, mentions, specs, writes=writes),
+        notifications=find_notifications(statement, nodes, text, catalogue, second.mentions, specs, writes=writes),
         query_type=_query_type(writes=writes, returns=bool(columns)),
         writes=writes,
     )
 
 
-def _resolve(check: Check, query: ast.Query) -> None:
+def _round(check: Check, query: ast.Query) -> dict[str, TypeSpec]:
+    columns = check_query(check, query, Scope())
+    if check.postponed:
+        raise check.postponed[0]
+    return columns
+
+
+def _resolve(check: Check, nodes: tuple[object, ...]) -> None:
     """Look up functions and procedures, as Neo4j does between the rounds."""
-    for node in walk(query):
+    for node in nodes:
         if isinstance(node, ast.CallProcedure):
             known_procedure(check, node)
         elif isinstance(node, ast.FunctionCall):
@@ -109,8 +115,8 @@ def _command(body: ast.Command, text: str, catalogue: Catalogue, parameters: Map
     )
 
 
-def _writes(query: ast.Query, catalogue: Catalogue) -> bool:
-    for node in walk(query):
+def _writes(nodes: tuple[object, ...], catalogue: Catalogue) -> bool:
+    for node in nodes:
         if isinstance(node, UPDATES):
             return True
         if isinstance(node, ast.CallProcedure):

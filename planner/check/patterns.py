@@ -23,6 +23,7 @@ from hoplite.planner.types import NODE, PATH, RELATIONSHIP, STRING, list_of
 NODES = exactly(NODE)
 RELATIONSHIPS = exactly(RELATIONSHIP)
 _PATHS = exactly(PATH)
+_NEWER = frozenset("|&!%")
 _TOKEN_NAMES = exactly(STRING, list_of(STRING))
 
 Element = ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath
@@ -380,6 +381,8 @@ def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
 
     `|` between relationship types is older than either and goes with both.
     """
+    if ":" not in check.text or not _NEWER.intersection(check.text):
+        return
     colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
     newer = False
     for node in walk(clause):

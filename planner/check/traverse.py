@@ -17,26 +17,38 @@ def _child_fields(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.type not in _LEAVES and not f.name.endswith("spans"))
 
 
-def children(node: Any) -> Iterator[Any]:
+@cache
+def _is_node(kind: Any) -> bool:
+    return is_dataclass(kind)
+
+
+def children(node: Any) -> list[Any]:
     """The AST nodes directly below a node."""
+    found: list[Any] = []
     kind: Any = type(node)
     for name in _child_fields(kind):
-        yield from _nodes(getattr(node, name))
+        _gather(getattr(node, name), found)
+    return found
 
 
-def _nodes(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple):
+def _gather(value: Any, found: list[Any]) -> None:
+    kind: Any = type(value)
+    if kind is tuple:
         for item in value:
-            yield from _nodes(item)
-    elif is_dataclass(value):
-        yield value
+            _gather(item, found)
+    elif value is not None and _is_node(kind):
+        found.append(value)
 
 
 def walk(node: Any) -> Iterator[Any]:
     """The node and all nodes below it, parents first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        below = children(current)
+        below.reverse()
+        waiting += below
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -63,8 +75,11 @@ def _rewritten_value(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def walk_expression(node: Any) -> Iterator[Any]:
     """Like `walk`, without going into subqueries, which have aggregations and clauses of their own."""
-    yield node
-    if isinstance(node, ast.SubqueryExpression):
-        return
-    for child in children(node):
-        yield from walk_expression(child)
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        if not isinstance(current, ast.SubqueryExpression):
+            below = children(current)
+            below.reverse()
+            waiting += below

@@ -6,6 +6,7 @@ What needs the types of expressions is collected while they are checked (`Mentio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
@@ -21,6 +22,7 @@ from hoplite.planner.notifications import Notification
 
 def find_notifications(
     statement: ast.Statement,
+    nodes: tuple[Any, ...],
     text: str,
     catalogue: Catalogue,
     mentions: Mentions,
@@ -28,16 +30,16 @@ def find_notifications(
     *,
     writes: bool,
 ) -> tuple[Notification, ...]:
-    """The notifications of a valid statement."""
+    """The notifications of a valid statement, whose `nodes` are all parts of its AST in the order written."""
     finder = _Finder(text, catalogue)
-    found = [*finder.options(statement), *finder.deprecations(statement.body)]
+    found = [*finder.options(statement), *finder.deprecations(nodes)]
     found += [note.shadowing(name, finder.at(offset)) for offset, name in mentions.shadows.items()]
     found += finder.converted(mentions)
     if statement.mode == "EXPLAIN":
-        found += finder.missing_parameters(statement.body, parameters)
+        found += finder.missing_parameters(nodes, parameters)
     if not writes:
         found += finder.unknown_names(mentions)
-    found += finder.patterns(statement.body)
+    found += finder.patterns(nodes)
     return tuple(found)
 
 
@@ -78,11 +80,9 @@ class _Finder:
                 case _:
                     continue
 
-    def missing_parameters(
-        self, body: ast.Query | ast.Command, parameters: Mapping[str, object]
-    ) -> Iterator[Notification]:
+    def missing_parameters(self, nodes: tuple[Any, ...], parameters: Mapping[str, object]) -> Iterator[Notification]:
         names = dict.fromkeys(
-            node.name for node in walk(body) if isinstance(node, ast.Parameter) and node.name not in parameters
+            node.name for node in nodes if isinstance(node, ast.Parameter) and node.name not in parameters
         )
         if names:
             yield note.missing_parameters(list(names))
@@ -126,10 +126,10 @@ class _Finder:
 
     # --- deprecated forms ------------------------------------------------------------------------------------------
 
-    def deprecations(self, body: ast.Query | ast.Command) -> Iterator[Notification]:
-        for node in _without_order(body):
+    def deprecations(self, nodes: tuple[Any, ...]) -> Iterator[Notification]:
+        for node in nodes:
             match node:
-                case ast.FunctionCall(name=name) if name.lower() == "id":
+                case ast.FunctionCall(name=name) if name.lower() == "id" and not _in_order(node, nodes):
                     yield note.deprecated_without(
                         "id", "The query used a deprecated function: `id`.", self.at(node.span.start)
                     )
@@ -189,8 +189,8 @@ class _Finder:
 
     # --- patterns --------------------------------------------------------------------------------------------------
 
-    def patterns(self, body: ast.Query | ast.Command) -> Iterator[Notification]:
-        for node in walk(body):
+    def patterns(self, nodes: tuple[Any, ...]) -> Iterator[Notification]:
+        for node in nodes:
             match node:
                 case ast.MatchClause():
                     yield from self._repeated(node)
@@ -274,10 +274,9 @@ class _Finder:
                 yield note.missing_index(hint.kind, hint.variables[0].name, hint.label, hint.keys)
 
 
-def _without_order(body: ast.Query | ast.Command) -> Iterator[object]:
-    """All nodes but those of ORDER BY, in which Neo4j does not look for deprecated functions."""
-    skipped = {id(item) for node in walk(body) if isinstance(node, ast.SortItem) for item in walk(node)}
-    return (node for node in walk(body) if id(node) not in skipped)
+def _in_order(call: ast.FunctionCall, nodes: tuple[Any, ...]) -> bool:
+    """Whether a call stands in an ORDER BY, where Neo4j does not look for deprecated functions."""
+    return any(part is call for node in nodes if isinstance(node, ast.SortItem) for part in walk(node))
 
 
 def _node_names(chain: ast.PatternChain) -> Iterator[str]:
