@@ -19,7 +19,7 @@ from hoplite.storage.incidence import Adjacency
 from hoplite.storage.property_columns import PropertyColumn, patched
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.seek import Bound, Seek
-from hoplite.values.columns import Bools, Column, Int64s, nulls
+from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
 NOTHING: Int64s = np.zeros(0, np.int64)
 
@@ -289,12 +289,14 @@ class Snapshot:
 
     def node_property(self, nodes: Int64s, key: str) -> Column:
         """A property of each node; null for null, and where it has none."""
-        return _values(nodes, self._delta.base.node_columns.get(key), self._delta.node_values.get(key))
+        delta, base = self._delta, self._delta.base
+        return _values(nodes, base.node_columns.get(key), delta.node_values.get(key), base.node_count)
 
     def relationship_property(self, relationships: Int64s, key: str) -> Column:
         """A property of each relationship; null for null, and where it has none."""
-        delta = self._delta
-        return _values(relationships, delta.base.relationship_columns.get(key), delta.relationship_values.get(key))
+        delta, base = self._delta, self._delta.base
+        column, written = base.relationship_columns.get(key), delta.relationship_values.get(key)
+        return _values(relationships, column, written, base.relationship_count)
 
     def node_keys(self, node: int) -> list[str]:
         """The keys of a node."""
@@ -446,7 +448,7 @@ def _rows_among(positions: Int64s, members: Any) -> Int64s:
     """The rows whose position is a key of a dictionary or set, at a cost of the shorter of the two."""
     if len(members) < len(positions):
         return np.flatnonzero(np.isin(positions, _array(members)))
-    return np.fromiter((row for row, position in enumerate(positions.tolist()) if position in members), np.int64)
+    return np.array([row for row, position in enumerate(positions.tolist()) if position in members], np.int64)
 
 
 def _exists(positions: Int64s, count: int, removed: set[int]) -> Bools:
@@ -469,7 +471,9 @@ def _pick(positions: Int64s, old: NDArray[Any], new: NDArray[Any], dtype: Any) -
     return picked
 
 
-def _values(positions: Int64s, column: PropertyColumn | None, written: Values | None) -> Column:
+def _values(positions: Int64s, column: PropertyColumn | None, written: Values | None, base_count: int) -> Column:
+    if written and (column is None or positions.min(initial=base_count) >= base_count):
+        return from_objects(list(map(written.get, positions.tolist())))
     found: Column = nulls(len(positions)) if column is None else column.gather(positions)
     if not written:
         return found
