@@ -21,6 +21,7 @@ from hoplite.values import spatial
 from hoplite.values.columns import (
     INT64_MAX,
     INT64_MIN,
+    Bools,
     Column,
     EntityLists,
     Int64s,
@@ -43,10 +44,12 @@ def property_of(column: Column, key: str, execution: Execution) -> Column:
     """`column.key`"""
     match column:
         case Nodes(ids=ids):
-            refuse_deleted_nodes(ids, execution)
+            if execution.writer is not None and execution.graph.known_key(key):
+                refuse_deleted_nodes(ids, execution)
             return execution.graph.node_property(ids, key)
         case Relationships(ids=ids):
-            refuse_deleted_relationships(ids, execution)
+            if execution.writer is not None and execution.graph.known_key(key):
+                refuse_deleted_relationships(ids, execution)
             return execution.graph.relationship_property(ids, key)
         case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
             return by_kind(column, lambda part: property_of(part, key, execution))
@@ -86,11 +89,16 @@ def _property_of_value(value: Any, key: str) -> Any:
     raise type_error(f"Type mismatch: expected a map but was {describe(value)}", "22G03")
 
 
+def deleted(entities: Nodes | Relationships, execution: Execution) -> Bools:
+    """Which of these this transaction has deleted."""
+    graph = execution.graph
+    exists = graph.node_exists if isinstance(entities, Nodes) else graph.relationship_exists
+    return (entities.ids >= 0) & ~exists(entities.ids)
+
+
 def refuse_deleted_nodes(ids: Int64s, execution: Execution) -> None:
     """Fail at the first node that this transaction has deleted."""
-    if execution.writer is None:
-        return
-    gone = (ids >= 0) & ~execution.graph.node_exists(ids)
+    gone = deleted(Nodes(ids), execution)
     if gone.any():
         row = int(np.argmax(gone))
         public = execution.graph.node_ids(ids[row : row + 1])[0]
@@ -99,9 +107,7 @@ def refuse_deleted_nodes(ids: Int64s, execution: Execution) -> None:
 
 def refuse_deleted_relationships(ids: Int64s, execution: Execution) -> None:
     """Fail at the first relationship that this transaction has deleted."""
-    if execution.writer is None:
-        return
-    gone = (ids >= 0) & ~execution.graph.relationship_exists(ids)
+    gone = deleted(Relationships(ids), execution)
     if gone.any():
         row = int(np.argmax(gone))
         public = execution.graph.relationship_ids(ids[row : row + 1])[0]

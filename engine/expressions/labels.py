@@ -14,6 +14,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.access import refuse_deleted_nodes
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.grammar import ast
@@ -33,11 +34,20 @@ class Entities:
     def labelled(self, name: str) -> Bools:
         """Which rows are a node with this label, or a relationship of this type."""
         found = self.execution.graph.has_label(self.nodes, name)
-        rows = np.flatnonzero(self.relationships >= 0)
+        there = self.relationships >= 0
+        if self.execution.writer is not None:
+            there = there & self.execution.graph.relationship_exists(self.relationships)
+        rows = np.flatnonzero(there)
         if len(rows) and name in self.execution.graph.type_names:
             code = self.execution.graph.type_names.index(name)
             found[rows] = self.execution.graph.relationship_types(self.relationships[rows]) == code
         return found
+
+    def labelled_at_all(self) -> Bools:
+        """Which rows are a node with any label, or a relationship, which always has its type."""
+        if self.execution.writer is not None:
+            refuse_deleted_nodes(self.nodes, self.execution)
+        return self.execution.graph.has_any_label(self.nodes) | (self.relationships >= 0)
 
 
 LabelTest = Callable[[Entities], Bools]
@@ -79,9 +89,7 @@ def label_test(labels: ast.LabelExpression, compiled: Callable[[ast.Expression],
         case ast.LabelName(name=name):
             return lambda entities: entities.labelled(name)
         case ast.LabelWildcard():
-            return lambda entities: (
-                entities.execution.graph.has_any_label(entities.nodes) | (entities.relationships >= 0)
-            )
+            return Entities.labelled_at_all
         case ast.LabelNot(operand=operand):
             inner = label_test(operand, compiled)
             return lambda entities: ~inner(entities)

@@ -10,12 +10,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
-from hoplite.engine.expressions.access import (
-    by_kind,
-    property_of,
-    refuse_deleted_nodes,
-    refuse_deleted_relationships,
-)
+from hoplite.engine.expressions.access import by_kind, deleted, property_of
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator, map_rows, scattered
 from hoplite.engine.expressions.java import class_name
 from hoplite.errors import execution_failed
@@ -48,6 +43,8 @@ def projection(subject: Compiled, entries: Sequence[Entry], all_properties: bool
     def evaluate(batch: Batch, execution: Execution) -> Column:
         column = subject.evaluate(batch, execution)
         empty = column.null_mask()
+        if only_properties and entries and execution.writer is not None and isinstance(column, Nodes | Relationships):
+            empty = empty | deleted(column, execution)
         rows = np.flatnonzero(~empty)
         if not len(rows):
             return nulls(batch.row_count)
@@ -76,15 +73,16 @@ def _all_properties(column: Column, execution: Execution) -> Column:
     """Each entity or map as a map of all it has."""
     match column:
         case Nodes(ids=ids):
-            refuse_deleted_nodes(ids, execution)
             maps = execution.graph.node_property_maps(ids)
         case Relationships(ids=ids):
-            refuse_deleted_relationships(ids, execution)
             maps = execution.graph.relationship_property_maps(ids)
         case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
             return by_kind(column, lambda part: _all_properties(part, execution))
         case _:
             return map_rows(_as_map, column)
+    if execution.writer is not None:  # a deleted entity has nothing left
+        gone = deleted(column, execution)
+        maps = [{} if is_gone else found for found, is_gone in zip(maps, gone, strict=True)]
     return Objects(object_array(maps, len(maps)))
 
 

@@ -58,6 +58,9 @@ class SmallGraph:
     def node_exists(self, nodes: Int64s) -> Bools:
         return np.array([n not in self.deleted for n in nodes], np.bool_)
 
+    def known_key(self, name: str) -> bool:
+        return any(name in properties for _, properties in self.nodes)
+
     def node_ids(self, nodes: Int64s) -> Int64s:
         return nodes + 100
 

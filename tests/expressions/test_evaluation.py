@@ -236,6 +236,8 @@ def test_a_deleted_node_has_no_properties_to_read() -> None:
     row, code, message = failure("n.age", an_execution(graph, writer=object()), n=[NodeRef(0), NodeRef(1)])
     assert (row, code) == (1, ENTITY_NOT_FOUND)
     assert message == "Node with id 101 has been deleted in this transaction"
+    assert evaluate("n.never_used", an_execution(graph, writer=object()), n=[NodeRef(1)]) == [None]
+    assert evaluate("n {.*}", an_execution(graph, writer=object()), n=[NodeRef(1)]) == [{}]
 
 
 def test_projections_lay_entries_over_properties() -> None:
