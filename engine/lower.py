@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
@@ -131,7 +132,7 @@ class Lowering:
             case lp.ProjectPath(source=source, path=path, start=start, relationships=relationships):
                 return expand.BuildPath(lower(source), path, start, relationships)
             case lp.Filter(source=source, predicate=predicate):
-                return rows.Filter(lower(source), self.term(predicate))
+                return rows.Filter(lower(source), self.term(predicate), _is_arithmetic(predicate))
             case lp.Projection(source=source, items=items):
                 names = tuple(name for name, _ in items)
                 return rows.Project(lower(source), names, self.terms(tuple(term for _, term in items)))
@@ -212,12 +213,12 @@ class Lowering:
                             plan.imports,
                             plan.added,
                             tuple(self._creation(c) for c in plan.creations),
-                            tuple(self._assignment(a) for a in plan.on_create),
-                            tuple(self._assignment(a) for a in plan.on_match),
+                            self._assignments(plan.on_create),
+                            self._assignments(plan.on_match),
                         )
                     )
                 case lp.SetProperties(source=source, assignments=assignments):
-                    steps.append(writes.Set(tuple(self._assignment(a) for a in assignments)))
+                    steps.append(writes.Set(self._assignments(assignments)))
                 case lp.Delete(source=source, expressions=expressions, detach=detach):
                     steps.append(writes.Delete(self.terms(expressions), detach))
                 case lp.Foreach(source=source, variable=variable, body=body, imports=imports):
@@ -279,6 +280,18 @@ class Lowering:
             case _:
                 assert_never(creation)
 
+    def _assignments(self, assignments: tuple[lp.Assignment, ...]) -> tuple[writes.ToSet, ...]:
+        """Assignments in order; properties of one entity side by side are set together, as Neo4j does."""
+        items: list[writes.ToSet] = []
+        for subject, group in groupby(assignments, lambda a: a.subject if isinstance(a, lp.AssignProperty) else None):
+            several = [a for a in group if isinstance(a, lp.AssignProperty)] if subject is not None else []
+            if len(several) > 1:
+                entries = tuple((self._name(a.key), self.row_value(a.value)) for a in several)
+                items.append(writes.SeveralToSet(self.row_value(several[0].subject), entries))
+            else:
+                items.extend(self._assignment(a) for a in several or group)
+        return tuple(items)
+
     def _assignment(self, assignment: lp.Assignment) -> writes.ToSet:
         match assignment:
             case lp.AssignProperty(subject=subject, key=key, value=value):
@@ -293,6 +306,10 @@ class Lowering:
                 return writes.LabelsToSet(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
+
+
+def _is_arithmetic(predicate: lp.Term) -> bool:
+    return isinstance(predicate, ast.Binary) and predicate.operator in ("+", "-", "*", "/", "%", "^", "||")
 
 
 def _order(keys: tuple[lp.SortKey, ...]) -> tuple[tuple[str, ...], tuple[bool, ...]]:

@@ -23,6 +23,7 @@ from hoplite.engine.ordering import sort_rows, top_rows
 from hoplite.errors import argument_error, type_error
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
+from hoplite.values.entities import PathValue
 from hoplite.values.render import describe
 
 
@@ -32,9 +33,9 @@ def _kept_rows(column: Column) -> Int64s:
         return column.true_rows()
     rows = []
     for row, value in enumerate(column.objects()):
-        if value is True:
-            rows.append(row)
-        elif value is not None and value is not False:
+        if value is True or (isinstance(value, list | tuple | PathValue) and value != []):
+            rows.append(row)  # a list is true unless it is empty, which Neo4j deprecates
+        elif value is not None and value is not False and value != []:
             raise RowError(row, type_error(f"Don't know how to treat that as a predicate: {describe(value)}"))
     return np.array(rows, np.int64)
 
@@ -45,12 +46,15 @@ class Filter:
 
     source: Operator
     predicate: Evaluator
+    lenient: bool  # anything but true is as good as false, where an operator's result was never a predicate
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
         for incoming in self.source.run(context, argument):
             context.check()
             batch, (column,), error = evaluate(incoming, (self.predicate,), context)
+            if self.lenient and not isinstance(column, Booleans):
+                column = Booleans(np.fromiter((v is True for v in column.objects()), np.bool_, batch.row_count))
             try:
                 kept = _kept_rows(column)
             except RowError as failure:

@@ -11,7 +11,7 @@ import numpy as np
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.operators.apply import numbered
-from hoplite.engine.operators.base import Evaluator, Operator, column_of
+from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
 from hoplite.errors import CypherError, semantic_error, type_error
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import (
@@ -25,7 +25,7 @@ from hoplite.values.columns import (
     Strings,
 )
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-from hoplite.values.render import describe
+from hoplite.values.render import describe, to_string
 
 
 def writer_of(context: Execution) -> Transaction:
@@ -114,6 +114,14 @@ class PropertyToSet:
 
 
 @dataclass(slots=True, eq=False)
+class SeveralToSet:
+    """`n.a = 1, n.b = n.a`: properties of one entity side by side, all values computed before any is set."""
+
+    subject: RowValue
+    entries: tuple[tuple[str | RowValue, RowValue], ...]
+
+
+@dataclass(slots=True, eq=False)
 class PropertiesToSet:
     """`variable = map` or `variable += map`."""
 
@@ -131,7 +139,7 @@ class LabelsToSet:
     remove: bool
 
 
-ToSet: TypeAlias = PropertyToSet | PropertiesToSet | LabelsToSet
+ToSet: TypeAlias = PropertyToSet | SeveralToSet | PropertiesToSet | LabelsToSet
 
 
 def _names(parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: Execution) -> list[str]:
@@ -169,16 +177,19 @@ class Maker:
         self.values: list[Callable[[int], Any] | None] = []  # where they do not depend on what is made here
         for creation in creations:
             own = creation.properties
+            made.add(creation.variable)
             known = own is not None and not own.reads & made
             self.values.append(own.over(batch, context) if own is not None and known else None)
-            made.add(creation.variable)
 
-    def make(self, row: int) -> dict[str, int]:
-        """Make everything for one row; returns the positions by variable."""
+    def make(self, row: int, refuse: Callable[[ToMake, Any], None] | None = None) -> dict[str, int]:
+        """Make everything for one row, unless its properties are refused; returns the positions by variable."""
         writer, counters = writer_of(self.context), self.context.counters
         made: dict[str, int] = {}
         for number, creation in enumerate(self.creations):
-            properties = _properties(self._map(number, row, made))
+            value = self._map(number, row, made)
+            if refuse is not None:
+                refuse(creation, value)
+            properties = _properties(value)
             match creation:
                 case NodeToMake(variable=variable, labels=labels):
                     names = _names(labels, self.batch, row, self.context)
@@ -202,6 +213,8 @@ class Maker:
             return None
         before = tuple(c for c in self.creations[:number] if c.variable in creation.properties.reads)
         one = self.batch.rows(row, row + 1).with_columns(_made_columns(before, [made]))
+        if creation.variable in creation.properties.reads:  # MERGE (n {k: n.k}): it is not there yet
+            one = one.with_columns({creation.variable: null_column(1)})
         return creation.properties.over(one, self.context)(0)
 
     def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
@@ -243,6 +256,8 @@ class Setter:
             match item:
                 case PropertyToSet():
                     self._property(item, row)
+                case SeveralToSet():
+                    self._several(item, row)
                 case PropertiesToSet():
                     self._properties(item, row)
                 case LabelsToSet():
@@ -251,30 +266,34 @@ class Setter:
     def _of(self, value: RowValue, row: int) -> Any:
         return value.over(self.batch.rows(row, row + 1), self.context)(0)
 
+    def _key(self, key: str | RowValue, row: int) -> str:
+        name = key if isinstance(key, str) else self._of(key, row)
+        if not isinstance(name, str):
+            raise type_error(f"Expected a property key to be a string, but got: {describe(name)}")
+        return name
+
+    def _subject(self, subject: RowValue, row: int) -> NodeRef | RelationshipRef | None:
+        value = self._of(subject, row)
+        if value is not None and not isinstance(value, NodeRef | RelationshipRef):
+            raise type_error(f"Expected {describe(value)} to be a node or relationship")
+        return value
+
     def _property(self, item: PropertyToSet, row: int) -> None:
-        subject = self._of(item.subject, row)
-        key = item.key if isinstance(item.key, str) else self._of(item.key, row)
+        """One property; to remove one that is not there counts as nothing."""
+        subject, key = self._subject(item.subject, row), self._key(item.key, row)
         value = None if item.value is None else self._of(item.value, row)
         if subject is None:
             return
-        if not isinstance(key, str):
-            raise type_error(f"Expected a property key to be a string, but got: {describe(key)}")
-        if not isinstance(subject, NodeRef | RelationshipRef):
-            raise type_error(f"Expected {describe(subject)} to be a node or relationship")
-        self._assign(subject, key, value, counted=item.value is not None)
-
-    def _assign(self, subject: NodeRef | RelationshipRef, key: str, value: Any, counted: bool = True) -> None:
-        """Set or remove one property, and count it as Neo4j does: a removal only where there was one."""
-        writer, counters = writer_of(self.context), self.context.counters
         if not _alive(subject, self.context):
-            counters.properties_set += int(counted)
-            return
-        had = key in _current(subject, self.context) if value is None else True
-        if isinstance(subject, NodeRef):
-            writer.set_node_property(subject.id, key, value)
-        else:
-            writer.set_relationship_property(subject.id, key, value)
-        counters.properties_set += int(had)
+            self.context.counters.properties_set += int(item.value is not None)
+        elif value is not None or key in _current(subject, self.context):
+            self._assign(subject, key, value)
+
+    def _several(self, item: SeveralToSet, row: int) -> None:
+        subject = self._subject(item.subject, row)
+        values = {self._key(key, row): self._of(value, row) for key, value in item.entries}
+        if subject is not None:
+            self._assign_all(subject, values)
 
     def _properties(self, item: PropertiesToSet, row: int) -> None:
         subject = _value(self.batch, item.variable, row)
@@ -284,16 +303,28 @@ class Setter:
         if isinstance(value, NodeRef | RelationshipRef):
             value = dict(_current(value, self.context))
         if not isinstance(value, dict):
-            raise type_error(
-                f"Expected {describe(value) if value is not None else 'NO_VALUE'} to be a map, but it was :`{_class(value)}`"
-            )
-        current = _current(subject, self.context) if _alive(subject, self.context) else {}
-        for key, new in value.items():
-            if new is not None or key in current:
-                self._assign(subject, key, new)
-        if not item.merge:
-            for key in [k for k in current if k not in value]:
-                self._assign(subject, key, None)
+            raise type_error(f"Expected {describe(value)} to be a map, but it was :`{_class(value)}`")
+        left = []
+        if not item.merge and _alive(subject, self.context):
+            left = [key for key in _current(subject, self.context) if key not in value]
+        self._assign_all(subject, {**value, **dict.fromkeys(left)})
+
+    def _assign_all(self, subject: NodeRef | RelationshipRef, values: dict[str, Any]) -> None:
+        """Several properties at once; each counts, also a null where there was nothing."""
+        alive = _alive(subject, self.context)
+        for key, value in values.items():
+            if alive:
+                self._assign(subject, key, value)
+            else:
+                self.context.counters.properties_set += 1
+
+    def _assign(self, subject: NodeRef | RelationshipRef, key: str, value: Any) -> None:
+        writer = writer_of(self.context)
+        if isinstance(subject, NodeRef):
+            writer.set_node_property(subject.id, key, value)
+        else:
+            writer.set_relationship_property(subject.id, key, value)
+        self.context.counters.properties_set += 1
 
     def _labels(self, item: LabelsToSet, row: int) -> None:
         subject = _value(self.batch, item.variable, row)
@@ -398,7 +429,7 @@ class Merge:
         results: list[Batch] = []
         for row in range(batch.row_count):
             context.check()
-            self._refuse_nulls(maker, batch, row)
+            self._refuse_known(maker, row)
             one = batch.rows(row, row + 1)
             found = [f for f in self.match.run(context, numbered(one, self.imports)) if f.row_count]
             if found:
@@ -407,7 +438,7 @@ class Merge:
                 result = many.with_columns({name: matches[name] for name in self.added})
                 items = self.on_match
             else:
-                made = maker.make(row)
+                made = maker.make(row, refuse=self._refuse)
                 result = one.with_columns(_made_columns(self.creations, [made]))
                 items = self.on_create
             if items:
@@ -417,33 +448,42 @@ class Merge:
             results.append(result)
         return concatenate_batches(results) if results else batch
 
-    def _refuse_nulls(self, maker: Maker, batch: Batch, row: int) -> None:
-        """A pattern with a null property can be neither matched nor made."""
+    def _refuse_known(self, maker: Maker, row: int) -> None:
+        """Refuse what can be seen before matching."""
         for creation, values in zip(self.creations, maker.values, strict=True):
-            if values is None:
-                continue
-            value = values(row)
-            if isinstance(value, dict):
-                for key, item in value.items():
-                    if item is None:
-                        raise self._null_error(creation, value, key)
+            if values is not None:
+                self._refuse(creation, values(row))
 
-    def _null_error(self, creation: ToMake, value: dict[str, Any], key: str) -> CypherError:
-        shown = ", ".join(f"{k}: {'null' if v is None else _shown(v)}" for k, v in value.items())
+    def _refuse(self, creation: ToMake, value: Any) -> None:
+        """A pattern with a property that equals nothing, null or NaN, can be neither matched nor made."""
+        if not isinstance(value, dict):
+            return
+        for key, item in value.items():
+            if item is None or item != item:
+                kind, pattern = self._described(creation, value)
+                what = "null" if item is None else "NaN"
+                raise semantic_error(
+                    f"Cannot merge the following {kind} because of {what} property value for '{key}': {pattern}"
+                )
+
+    def _described(self, creation: ToMake, value: dict[str, Any]) -> tuple[str, str]:
+        """What is refused, and the pattern as messages show it."""
+        shown = ", ".join(f"{k}: {_shown(v)}" for k, v in value.items())
         match creation:
             case NodeToMake(labels=labels):
                 names = "".join(f":{label}" for label in labels if isinstance(label, str))
-                kind, pattern = "node", f"({names} {{{shown}}})"
-            case RelationshipToMake(type=type_):
+                return "node", f"({names} {{{shown}}})"
+            case RelationshipToMake(type=type_, start=start, end=end):
                 name = f":{type_}" if isinstance(type_, str) else ""
-                kind, pattern = "relationship", f"()-[{name} {{{shown}}}]->()"
-        return semantic_error(
-            f"Cannot merge the following {kind} because of null property value for '{key}': {pattern}"
-        )
+                return "relationship", f"({_visible(start)})-[{name} {{{shown}}}]->({_visible(end)})"
+
+
+def _visible(name: str) -> str:
+    return "" if name.startswith("  ") else name
 
 
 def _shown(value: Any) -> str:
-    return f"'{value}'" if isinstance(value, str) else str(value)
+    return "null" if value is None else "NaN" if value != value else to_string(value)
 
 
 @dataclass(slots=True, eq=False)
