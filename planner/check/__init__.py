@@ -75,6 +75,8 @@ def check(
         # The first round sees less than the second, so it is only needed where its error would have come before.
         _round(Check(text, catalogue, specs, False, _PARTS), body)
         raise
+    if any(isinstance(node, ast.Unary) and node.operator == "+" for node in nodes):
+        _round(Check(text, catalogue, specs, False, _PARTS), body)  # the sign is dropped between the rounds
     if second.doomed and statement.mode != "EXPLAIN":
         raise second.doomed[0]
     writes = _writes(nodes, catalogue)

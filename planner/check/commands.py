@@ -1,13 +1,135 @@
-"""SHOW and the schema commands: which columns can be yielded and returned."""
+"""SHOW and the schema commands: which columns can be yielded and returned, which options and properties are taken."""
 
 from __future__ import annotations
 
+import re
+
 from hoplite.grammar import ast
-from hoplite.planner.check.state import Check
-from hoplite.planner.check.typespec import TypeSpec
+from hoplite.planner.check.expressions import check_predicate
+from hoplite.planner.check.functions import check_known
+from hoplite.planner.check.projections import check_projection
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.typespec import ALL, TypeSpec
+from hoplite.planner.show import SHOWN
+
+Columns = dict[str, TypeSpec]
+
+_SINGLE_PROPERTY = ("TEXT", "POINT", "VECTOR")
+_OPTIONS = frozenset({"indexprovider", "indexconfig"})
+_SECOND_PROPERTY = re.compile(r"\b(?:ON|REQUIRE)\s*\([^,)]*,\s*(\w+\s*)", re.IGNORECASE)
 
 
-def check_command(check: Check, command: ast.Command) -> dict[str, TypeSpec]:
+def check_command(check: Check, command: ast.Command) -> Columns:
     """Check a command; returns its columns."""
-    del check, command
+    match command:
+        case ast.Show():
+            columns = _check_show(check, command)
+            if check.postponed:
+                raise check.postponed[0]
+            return columns
+        case ast.CreateIndex():
+            _check_index(check, command)
+        case ast.CreateConstraint():
+            _check_constraint(check, command)
+        case _:
+            pass
     return {}
+
+
+# --- SHOW ------------------------------------------------------------------------------------------------------------
+
+
+def _check_show(check: Check, show: ast.Show) -> Columns:
+    if show.kind not in SHOWN:
+        return {}
+    for node in walk(show):
+        if isinstance(node, ast.FunctionCall):
+            check_known(check, node)
+    plain, more = SHOWN[show.kind]
+    every: Columns = dict.fromkeys((*plain, *more), ALL)
+    if show.yielded is not None and not (show.yield_star or show.yielded.star):
+        columns = _check_yield(check, show, show.yielded, every)
+    else:
+        columns = every if show.yield_star or show.yielded is not None else dict.fromkeys(plain, ALL)
+    scope = Scope(dict(columns))
+    if show.yielded is not None:
+        _check_order(check, show.yielded, scope)
+    if show.predicate is not None:
+        check_predicate(check, show.predicate, scope)
+    if show.returned is not None:
+        clause = ast.ReturnClause(show.returned, show.returned.span)
+        columns = check_projection(check, show.returned, None, clause, scope).columns
+    return columns
+
+
+def _check_yield(check: Check, show: ast.Show, yielded: ast.Projection, every: Columns) -> Columns:
+    columns: Columns = {}
+    for item in yielded.items:
+        assert isinstance(item.expression, ast.Variable)
+        name = item.expression.name
+        if name not in every:
+            if show.kind == "DATABASES":
+                raise check.error(f"Variable `{name}` not defined", item.expression.span.start)
+            message = f"Trying to YIELD non-existing column: `{name}`"
+            raise check.error(message, item.expression.span.start, INVALID_SYNTAX)
+        if item.name in columns:
+            variable = item.alias or item.expression
+            raise check.error(f"Variable `{item.name}` already declared", variable.span.start)
+        columns[item.name] = ALL
+    return columns
+
+
+def _check_order(check: Check, yielded: ast.Projection, scope: Scope) -> None:
+    bare = ast.Projection((), True, False, yielded.order, yielded.skip, yielded.limit, yielded.span)
+    check_projection(check, bare, None, ast.WithClause(bare, None, yielded.span), scope)
+
+
+# --- indexes and constraints -----------------------------------------------------------------------------------------
+
+
+def _check_index(check: Check, command: ast.CreateIndex) -> None:
+    kind = command.kind.lower()
+    if command.kind in _SINGLE_PROPERTY and len(command.keys) > 1:
+        message = f"Only single property {kind} indexes are supported"
+        raise check.error(message, _second_property(check, command.span))
+    entity = command.entity.lower()
+    name = {"range": f"range {entity} property index", "lookup": "token lookup index"}.get(
+        kind, f"{kind} {entity} index"
+    )
+    _check_options(check, command.options, name, command.span)
+
+
+def _check_constraint(check: Check, command: ast.CreateConstraint) -> None:
+    entity = command.entity.lower()
+    prefix = "" if entity == "node" else "relationship "
+    names = {
+        "UNIQUE": f"{prefix}uniqueness constraint",
+        "KEY": f"{entity} key constraint",
+        "NOT NULL": f"{entity} property existence constraint",
+        "TYPED": f"{entity} property type constraint",
+    }
+    if command.kind in ("NOT NULL", "TYPED") and len(command.keys) > 1:
+        shown = "IS NOT NULL" if command.kind == "NOT NULL" else "IS TYPED"
+        message = f"Constraint type '{shown}' does not allow multiple properties"
+        raise check.error(message, _second_property(check, command.span, behind_variable=True))
+    _check_options(check, command.options, names.get(command.kind, "constraint"), command.span)
+
+
+def _second_property(check: Check, span: ast.Span, *, behind_variable: bool = False) -> int:
+    found = _SECOND_PROPERTY.search(check.text, span.start)
+    if found is None:
+        return span.start
+    return found.end(1) if behind_variable else found.start(1)
+
+
+def _check_options(check: Check, options: ast.Expression | None, name: str, span: ast.Span) -> None:
+    if not isinstance(options, ast.MapLiteral):
+        return
+    if any(key.lower() not in _OPTIONS for key, _ in options.entries):
+        raise check.error(
+            f"Failed to create {name}: Invalid option provided, valid options are `indexProvider` and `indexConfig`.",
+            span.start,
+            INVALID_SYNTAX,
+        )

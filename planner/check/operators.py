@@ -62,7 +62,7 @@ def unary(check: Check, node: ast.Unary, operand: TypeSpec) -> TypeSpec:
         check.expect_boolean(operand, node.operand, operand=True)
         return BOOLEANS
     if node.operator == "+" and check.resolved:
-        return operand  # the sign is dropped between the rounds
+        return operand
     left = operand & _NUMBERS
     if not left:
         raise check.mismatch(_NUMBERS, operand, node.operand, INVALID_SYNTAX)
