@@ -237,9 +237,16 @@ def _compile_bare(operand: ast.Expression, functions: Functions) -> Compiled:
 
 
 def _flattened(expression: ast.Expression, operator: str) -> list[ast.Expression]:
-    if isinstance(expression, ast.Binary) and expression.operator == operator:
-        return _flattened(expression.left, operator) + _flattened(expression.right, operator)
-    return [expression]
+    """The operands of a chain of one operator, from left to right; machine-written chains may be long."""
+    operands: list[ast.Expression] = []
+    waiting = [expression]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, ast.Binary) and inner.operator == operator:
+            waiting += [inner.right, inner.left]
+        else:
+            operands.append(inner)
+    return operands
 
 
 def _compile_comparison(expression: ast.Comparison, functions: Functions) -> Compiled:

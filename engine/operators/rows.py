@@ -9,6 +9,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.logic import as_predicate
 from hoplite.engine.grouping import Grouping
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
@@ -20,24 +21,14 @@ from hoplite.engine.operators.base import (
     with_row,
 )
 from hoplite.engine.ordering import sort_rows, top_rows
-from hoplite.errors import argument_error, type_error
+from hoplite.errors import argument_error
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
-from hoplite.values.entities import PathValue
-from hoplite.values.render import describe
 
 
 def _kept_rows(column: Column) -> Int64s:
     """The rows whose predicate is true; anything that is neither true, false nor null is an error."""
-    if isinstance(column, Booleans):
-        return column.true_rows()
-    rows = []
-    for row, value in enumerate(column.objects()):
-        if value is True or (isinstance(value, list | tuple | PathValue) and value != []):
-            rows.append(row)  # a list is true unless it is empty, which Neo4j deprecates
-        elif value is not None and value is not False and value != []:
-            raise RowError(row, type_error(f"Don't know how to treat that as a predicate: {describe(value)}"))
-    return np.array(rows, np.int64)
+    return as_predicate(column).true_rows()
 
 
 @dataclass(slots=True, eq=False)
