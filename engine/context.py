@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
@@ -35,6 +35,15 @@ class Counters:
     indexes_removed: int = 0
     constraints_added: int = 0
     constraints_removed: int = 0
+
+    def copy(self) -> Counters:
+        """The counts as they are now."""
+        return replace(self)
+
+    def restore(self, counters: Counters) -> None:
+        """Go back to earlier counts, where what was counted since is undone."""
+        for entry in fields(self):
+            setattr(self, entry.name, getattr(counters, entry.name))
 
 
 class RowError(Exception):
@@ -66,6 +75,7 @@ class Execution:
     transaction_time: DateTime
     run_plan: PlanRunner
     writer: Transaction | None = None
+    explicit: bool = False  # in a transaction that the user began: nothing may be committed on the way
     default_zone: str = "UTC"
     deadline: float | None = None  # of time.monotonic()
     timeout: float | None = None

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, show, writes
+from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, show, transactions, writes
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -173,6 +173,17 @@ class Lowering:
                 return apply.ForEachRow(lower(left), lower(right), imports)
             case lp.Apply(left=left, right=right, imports=imports, added=added):
                 return apply.Apply(lower(left), lower(right), imports, added, plan.kind == "optional", plan.row_by_row)
+            case lp.TransactionApply(left=left, right=right, imports=imports, added=added):
+                return transactions.InTransactions(
+                    lower(left),
+                    lower(right),
+                    imports,
+                    added,
+                    self.term(plan.rows),
+                    plan.on_error,
+                    plan.status,
+                    plan.returns,
+                )
             case lp.ValueHashJoin(left=left, right=right):
                 return apply.HashJoin(
                     lower(left), lower(right), self.term(plan.left_key), self.term(plan.right_key), plan.added

@@ -23,6 +23,7 @@ from hoplite.planner.explain import plan_tree
 from hoplite.planner.notifications import Notification
 from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
+from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
 
 KEPT_PLANS = 1000
@@ -101,6 +102,7 @@ class Preparer:
         plan: lp.Plan | None = None
         operator: Operator | None = None
         command: ast.Command | None = None
+        writes = checked.writes
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
                 builder = Builder(catalogue)
@@ -111,6 +113,7 @@ class Preparer:
                     else lp.ProduceResults(built.plan, built.columns)
                 )
                 operator = self.lowering.lower(plan)
+                writes = writes or plan_writes(plan)  # a subquery in transactions needs one, even if it only reads
                 columns = built.columns or ()
             case ast.Show() as asked:
                 built = plan_show(asked, Builder(catalogue))
@@ -124,7 +127,7 @@ class Preparer:
             statement.mode,
             columns,
             checked.query_type,
-            checked.writes,
+            writes,
             checked.notifications,
             _parameters(statement.body),
             plan,

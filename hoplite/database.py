@@ -318,8 +318,10 @@ class Database:
         parameters: Mapping[str, Any],
         given: Mapping[str, Any],
         limits: Limits,
+        explicit: bool = False,
     ) -> Result:
         execution = self._execution(transaction, parameters, transaction, limits)
+        execution.explicit = explicit
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:
@@ -398,10 +400,10 @@ class Transaction:
             if limits.read_only:
                 raise access_mode()
             self._graph.prepare_write()
-            result = database._run_in(prepared, self._graph, parameters, given, limits)
+            result = database._run_in(prepared, self._graph, parameters, given, limits, explicit=True)
             result.detach()
             return result
-        result = database._run_in(prepared, self._graph, parameters, given, limits)
+        result = database._run_in(prepared, self._graph, parameters, given, limits, explicit=True)
         self._open_result = result
         return result
 

@@ -161,7 +161,8 @@ class Builder:
     def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
         """The operators that match a pattern graph."""
         absorb_path_predicates(graph)
-        return Solver(graph, self.estimates, self.expression, set(scope), plan).solve()
+        rows = self.estimates.rows(plan)
+        return Solver(graph, self.estimates, self.expression, set(scope), plan, rows).solve()
 
     def selected(
         self, pattern: ast.PathPattern, plan: lp.Plan, scope: frozenset[str]
@@ -199,16 +200,32 @@ class Builder:
         self, clause: ast.CallSubquery, plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
         """CALL { } with its imports."""
-        if clause.in_transactions is not None:
-            raise unsupported("CALL { ... } IN TRANSACTIONS")
         imported = scope if clause.import_all else _imported(clause, scope)
         imports = tuple(sorted(imported))
         built = self.query(clause.query, lp.Argument(imports), imported)
+        if clause.in_transactions is not None:
+            return self._in_transactions(clause.in_transactions, built, plan, imports, scope)
         if built.columns is None:
             return lp.Apply(plan, built.plan, imports, (), "unit", plan_writes(built.plan)), scope
         kind = "optional" if clause.optional else "all"
         plan = lp.Apply(plan, built.plan, imports, built.columns, kind, plan_writes(built.plan))
         return plan, scope | frozenset(built.columns)
+
+    def _in_transactions(
+        self,
+        how: ast.InTransactions,
+        built: Built,
+        plan: lp.Plan,
+        imports: tuple[str, ...],
+        scope: frozenset[str],
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        columns = built.columns or ()
+        status = None if how.status is None else how.status.name
+        rows = self.expression(how.rows or ast.Literal(1000), frozenset())
+        on_error = how.on_error or "FAIL"
+        returns = built.columns is not None
+        plan = lp.TransactionApply(plan, built.plan, imports, columns, rows, on_error, status, returns)
+        return plan, scope | frozenset(columns) | (frozenset() if status is None else {status})
 
     def call_procedure(
         self, clause: ast.CallProcedure, plan: lp.Plan, scope: frozenset[str], standalone: bool

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hoplite.grammar import ast
+from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.tree import children
 
 EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, where nothing better is known
+
+MANY_ROWS = 20.0  # of a list, or of rows from outside, whose number nobody knows
 
 
 def selectivity(predicate: ast.Expression) -> float:
@@ -59,3 +63,26 @@ class Estimates:
         """How many trails of these lengths start at a node of this degree, roughly."""
         longest = min(upper if upper is not None else lower + 8, lower + 8)
         return sum(min(degree, 1e3) ** length for length in range(lower, longest + 1)) if longest >= lower else 0.0
+
+    def rows(self, plan: lp.Plan) -> float:
+        """How many rows a plan has, very roughly: enough to tell one row from many."""
+        match plan:
+            case lp.Argument(variables=variables):
+                return 1.0 if not variables else MANY_ROWS
+            case lp.Unwind(source=source):
+                return self.rows(source) * MANY_ROWS
+            case lp.AllNodesScan(source=source):
+                return self.rows(source) * self.nodes(())
+            case lp.NodeByLabelScan(source=source, label=label):
+                return self.rows(source) * self.nodes((label,))
+            case lp.EagerAggregation(keys=()):
+                return 1.0
+            case lp.Filter(source=source):
+                return self.rows(source) * COMPARISON
+            case lp.Limit(count=ast.Literal(value=int() as count)) | lp.Top(count=ast.Literal(value=int() as count)):
+                return float(count)
+            case lp.Expand(source=source) | lp.VarLengthExpand(source=source) | lp.ProcedureCall(source=source):
+                return self.rows(source) * 3
+            case _:
+                below = next(children(plan), None)
+                return 1.0 if below is None else self.rows(below)

@@ -99,6 +99,8 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Apply(kind=kind):
             name = {"all": "Apply", "optional": "Apply(Optional)", "unit": "SubqueryForeach"}[kind]
             return Line(name, ", ".join(_shown(plan.imports)), "row by row" if plan.row_by_row else "a batch at once")
+        case lp.TransactionApply(rows=rows):
+            return Line("TransactionApply", f"IN TRANSACTIONS OF {_term(rows)} ROWS ON ERROR {plan.on_error}")
         case lp.ValueHashJoin(left_key=left_key, right_key=right_key):
             return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
         case lp.ProcedureCall(procedure=procedure, arguments=arguments):

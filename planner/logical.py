@@ -378,6 +378,23 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TransactionApply:
+    """Run the right side over batches of the left's rows, committing after each: `CALL { } IN TRANSACTIONS`.
+
+    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`. `status` names the column of the report.
+    """
+
+    left: Plan
+    right: Plan
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    rows: Term
+    on_error: str
+    status: str | None
+    returns: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ValueHashJoin:
     """Pairs of rows whose expressions are equal; the right side does not depend on the left and is run once."""
 
@@ -586,6 +603,7 @@ Plan: TypeAlias = (
     | Unwind
     | Union
     | Apply
+    | TransactionApply
     | ValueHashJoin
     | ProcedureCall
     | LoadCSV

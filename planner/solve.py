@@ -21,6 +21,7 @@ ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
 InnerSolver = Callable[[PatternGraph, frozenset[str], lp.Plan], lp.Plan]
 
 
+WORTH_AN_INDEX = 10.0  # rows for which a look-up is made
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
 
 
@@ -228,7 +229,8 @@ class Solver:
                         found.append(Scan(0.5, (predicate,), _id_seek(node, term, many, kind == "elementid")))
                 case ast.Property(subject=ast.Variable(name=name), key=key) if name == node:
                     for label in labels:
-                        if self.estimates.catalogue.has_index(label, key):
+                        # Without an index a seek makes one on the fly, which pays where it is used for many rows.
+                        if self.rows >= WORTH_AN_INDEX or self.estimates.catalogue.has_index(label, key):
                             rows = self.estimates.seek(label, key) * (3 if many else 1)
                             unique = self.estimates.catalogue.is_unique(label, key)
                             build = _index_seek(node, label, key, term, many, unique)

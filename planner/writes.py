@@ -18,7 +18,7 @@ WritingClause: TypeAlias = (
     ast.CreateClause | ast.MergeClause | ast.SetClause | ast.RemoveClause | ast.DeleteClause | ast.ForeachClause
 )
 
-_WRITING = (lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach)
+_WRITING = (lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach, lp.TransactionApply)
 
 
 def plan_writes(plan: lp.Plan) -> bool:

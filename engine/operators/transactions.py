@@ -1,0 +1,100 @@
+"""CALL { } IN TRANSACTIONS: the rows of the left in batches, each committed on its own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution
+from hoplite.engine.operators.apply import Apply, ForEachRow
+from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
+from hoplite.engine.operators.rows import constant_of
+from hoplite.engine.operators.scans import Argument
+from hoplite.errors import CypherError, argument_error
+
+_NUMBERS = itertools.count(1)  # of the transactions that a status reports
+
+
+@dataclass(slots=True, eq=False)
+class InTransactions:
+    """Run the right side for batches of rows, and commit what each batch wrote."""
+
+    left: Operator
+    right: Operator
+    imports: tuple[str, ...]
+    added: tuple[str, ...]
+    rows: Evaluator
+    on_error: str
+    status: str | None
+    returns: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows of each batch after its commit; those of one that failed come with nulls."""
+        if context.explicit or context.writer is None:
+            raise CypherError(
+                "Neo.DatabaseError.Transaction.TransactionStartFailed",
+                "A query with 'CALL { ... } IN TRANSACTIONS' can only be executed in an implicit transaction, "
+                "but tried to execute in an explicit transaction.",
+            )
+        size = constant_of(self.rows, context)
+        if not isinstance(size, int) or size < 1:
+            raise argument_error(f"Invalid input. '{size}' is not a valid value. Must be a positive integer.")
+        batches = list(self.left.run(context, argument))
+        if not batches:
+            return
+        everything = concatenate_batches(batches)
+        broken, committed = False, 0
+        for start in range(0, everything.row_count, size):
+            batch = everything.rows(start, start + size)
+            if broken:
+                yield self._reported(self._without(batch), started=False, committed=False, error=None)
+                continue
+            error, found = self._attempt(context, batch)
+            if error is None:
+                committed += 1
+                for part in found:
+                    yield self._reported(part, started=True, committed=True, error=None)
+                continue
+            if self.on_error == "FAIL":
+                message = f"{error.message} (Transactions committed: {committed})"
+                raise CypherError(error.code, message, error.gql_status)
+            broken = self.on_error == "BREAK"
+            yield self._reported(self._without(batch), started=True, committed=False, error=error)
+
+    def _attempt(self, context: Execution, batch: Batch) -> tuple[CypherError | None, list[Batch]]:
+        """Run one batch and commit it; what it wrote is taken back where it fails."""
+        writer = context.writer
+        assert writer is not None
+        mark = writer.savepoint()
+        counters = context.counters.copy()
+        inner: Operator
+        if self.returns:
+            inner = Apply(Argument(), self.right, self.imports, self.added, optional=False, row_by_row=True)
+        else:
+            inner = ForEachRow(Argument(), self.right, self.imports)
+        try:
+            found = list(inner.run(context, batch))
+            writer.commit_and_go_on()
+        except CypherError as error:
+            if writer.is_open:
+                writer.rollback_to(mark)
+            context.counters.restore(counters)
+            return error, []
+        return None, found
+
+    def _without(self, batch: Batch) -> Batch:
+        return batch.with_columns({name: null_column(batch.row_count) for name in self.added})
+
+    def _reported(self, batch: Batch, *, started: bool, committed: bool, error: CypherError | None) -> Batch:
+        if self.status is None:
+            return batch
+        report: dict[str, Any] = {
+            "started": started,
+            "committed": committed,
+            "transactionId": f"neo4j-transaction-{next(_NUMBERS)}" if started else None,
+            "errorMessage": None if error is None else error.message,
+        }
+        return batch.with_columns({self.status: column_of([report] * batch.row_count)})
