@@ -1,4 +1,6 @@
-"""What an execution knows besides its plan: the graph it reads, the parameters, the clock, its limits and its counters."""
+"""What an execution knows besides its plan: the graph it reads, the parameters, the clock, its limits and its
+counters.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from hoplite.engine.functions.registry import Function
     from hoplite.engine.hops.select import BackendName
     from hoplite.engine.procedures.registry import Procedure
+    from hoplite.engine.profile import Measured
     from hoplite.storage.snapshot import Snapshot
     from hoplite.storage.transaction import Transaction
     from hoplite.values.temporal import DateTime
@@ -86,6 +89,7 @@ class Execution:
     import_folder: str | None = None  # where LOAD CSV may read
     services: Mapping[str, Any] = field(default_factory=dict)  # what built-in procedures ask the database for
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
+    measured: Mapping[int, Measured] = field(default_factory=dict)  # by the identity of the plan, for PROFILE
 
     def check(self) -> None:
         """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""

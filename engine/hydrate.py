@@ -1,4 +1,6 @@
-"""From columns to the driver's values: nodes, relationships and paths of one `neo4j.graph.Graph`, temporal and spatial types."""
+"""From columns to the driver's values: nodes, relationships and paths of one `neo4j.graph.Graph`, temporal and
+spatial types.
+"""
 
 from __future__ import annotations
 

@@ -48,10 +48,16 @@ class MeasuringLowering(Lowering):
         return operator
 
 
-def profiled(lowering: Lowering, plan: lp.Plan, context: Execution) -> dict[int, tuple[int, float]]:
-    """Run the plan to its end; rows and seconds of each operator by the identity of its plan."""
+def watched(lowering: Lowering, plan: lp.Plan, context: Execution) -> Operator:
+    """The operator of a plan with everything in it watched; the execution shows what was measured so far."""
     measuring = MeasuringLowering(lowering.functions)
     context.run_plan = lambda inner, argument, run: measuring.operator_for(inner).run(run, argument)
-    for _ in measuring.lower(plan).run(context, UNIT):
+    context.measured = measuring.measured
+    return measuring.lower(plan)
+
+
+def profiled(lowering: Lowering, plan: lp.Plan, context: Execution) -> dict[int, tuple[int, float]]:
+    """Run the plan to its end; rows and seconds of each operator by the identity of its plan."""
+    for _ in watched(lowering, plan, context).run(context, UNIT):
         pass
-    return {key: (operator.rows, operator.seconds) for key, operator in measuring.measured.items()}
+    return {key: (operator.rows, operator.seconds) for key, operator in context.measured.items()}

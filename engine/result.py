@@ -1,4 +1,6 @@
-"""Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made when asked for."""
+"""Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made when asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.summary import make_summary
-from hoplite.errors import CypherError, to_driver_error
+from hoplite.errors import CypherError, nested_too_deeply, to_driver_error
 
 if TYPE_CHECKING:
     import pandas
@@ -86,6 +88,9 @@ class Result:
         except CypherError as error:
             self._end()
             raise to_driver_error(error) from None
+        except RecursionError:
+            self._end()
+            raise to_driver_error(nested_too_deeply()) from None
         except BaseException:
             self._end()
             raise

@@ -55,7 +55,9 @@ def make_summary(
 
 
 def _statuses(prepared: Prepared, row_count: int) -> list[dict[str, Any]]:
-    """Notifications and how the statement ended, in the order of precedence: no data, warnings, success, information."""
+    """Notifications and how the statement ended, in the order of precedence: no data, warnings, success,
+    information.
+    """
     if row_count:
         outcome = _FINE
     elif prepared.columns:

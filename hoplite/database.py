@@ -14,6 +14,7 @@ from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.khop import khop
+from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
     PROCEDURES,
@@ -22,10 +23,10 @@ from hoplite.engine.procedures.registry import (
     user_function,
     user_procedure,
 )
-from hoplite.engine.profile import profiled
+from hoplite.engine.profile import profiled, watched
 from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
-from hoplite.errors import CypherError, access_mode, parameter_missing, to_driver_error, unsupported
+from hoplite.errors import CypherError, access_mode, nested_too_deeply, parameter_missing, to_driver_error, unsupported
 from hoplite.planner.explain import explain
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a statement may use. None is no limit."""
+    """What a statement may use, who may stop it, and what is attached to its transaction. None is no limit."""
 
     timeout: float | None = None
     max_rows: int | None = None
     read_only: bool = False
+    stop: threading.Event | None = None  # set from another thread to end the statement
+    metadata: Mapping[str, Any] | None = None  # as `tx.getMetaData` shows it
 
     def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
         """These limits with some of them replaced; a database that is read-only stays so."""
@@ -61,6 +64,8 @@ def _driver_errors() -> Iterator[None]:
         yield
     except CypherError as error:
         raise to_driver_error(error) from None
+    except RecursionError:
+        raise to_driver_error(nested_too_deeply()) from None
 
 
 class Database:
@@ -259,7 +264,7 @@ class Database:
     def _execution(
         self, graph: Snapshot, parameters: Mapping[str, Any], writer: GraphTransaction | None, limits: Limits
     ) -> Execution:
-        return execution_for(
+        execution = execution_for(
             graph,
             parameters,
             self._functions,
@@ -270,6 +275,18 @@ class Database:
             self._backend,
             self._import_folder,
         )
+        if limits.stop is not None:
+            execution.cancelled = limits.stop
+        if limits.metadata is not None:
+            execution.services = {**execution.services, "transaction_metadata": limits.metadata}
+        return execution
+
+    def _operator(self, prepared: Prepared, execution: Execution) -> Operator:
+        """What runs a statement: the operator kept with it, or one that is watched, for PROFILE."""
+        if prepared.mode == "PROFILE" and prepared.plan is not None:
+            return watched(self._preparer.lowering, prepared.plan, execution)
+        assert prepared.operator is not None
+        return prepared.operator
 
     def _prepare(
         self, text: str, graph: Snapshot, parameters: Mapping[str, Any], check_parameters: bool = True
@@ -281,19 +298,22 @@ class Database:
                 raise parameter_missing(missing)
         return prepared
 
-    def _run_alone(self, text: str, given: Mapping[str, Any], limits: Limits) -> Result:
+    def _run_alone(
+        self, text: str, given: Mapping[str, Any], limits: Limits, parameters: Mapping[str, Any] | None = None
+    ) -> Result:
+        """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
         if self._closed:
             raise RuntimeError("The database is closed.")
         with _driver_errors():
-            parameters = from_parameters(given)
+            if parameters is None:
+                parameters = from_parameters(given)
             snapshot = self._graph.snapshot()
             prepared = self._prepare(text, snapshot, parameters)
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
             if not prepared.writes and prepared.command is None:
                 execution = self._execution(snapshot, parameters, None, limits)
-                assert prepared.operator is not None
-                batches = prepared.operator.run(execution, UNIT)
+                batches = self._operator(prepared, execution).run(execution, UNIT)
                 if not prepared.columns:  # nothing will be read from it: run it now
                     batches = iter(list(batches))
                 return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
@@ -325,8 +345,7 @@ class Database:
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:
-            assert prepared.operator is not None
-            batches = prepared.operator.run(execution, UNIT)
+            batches = self._operator(prepared, execution).run(execution, UNIT)
         if not prepared.columns:  # nothing is returned: run it for what it does
             for _ in batches:
                 pass
@@ -382,17 +401,23 @@ class Transaction:
         """Run a statement; it sees what the statements before it wrote."""
         self._check_usable()
         given = {**(parameters or {}), **params}
+        with _driver_errors():
+            converted = from_parameters(given)
+        return self._run(query, given, converted, self._limits)
+
+    def _run(self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits) -> Result:
         self._settle()
         with _driver_errors():
             try:
-                return self._run(query, given)
+                return self._run_prepared(query, given, parameters, limits)
             except BaseException:
                 self._failed = True
                 raise
 
-    def _run(self, query: str, given: Mapping[str, Any]) -> Result:
-        database, limits = self._database, self._limits
-        parameters = from_parameters(given)
+    def _run_prepared(
+        self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits
+    ) -> Result:
+        database = self._database
         prepared = database._prepare(query, self._graph, parameters)
         if prepared.mode == "EXPLAIN":
             return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)

@@ -112,6 +112,13 @@ def cypher_error(code: str, message: str, gql_status: str = UNCLASSIFIED) -> Cyp
     return CypherError(code, message, gql_status)
 
 
+def nested_too_deeply() -> CypherError:
+    """The error for a statement whose expressions or clauses go deeper than the interpreter's stack."""
+    return CypherError(
+        SYNTAX_ERROR, "The statement is nested too deeply. Split it, or use lists and parameters.", "42001"
+    )
+
+
 # --- errors that point into the text ------------------------------------------------------------
 
 

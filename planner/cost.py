@@ -32,9 +32,11 @@ class Estimates:
         self.catalogue = catalogue
 
     def nodes(self, labels: Iterable[str]) -> float:
-        """How many nodes carry all of these labels, at most."""
+        """How many nodes carry all of these labels, at most; never none, for a plan outlives the graph it was made
+        for.
+        """
         counts = [self.catalogue.label_count(label) for label in labels]
-        return float(min(counts, default=self.catalogue.node_count))
+        return float(max(1, min(counts, default=self.catalogue.node_count + 1)))
 
     def seek(self, label: str, key: str) -> float:
         """How many nodes a look-up by one value finds."""

@@ -1,8 +1,9 @@
 """Logical plans: operators under the names that Neo4j's EXPLAIN prints, as data.
 
-A plan is a tree of frozen nodes. Every operator but `Argument` has a `source` whose rows it extends, filters or replaces; a scan
-pairs each row of its source with each node it finds. The `Argument` at the bottom stands for the rows a plan is run over: a single
-empty row for a whole query, the rows of the left side for the right side of an `Apply`.
+A plan is a tree of frozen nodes. Every operator but `Argument` has a `source` whose rows it extends, filters or
+replaces; a scan pairs each row of its source with each node it finds. The `Argument` at the bottom stands for the
+rows a plan is run over: a single empty row for a whole query, the rows of the left side for the right side of an
+`Apply`.
 """
 
 from __future__ import annotations
@@ -107,9 +108,10 @@ class Step:
 class VarLengthExpand:
     """Follow `lower` to `upper` relationships, no relationship twice.
 
-    Enumerates trails, or, where `pruning`, only finds which ends they have; `reason` says which rule allowed that, or what stood
-    in its way. `left_group` and `right_group` name the lists of nodes before and after each relationship (of a quantified pattern).
-    `distinct_from` are relationship variables of the same MATCH that the trail may not use again.
+    Enumerates trails, or, where `pruning`, only finds which ends they have; `reason` says which rule allowed that,
+    or what stood in its way. `left_group` and `right_group` name the lists of nodes before and after each
+    relationship (of a quantified pattern). `distinct_from` are relationship variables of the same MATCH that the
+    trail may not use again.
     """
 
     source: Plan
@@ -144,8 +146,8 @@ class Group:
 class Repeat:
     """Repeat a path pattern `lower` to `upper` times, each repetition starting where the one before it ended.
 
-    `inner` is run over rows with `inner_start` bound and binds `inner_end`. `relationships` are the relationship variables inside
-    it, in the order of the path; `trail` collects all of them in order.
+    `inner` is run over rows with `inner_start` bound and binds `inner_end`. `relationships` are the relationship
+    variables inside it, in the order of the path; `trail` collects all of them in order.
     """
 
     source: Plan
@@ -184,7 +186,8 @@ class ShortestPath:
 class StatefulShortestPath:
     """Of the rows of a path pattern, for each pair of ends the shortest ones.
 
-    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. The lengths of `relationships` add up to a path's length.
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. The lengths of `relationships` add up to a
+    path's length.
     """
 
     source: Plan
@@ -365,8 +368,8 @@ class Union:
 class Apply:
     """Run the right side over the rows of the left; its columns join the row it was run for.
 
-    `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for what it does,
-    the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
+    `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for
+    what it does, the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
     """
 
     left: Plan
@@ -381,7 +384,8 @@ class Apply:
 class TransactionApply:
     """Run the right side over batches of the left's rows, committing after each: `CALL { } IN TRANSACTIONS`.
 
-    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`. `status` names the column of the report.
+    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`. `status` names the column of the
+    report.
     """
 
     left: Plan

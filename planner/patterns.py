@@ -1,8 +1,8 @@
 """From the pattern of a MATCH to a pattern graph: named nodes, connections between them, predicates, paths.
 
-Every node and relationship gets a name (`  UNNAMED0` where the query gives none), labels, maps and inline WHEREs become predicates, and
-variable-length relationships and quantified paths of one relationship become one kind of connection. What order to match it in is
-decided later, in `solve`.
+Every node and relationship gets a name (`  UNNAMED0` where the query gives none), labels, maps and inline WHEREs
+become predicates, and variable-length relationships and quantified paths of one relationship become one kind of
+connection. What order to match it in is decided later, in `solve`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,10 @@ _DATABASES = (
     "name type aliases access address role writer requestedStatus currentStatus statusMessage default home constituents"
 )
 _SETTINGS = "name value isDynamic defaultValue description"
-_TRANSACTIONS = "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status elapsedTime"
+_TRANSACTIONS = (
+    "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status "
+    "elapsedTime"
+)
 _MORE_ABOUT_TRANSACTIONS = (
     "outerTransactionId metaData parameters planner runtime indexes currentQueryStartTime currentQueryStatus "
     "currentQueryActiveLockCount currentQueryElapsedTime currentQueryCpuTime currentQueryWaitTime "
@@ -53,7 +56,8 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "DATABASES",
             _DATABASES,
             "databaseID serverID requestedPrimariesCount requestedSecondariesCount currentPrimariesCount "
-            "currentSecondariesCount creationTime lastStartTime lastStopTime store lastCommittedTxn replicationLag options",
+            "currentSecondariesCount creationTime lastStartTime lastStopTime store lastCommittedTxn replicationLag "
+            "options",
         ),
         ("SETTINGS", _SETTINGS, "startupValue isExplicitlySet validValues isDeprecated"),
         ("TRANSACTIONS", _TRANSACTIONS, _MORE_ABOUT_TRANSACTIONS),

@@ -1,7 +1,7 @@
 """Choose an order in which to match a pattern graph, and build the operators for it.
 
-Greedy by cost: begin where the fewest rows are expected (a bound variable, an index, the smallest label), then always take the
-connection that brings the fewest rows, and apply each predicate as soon as all it needs is bound.
+Greedy by cost: begin where the fewest rows are expected (a bound variable, an index, the smallest label), then
+always take the connection that brings the fewest rows, and apply each predicate as soon as all it needs is bound.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Plan the subqueries inside an expression: EXISTS {}, COUNT {}, COLLECT {}, patterns as predicates and comprehensions."""
+"""Plan the subqueries inside an expression: EXISTS {}, COUNT {}, COLLECT {}, patterns as predicates and
+comprehensions.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,10 @@
 
 from hoplite.engine.functions import (
     aggregates,
+    apoc_collections,
+    apoc_dates,
+    apoc_maps,
+    apoc_text,
     conversions,
     entities,
     graph,
@@ -18,6 +22,10 @@ from hoplite.engine.functions import (
 
 __all__ = [
     "aggregates",
+    "apoc_collections",
+    "apoc_dates",
+    "apoc_maps",
+    "apoc_text",
     "conversions",
     "entities",
     "graph",

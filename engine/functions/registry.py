@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hoplite.planner.types import Accepted, Argument, CypherType, Signature
 from hoplite.values.columns import Column
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 ValueFunction = Callable[..., Any]
 ColumnFunction = Callable[..., Column | None]
+
+_Value = TypeVar("_Value", bound=ValueFunction)
+_Column = TypeVar("_Column", bound=ColumnFunction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def cypher_function(
     variadic: bool = False,
     deterministic: bool = True,
     forms: tuple[tuple[str, str], ...] = (),
-) -> Callable[[ValueFunction], ValueFunction]:
+) -> Callable[[_Value], _Value]:
     """Register the decorated function; `nulls="handle"` passes nulls to it.
 
     `forms`, where SHOW FUNCTIONS lists more than one: the signature and the description of each.
@@ -92,7 +95,7 @@ def cypher_function(
         deterministic=deterministic,
     )
 
-    def register(function: ValueFunction) -> ValueFunction:
+    def register(function: _Value) -> _Value:
         FUNCTIONS[name.lower()] = Function(
             signature, function, nulls == "propagate", needs_context, forms=tuple(Form(*form) for form in forms)
         )
@@ -112,10 +115,10 @@ def signature_of(name: str) -> Signature | None:
     return None if entry is None else entry.signature
 
 
-def columns_of(name: str) -> Callable[[ColumnFunction], ColumnFunction]:
+def columns_of(name: str) -> Callable[[_Column], _Column]:
     """Give the function of this name a fast path over whole columns."""
 
-    def register(function: ColumnFunction) -> ColumnFunction:
+    def register(function: _Column) -> _Column:
         FUNCTIONS[name.lower()].column_call = function
         return function
 

@@ -1,8 +1,9 @@
 """What operators share: how they are run, how large their batches are, and how expressions that fail are dealt with.
 
-An operator is built once for a plan and holds no state of a run: `run` makes an iterator of batches, which does work only as
-far as it is asked for. The argument is the batch the plan is run over; for the right side of an `Apply` it has a column
-`ROW` that numbers its rows, and whatever such a plan groups, orders or cuts it does for each row of the argument apart.
+An operator is built once for a plan and holds no state of a run: `run` makes an iterator of batches, which does
+work only as far as it is asked for. The argument is the batch the plan is run over; for the right side of an
+`Apply` it has a column `ROW` that numbers its rows, and whatever such a plan groups, orders or cuts it does for
+each row of the argument apart.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ from hoplite.values.columns import (
 
 _STATES_AT_ONCE = 4096  # rows that a repetition extends in one go: bounds memory, lets LIMIT stop early
 
-_SAME_ENDS = """The shortest path algorithm does not work when the start and end nodes are the same. This can happen if you
+_SAME_ENDS = """\
+The shortest path algorithm does not work when the start and end nodes are the same. This can happen if you
 perform a shortestPath search after a cartesian product that might have the same start and end nodes for some
 of the rows passed to shortestPath. If you would rather not experience this exception, and can accept the
 possibility of missing results for those rows, disable this in the Neo4j configuration by setting

@@ -1,5 +1,5 @@
 """Procedures. Importing the package fills the table of `registry`, one family at a time."""
 
-from hoplite.engine.procedures import database, fulltext, schema, vectors
+from hoplite.engine.procedures import apoc_meta, apoc_write, database, fulltext, schema, vectors
 
-__all__ = ["database", "fulltext", "schema", "vectors"]
+__all__ = ["apoc_meta", "apoc_write", "database", "fulltext", "schema", "vectors"]

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.procedures.signatures import (
+from hoplite.engine.signatures import (
     function_defaults,
     parse_function_signature,
     parse_signature,
@@ -33,6 +34,8 @@ from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, Loc
 Row = tuple[Any, ...]
 ProcedureFunction = Callable[..., Iterable[Any]]
 Convert = Callable[[Any], Any]
+
+_Procedure = TypeVar("_Procedure", bound=ProcedureFunction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,11 @@ def cypher_procedure(
     works_on_system: bool = True,
     admin: bool = False,
     deprecated_by: str | None = None,
-) -> Callable[[ProcedureFunction], ProcedureFunction]:
+) -> Callable[[_Procedure], _Procedure]:
     """Register the decorated function under this signature."""
     parsed = parse_signature(signature, mode, description)
 
-    def register(function: ProcedureFunction) -> ProcedureFunction:
+    def register(function: _Procedure) -> _Procedure:
         PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin, deprecated_by)
         return function
 
@@ -176,8 +179,13 @@ def user_procedure(
     parsed = parse_signature(signature, mode, description)
 
     def call(context: Execution, *arguments: Any) -> Iterator[Mapping[str, Any]]:
-        for row in function(*map(to_user, arguments)) or ():
-            yield {name: from_user(value) for name, value in row.items()}
+        try:
+            for row in function(*map(to_user, arguments)) or ():
+                yield {name: from_user(value) for name, value in row.items()}
+        except CypherError:
+            raise
+        except Exception as problem:  # whatever a user's code raises is the failure of the call
+            raise call_failed(parsed.name, type(problem).__name__, str(problem)) from problem
 
     return Procedure(parsed, signature, call)
 
@@ -198,6 +206,11 @@ def user_function(
     def call(*arguments: Any) -> Any:
         missing = count - len(arguments)
         given = (*arguments, *defaults[len(defaults) - missing :]) if missing else arguments
-        return from_user(function(*map(to_user, given)))
+        try:
+            return from_user(function(*map(to_user, given)))
+        except CypherError:
+            raise
+        except Exception as problem:  # whatever a user's code raises is the failure of the call
+            raise function_failed(parsed.name, type(problem).__name__, str(problem)) from problem
 
     return Function(parsed, call, null_in_null_out=False)

@@ -1,7 +1,8 @@
 """Columns: equally long vectors of Cypher values, typed where the values are.
 
-Storage hands out property columns, the engine computes with them, results leave as them. A typed column keeps its values in
-one NumPy array and its nulls in a mask; `Objects` holds anything, as Python values, for Cypher is dynamically typed.
+Storage hands out property columns, the engine computes with them, results leave as them. A typed column keeps its
+values in one NumPy array and its nulls in a mask; `Objects` holds anything, as Python values, for Cypher is
+dynamically typed.
 
 | class              | arrays                                                  | null is            |
 |--------------------|---------------------------------------------------------|--------------------|
@@ -15,7 +16,8 @@ one NumPy array and its nulls in a mask; `Objects` holds anything, as Python val
 | Paths              | starts int64[n], offsets, relationships, nodes          | starts[i] = -1     |
 | Objects            | values object[n]                                        | None               |
 
-Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a column.
+Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a
+column.
 """
 
 from __future__ import annotations

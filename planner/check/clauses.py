@@ -187,8 +187,9 @@ def _check_clause(
         case ast.FinishClause() | ast.UseClause():
             pass
         case ast.UnwindClause(expression=expression, variable=variable):
+            types = type_of(check, expression, scope, PROJECTED)
             forbid_aggregates(check, expression)
-            check.declare(variable, _elements(type_of(check, expression, scope, PROJECTED)), scope)
+            check.declare(variable, _elements(types), scope)
         case ast.CallSubquery():
             _check_call(check, clause, scope)
         case ast.CallProcedure():

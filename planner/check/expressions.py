@@ -159,9 +159,10 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             return _map_projection(check, expression, scope, place)
         case ast.PatternExpression(pattern=pattern):
             check_pattern_expression(check, pattern, scope)
-            if not place.truth:
-                check.later(check.error(_NO_PATTERN, expression.span.start))
-            return BOOLEANS
+            if place.truth:
+                return BOOLEANS
+            check.later(check.error(_NO_PATTERN, expression.span.start))
+            return list_spec(exactly(PATH))
         case ast.ShortestPathExpression(pattern=pattern):
             check_pattern_expression(check, pattern, scope)
             return list_spec(exactly(PATH)) if pattern.every else exactly(PATH)
@@ -288,7 +289,6 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
         for argument in call.arguments:
             nested = functions.aggregates_in(check, argument)
             if nested:
-                type_of(check, argument, scope, place.value)
                 message = "Can't use aggregate functions inside of aggregate functions."
                 raise check.error(message, nested[0].span.start)
     if name == "normalize" and len(call.arguments) == 2 and isinstance(call.arguments[1], ast.Variable):
@@ -377,6 +377,8 @@ def _over_list(
 ) -> TypeSpec:
     if isinstance(node, ast.Reduce):
         return _reduce(check, node, scope, place)
+    if isinstance(node, ast.Quantifier) and node.predicate is None:
+        raise check.error(f"{node.kind}(...) requires a WHERE predicate", node.span.start)
     source = type_of(check, node.source, scope, place.value)
     lists = check.expect(LISTS, source, node.source)
     inner = scope.inner()

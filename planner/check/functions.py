@@ -88,12 +88,12 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     if name == "timestamp" and call.arguments:
         return _timestamp(check, call)
     signature = check.catalogue.function(name)
+    if call.distinct and not is_aggregate(check, call):
+        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
     if signature is None:
         return ALL
     if from_registry(signature):
         return _registry_call(check, call, signature, arguments) if check.resolved else ALL
-    if call.distinct and not is_aggregate(check, call):
-        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
     _check_count(check, call, signature)
     own = _own_rule(check, call, name, arguments)
     if own is not None:

@@ -37,11 +37,10 @@ def check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
     if clause.mode is not None:
         offset = after(clause.span.start + len("MATCH"), check.text)
         raise check.error(f"Match modes such as `{clause.mode}` are not supported yet.", offset)
+    _check_quantified_names(check, clause.patterns, frozenset(scope.visible()))
     for part in clause.patterns:
         _check_part(check, part)
     _check_selectors(check, clause.patterns)
-    before = frozenset(scope.visible())
-    _check_quantified_names(check, clause.patterns, before)
     for part in clause.patterns:
         _declare_part(check, part, scope)
     for part in clause.patterns:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hoplite.errors import INTERNAL, cypher_error
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in, is_aggregate
-from hoplite.planner.check.positions import position
 from hoplite.planner.check.render import source
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
@@ -22,6 +22,7 @@ from hoplite.planner.check.typespec import TypeSpec, exactly
 from hoplite.planner.types import INTEGER
 
 _INTEGERS = exactly(INTEGER)
+_UNKNOWN_ERROR = "Neo.DatabaseError.General.UnknownError"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,13 @@ def _require_aliases(check: Check, projection: ast.Projection, rule: str) -> Non
 
 def _columns(check: Check, projection: ast.Projection, types: list[TypeSpec], scope: Scope) -> dict[str, TypeSpec]:
     columns: dict[str, TypeSpec] = {}
-    if projection.star:
-        columns.update(sorted(scope.names.items()))
+    named = {item.name for item in projection.items}
+    if projection.star:  # an item may take the place of a variable
+        columns.update((name, types) for name, types in sorted(scope.names.items()) if name not in named)
     for item, item_types in zip(projection.items, types, strict=True):
-        if item.name in columns and not (projection.star and item.name in scope.names and _is_itself(item)):
-            start = projection.span.start if projection.star else projection.items[0].expression
-            offset = start if isinstance(start, int) else position(start, check.text)
-            raise check.error("Multiple result columns with the same name are not supported", offset)
+        if item.name in columns:
+            first = next(other for other in projection.items if other.name == item.name)
+            raise check.error("Multiple result columns with the same name are not supported", first.span.start)
         columns[item.name] = item_types
     return columns
 
@@ -196,7 +197,9 @@ def check_count(check: Check, expression: ast.Expression, keyword: str, kind: st
             message = f"It is not allowed to use patterns in the expression for {keyword}, {static}"
             raise check.error_at(message, expression)
         if isinstance(node, ast.Variable):
-            raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", expression)
+            raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", node)
+        if isinstance(node, ast.CountStar):
+            raise cypher_error(_UNKNOWN_ERROR, "Failed to evaluate expression CountStar()", INTERNAL)
     types = type_of(check, expression, Scope(), VALUE)
     literal, shown = _literal_value(check, expression)
     if literal is not _NOT_A_LITERAL:

@@ -148,7 +148,9 @@ def relationship(part: ast.RelationshipPattern, text: str, hops: ast.Hops | None
     body = f"-[{inside}]-" if inside else "--"
     left = "<" if part.direction is ast.Direction.INCOMING else ""
     right = ">" if part.direction is ast.Direction.OUTGOING else ""
-    return f"{left}{body}{right}{quantifier(part.repetition)}"
+    if part.repetition is not None:
+        return f" ((){left}{body}{right}()){quantifier(part.repetition)} "
+    return f"{left}{body}{right}"
 
 
 def _hops(hops: ast.Hops) -> str:

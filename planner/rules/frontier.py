@@ -3,10 +3,11 @@
     Distinct b                                   Distinct b
       VarLengthExpand (a)-[*1..3]->(b)     =>      VarLengthExpand(Pruning) (a)-[*1..3]->(b)
 
-Trails are enumerated unless it is proven that only their ends matter: going down from the first operator that is blind
-to duplicates (DISTINCT, min, max, count(DISTINCT), EXISTS), no operator may count rows, and neither the relationships nor
-anything made of them may be used. Where no variable below is used above either, all starts share one frontier. Relationships
-that the same MATCH has bound before by single-relationship patterns are taken out of each row's frontier.
+Trails are enumerated unless it is proven that only their ends matter: going down from the first operator that is
+blind to duplicates (DISTINCT, min, max, count(DISTINCT), EXISTS), no operator may count rows, and neither the
+relationships nor anything made of them may be used. Where no variable below is used above either, all starts share
+one frontier. Relationships that the same MATCH has bound before by single-relationship patterns are taken out of
+each row's frontier.
 """
 
 from __future__ import annotations

@@ -1,0 +1,390 @@
+"""apoc.coll.*: functions of lists. Elements are equal as in grouping: 1 and 1.0 are one, and so are two nulls."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Hashable
+from typing import Any
+
+from hoplite.engine.functions.apoc import apoc_function
+from hoplite.values.order import group_key, sort_key
+
+Items = list[Any] | None
+
+
+def _distinct(values: Items) -> dict[Hashable, Any]:
+    """The first of each group of equal elements, by its key."""
+    found: dict[Hashable, Any] = {}
+    for value in values or ():
+        found.setdefault(group_key(value), value)
+    return found
+
+
+def _counts(values: Items) -> list[tuple[Any, int]]:
+    counts: dict[Hashable, int] = {}
+    first: dict[Hashable, Any] = {}
+    for value in values or ():
+        key = group_key(value)
+        first.setdefault(key, value)
+        counts[key] = counts.get(key, 0) + 1
+    return [(first[key], count) for key, count in counts.items()]
+
+
+# --- sets ---
+
+
+@apoc_function("apoc.coll.toSet(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the list without repeated elements.")
+def to_set(values: Items) -> Items:
+    """`[1, 1, 2]` becomes `[1, 2]`."""
+    return None if values is None else list(_distinct(values).values())
+
+
+@apoc_function(
+    "apoc.coll.intersection(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the distinct elements that both lists have.",
+)
+def intersection(first: Items, second: Items) -> list[Any]:
+    """In the order of the first list."""
+    others = _distinct(second)
+    return [value for key, value in _distinct(first).items() if key in others]
+
+
+@apoc_function(
+    "apoc.coll.union(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the distinct elements of both lists.",
+)
+def union(first: Items, second: Items) -> list[Any]:
+    """A missing list counts as an empty one."""
+    return list(_distinct([*(first or ()), *(second or ())]).values())
+
+
+@apoc_function(
+    "apoc.coll.unionAll(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the elements of both lists, repeated ones too.",
+)
+def union_all(first: Items, second: Items) -> list[Any]:
+    """One after the other."""
+    return [*(first or ()), *(second or ())]
+
+
+@apoc_function(
+    "apoc.coll.subtract(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the distinct elements of the first list that the second does not have.",
+)
+def subtract(first: Items, second: Items) -> Items:
+    """A set difference."""
+    others = _distinct(second)
+    return None if first is None else [value for key, value in _distinct(first).items() if key not in others]
+
+
+@apoc_function(
+    "apoc.coll.removeAll(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the first list without the elements that the second has.",
+)
+def remove_all(first: Items, second: Items) -> Items:
+    """Repeated elements stay."""
+    others = _distinct(second)
+    return None if first is None else [value for value in first if group_key(value) not in others]
+
+
+@apoc_function(
+    "apoc.coll.disjunction(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the elements that only one of the lists has.",
+)
+def disjunction(first: Items, second: Items) -> list[Any]:
+    """A symmetric difference."""
+    left, right = _distinct(first), _distinct(second)
+    alone = [value for key, value in left.items() if key not in right]
+    return alone + [value for key, value in right.items() if key not in left]
+
+
+# --- questions ---
+
+
+@apoc_function(
+    "apoc.coll.contains(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether the list has the value."
+)
+def contains(values: Items, value: Any) -> bool:
+    """Null is never looked for."""
+    return value is not None and group_key(value) in _distinct(values)
+
+
+@apoc_function(
+    "apoc.coll.containsAll(coll1 :: LIST<ANY>, coll2 :: LIST<ANY>) :: BOOLEAN",
+    "Returns whether the first list has every element of the second.",
+)
+def contains_all(first: Items, second: Items) -> bool:
+    """Every list has all elements of an empty one."""
+    return first is not None and second is not None and _distinct(second).keys() <= _distinct(first).keys()
+
+
+@apoc_function("apoc.coll.containsDuplicates(coll :: LIST<ANY>) :: BOOLEAN", "Returns whether an element is repeated.")
+def contains_duplicates(values: Items) -> bool:
+    """False for null."""
+    return values is not None and len(_distinct(values)) < len(values)
+
+
+@apoc_function("apoc.coll.different(coll :: LIST<ANY>) :: BOOLEAN", "Returns whether no element is repeated.")
+def different(values: Items) -> bool:
+    """False for null."""
+    return values is not None and len(_distinct(values)) == len(values)
+
+
+@apoc_function(
+    "apoc.coll.isEqualCollection(coll :: LIST<ANY>, values :: LIST<ANY>) :: BOOLEAN",
+    "Returns whether both lists have the same elements, equally often, in any order.",
+)
+def is_equal_collection(first: Items, second: Items) -> bool:
+    """Two missing lists are equal."""
+    left = {group_key(value): count for value, count in _counts(first)}
+    return left == {group_key(value): count for value, count in _counts(second)}
+
+
+@apoc_function(
+    "apoc.coll.indexOf(coll :: LIST<ANY>, value :: ANY) :: INTEGER", "Returns the first place of the value, or -1."
+)
+def index_of(values: Items, value: Any) -> int:
+    """Places count from 0."""
+    wanted = group_key(value)
+    return next((place for place, item in enumerate(values or ()) if group_key(item) == wanted), -1)
+
+
+@apoc_function(
+    "apoc.coll.occurrences(coll :: LIST<ANY>, item :: ANY) :: INTEGER", "Returns how often the list has the item."
+)
+def occurrences(values: Items, item: Any) -> int:
+    """0 for null."""
+    wanted = group_key(item)
+    return sum(group_key(value) == wanted for value in values or ())
+
+
+@apoc_function(
+    "apoc.coll.frequencies(coll :: LIST<ANY>) :: LIST<ANY>", "Returns each element with its count, as {item, count}."
+)
+def frequencies(values: Items) -> list[dict[str, Any]]:
+    """In order of first appearance."""
+    return [{"item": value, "count": count} for value, count in _counts(values)]
+
+
+@apoc_function("apoc.coll.duplicates(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements that are repeated.")
+def duplicates(values: Items) -> list[Any]:
+    """Each of them once."""
+    return [value for value, count in _counts(values) if count > 1]
+
+
+@apoc_function(
+    "apoc.coll.duplicatesWithCount(coll :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the elements that are repeated with their counts, as {item, count}.",
+)
+def duplicates_with_count(values: Items) -> list[dict[str, Any]]:
+    """In order of first appearance."""
+    return [{"item": value, "count": count} for value, count in _counts(values) if count > 1]
+
+
+# --- numbers ---
+
+
+@apoc_function("apoc.coll.sum(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the sum of the numbers.")
+def total(values: Items) -> float | None:
+    """Null for an empty list."""
+    return float(sum(values)) if values else None
+
+
+@apoc_function("apoc.coll.sumLongs(coll :: LIST<INTEGER | FLOAT>) :: INTEGER", "Returns the sum of the whole parts.")
+def total_of_integers(values: Items) -> int | None:
+    """Null for an empty list."""
+    return sum(map(int, values)) if values else None
+
+
+@apoc_function("apoc.coll.avg(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the average of the numbers.")
+def average(values: Items) -> float | None:
+    """Null for an empty list."""
+    return sum(values) / len(values) if values else None
+
+
+@apoc_function(
+    "apoc.coll.stdev(list :: LIST<INTEGER | FLOAT>, isBiasCorrected = true :: BOOLEAN) :: INTEGER | FLOAT",
+    "Returns the standard deviation of a sample, or of a population where isBiasCorrected is false.",
+)
+def deviation(values: Items, corrected: bool) -> int | float | None:
+    """A whole result is an integer."""
+    if not values:
+        return None
+    mean = math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    result = math.sqrt(squares / max(len(values) - bool(corrected), 1))
+    return int(result) if result.is_integer() else result
+
+
+@apoc_function(
+    "apoc.coll.runningTotal(list :: LIST<INTEGER | FLOAT>) :: LIST<ANY>", "Returns the sums of the elements so far."
+)
+def running_total(values: Items) -> Items:
+    """`[1, 2, 3]` becomes `[1, 3, 6]`."""
+    return None if values is None else list(itertools.accumulate(values))
+
+
+@apoc_function("apoc.coll.max(values :: LIST<ANY>) :: ANY", "Returns the largest element.")
+def largest(values: Items) -> Any:
+    """Nulls are passed over."""
+    return max((value for value in values or () if value is not None), key=sort_key, default=None)
+
+
+@apoc_function("apoc.coll.min(values :: LIST<ANY>) :: ANY", "Returns the smallest element.")
+def smallest(values: Items) -> Any:
+    """Nulls are passed over."""
+    return min((value for value in values or () if value is not None), key=sort_key, default=None)
+
+
+# --- order and shape ---
+
+
+@apoc_function("apoc.coll.sort(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements in ascending order.")
+def sort(values: Items) -> list[Any]:
+    """An empty list for null."""
+    return sorted(values or (), key=sort_key)
+
+
+@apoc_function(
+    "apoc.coll.sortMaps(list :: LIST<MAP>, prop :: STRING) :: LIST<ANY>",
+    "Returns the maps in descending order of a key, in ascending order where the key is written ^key.",
+)
+def sort_maps(values: Items, key: str) -> Items:
+    """Equal ones keep their order."""
+    if values is None:
+        return None
+    name = key.removeprefix("^")
+    return sorted(values, key=lambda value: sort_key(value.get(name)), reverse=name == key)
+
+
+@apoc_function("apoc.coll.shuffle(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements in random order.")
+def shuffle(values: Items) -> list[Any]:
+    """An empty list for null."""
+    return random.sample(values, len(values)) if values else []
+
+
+@apoc_function("apoc.coll.randomItem(coll :: LIST<ANY>) :: ANY", "Returns a random element.")
+def random_item(values: Items) -> Any:
+    """Null for an empty list."""
+    return random.choice(values) if values else None
+
+
+@apoc_function(
+    "apoc.coll.flatten(coll :: LIST<ANY>, recursive = false :: BOOLEAN) :: LIST<ANY>",
+    "Returns the elements of the lists in the list; of lists within those too where recursive is true.",
+)
+def flatten(values: Items, recursive: bool) -> Items:
+    """`[[1], [2]]` becomes `[1, 2]`."""
+    if values is None:
+        return None
+    flat: list[Any] = []
+    for value in values:
+        if isinstance(value, list):
+            flat += (flatten(value, True) or []) if recursive else value
+        else:
+            flat.append(value)
+    return flat
+
+
+@apoc_function(
+    "apoc.coll.pairs(list :: LIST<ANY>) :: LIST<ANY>", "Returns each element with the next, the last with null."
+)
+def pairs(values: Items) -> Items:
+    """`[1, 2]` becomes `[[1, 2], [2, null]]`."""
+    return None if values is None else [list(pair) for pair in itertools.pairwise([*values, None])]
+
+
+@apoc_function("apoc.coll.pairsMin(list :: LIST<ANY>) :: LIST<ANY>", "Returns each element but the last with the next.")
+def pairs_min(values: Items) -> Items:
+    """`[1, 2, 3]` becomes `[[1, 2], [2, 3]]`."""
+    return None if values is None else [list(pair) for pair in itertools.pairwise(values)]
+
+
+@apoc_function(
+    "apoc.coll.zip(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>", "Returns the elements of both lists in pairs."
+)
+def zip_lists(first: Items, second: Items) -> Items:
+    """As long as the first list."""
+    if first is None or second is None:
+        return None
+    return [[value, second[place] if place < len(second) else None] for place, value in enumerate(first)]
+
+
+@apoc_function(
+    "apoc.coll.partition(coll :: LIST<ANY>, batchSize :: INTEGER) :: LIST<ANY>",
+    "Returns the list cut into lists of a size; the last may be shorter.",
+)
+def partition(values: Items, size: int) -> list[Any]:
+    """An empty list for null."""
+    return [values[start : start + size] for start in range(0, len(values), size)] if values else []
+
+
+@apoc_function(
+    "apoc.coll.combinations(coll :: LIST<ANY>, minSelect :: INTEGER, maxSelect = -1 :: INTEGER) :: LIST<ANY>",
+    "Returns all choices of between minSelect and maxSelect elements.",
+)
+def combinations(values: Items, least: int, most: int) -> list[Any]:
+    """In the order of the list."""
+    sizes = range(least, (least if most == -1 else most) + 1)
+    return [list(choice) for size in sizes for choice in itertools.combinations(values or (), size)]
+
+
+@apoc_function(
+    "apoc.coll.dropDuplicateNeighbors(list :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the list without elements that repeat the one before.",
+)
+def drop_duplicate_neighbors(values: Items) -> Items:
+    """`[1, 1, 2, 1]` becomes `[1, 2, 1]`."""
+    return None if values is None else [next(group) for _, group in itertools.groupby(values, key=group_key)]
+
+
+@apoc_function(
+    "apoc.coll.insert(coll :: LIST<ANY>, index :: INTEGER, value :: ANY) :: LIST<ANY>",
+    "Returns the list with a value inserted at a place.",
+)
+def insert(values: Items, index: int, value: Any) -> Items:
+    """A place outside the list changes nothing."""
+    return insert_all(values, index, [value])
+
+
+@apoc_function(
+    "apoc.coll.insertAll(coll :: LIST<ANY>, index :: INTEGER, values :: LIST<ANY>) :: LIST<ANY>",
+    "Returns the list with values inserted at a place.",
+)
+def insert_all(values: Items, index: int, new: list[Any]) -> Items:
+    """A place outside the list changes nothing."""
+    if values is None or not 0 <= index <= len(values):
+        return values
+    return [*values[:index], *new, *values[index:]]
+
+
+@apoc_function(
+    "apoc.coll.remove(coll :: LIST<ANY>, index :: INTEGER, length = 1 :: INTEGER) :: LIST<ANY>",
+    "Returns the list without so many elements from a place on.",
+)
+def remove(values: Items, index: int, length: int) -> Items:
+    """A place outside the list changes nothing."""
+    if values is None or not 0 <= index < len(values):
+        return values
+    return values[:index] + values[index + length :]
+
+
+@apoc_function(
+    "apoc.coll.set(coll :: LIST<ANY>, index :: INTEGER, value :: ANY) :: LIST<ANY>",
+    "Returns the list with another value at a place.",
+)
+def set_item(values: Items, index: int, value: Any) -> Items:
+    """A place outside the list changes nothing."""
+    if values is None or value is None or not 0 <= index < len(values):
+        return values
+    return [*values[:index], value, *values[index + 1 :]]
+
+
+@apoc_function(
+    "apoc.coll.fill(item :: STRING, count :: INTEGER) :: LIST<ANY>", "Returns a list of one item so many times."
+)
+def fill(item: Any, count: int) -> list[Any]:
+    """`fill('a', 2)` is `['a', 'a']`."""
+    return [item] * count

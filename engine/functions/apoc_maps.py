@@ -1,0 +1,459 @@
+"""apoc.map.*, apoc.convert.*, apoc.any.* and apoc.meta.cypher.*: functions of maps, and of what can be read as one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
+from hoplite.engine.functions.strings import string_of
+from hoplite.errors import CypherError
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.order import equals
+from hoplite.values.spatial import Point
+from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+
+Map = dict[str, Any] | None
+
+
+def _illegal_argument(function: str, message: str) -> CypherError:
+    return function_failed(function, "java.lang.IllegalArgumentException", message)
+
+
+# --- building maps ---
+
+
+@apoc_function("apoc.map.merge(map1 :: MAP, map2 :: MAP) :: MAP", "Returns both maps as one; the second decides.")
+def merge(first: Map, second: Map) -> dict[str, Any]:
+    """A missing map counts as an empty one."""
+    return {**(first or {}), **(second or {})}
+
+
+@apoc_function("apoc.map.mergeList(maps :: LIST<MAP>) :: MAP", "Returns all maps as one; the last decides.")
+def merge_list(maps: list[Map] | None) -> dict[str, Any]:
+    """Missing maps count as empty ones."""
+    return {key: value for one in maps or () for key, value in (one or {}).items()}
+
+
+@apoc_function("apoc.map.fromPairs(pairs :: LIST<LIST<ANY>>) :: MAP", "Returns a map of [key, value] pairs.")
+def from_pairs(pairs: list[list[Any]] | None) -> dict[str, Any]:
+    """`[['a', 1]]` becomes `{a: 1}`."""
+    return {str(string_of(key)): value for key, value in pairs or ()}
+
+
+@apoc_function(
+    "apoc.map.fromLists(keys :: LIST<STRING>, values :: LIST<ANY>) :: MAP", "Returns a map of keys and values."
+)
+def from_lists(keys: list[str] | None, values: list[Any] | None) -> Map:
+    """Null where the lists are not equally long."""
+    if keys is None or values is None or len(keys) != len(values):
+        return None
+    return dict(zip(keys, values, strict=True))
+
+
+@apoc_function("apoc.map.fromValues(values :: LIST<ANY>) :: MAP", "Returns a map of alternating keys and values.")
+def from_values(values: list[Any] | None) -> dict[str, Any]:
+    """`['a', 1]` becomes `{a: 1}`."""
+    items = values or []
+    return {str(string_of(key)): value for key, value in zip(items[::2], items[1::2], strict=False)}
+
+
+@apoc_function(
+    "apoc.map.groupBy(maps :: LIST<ANY>, key :: STRING) :: MAP",
+    "Returns the maps by the value of a key; the last decides.",
+)
+def group_by(maps: list[Map] | None, key: str) -> dict[str, Any]:
+    """Maps without the key are left out."""
+    return {str(string_of(one[key])): one for one in maps or () if one and one.get(key) is not None}
+
+
+@apoc_function(
+    "apoc.map.groupByMulti(maps :: LIST<ANY>, key :: STRING) :: MAP", "Returns lists of maps by the value of a key."
+)
+def group_by_multi(maps: list[Map] | None, key: str) -> dict[str, list[Any]]:
+    """Maps without the key are left out."""
+    groups: dict[str, list[Any]] = {}
+    for one in maps or ():
+        if one and one.get(key) is not None:
+            groups.setdefault(str(string_of(one[key])), []).append(one)
+    return groups
+
+
+# --- changing maps ---
+
+
+@apoc_function(
+    "apoc.map.clean(map :: MAP, keys :: LIST<STRING>, values :: LIST<ANY>) :: MAP",
+    "Returns the map without these keys, without these values and without nulls.",
+)
+def clean(one: Map, keys: list[str] | None, values: list[Any] | None) -> dict[str, Any]:
+    """What is left."""
+    return {
+        key: value
+        for key, value in (one or {}).items()
+        if value is not None
+        and key not in (keys or ())
+        and not any(equals(value, other) is True for other in values or ())
+    }
+
+
+@apoc_function("apoc.map.setKey(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
+@apoc_function("apoc.map.setEntry(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
+def set_key(one: Map, key: str, value: Any) -> dict[str, Any]:
+    """A missing map counts as an empty one."""
+    return {**(one or {}), key: value}
+
+
+@apoc_function(
+    "apoc.map.removeKey(map :: MAP, key :: STRING, config = {} :: MAP) :: MAP", "Returns the map without a key."
+)
+def remove_key(one: Map, key: str, config: Map) -> Map:
+    """Deeply, where config.recursive is true."""
+    return remove_keys(one, [key], config)
+
+
+@apoc_function(
+    "apoc.map.removeKeys(map :: MAP, keys :: LIST<STRING>, config = {} :: MAP) :: MAP", "Returns the map without keys."
+)
+def remove_keys(one: Map, keys: list[str] | None, config: Map) -> Map:
+    """Deeply, where config.recursive is true."""
+    if one is None:
+        return None
+    kept = {key: value for key, value in one.items() if key not in (keys or ())}
+    if not (config or {}).get("recursive"):
+        return kept
+    return {key: remove_keys(value, keys, config) if isinstance(value, dict) else value for key, value in kept.items()}
+
+
+@apoc_function(
+    "apoc.map.flatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns nested maps as one, their keys joined."
+)
+def flatten(one: Map, delimiter: str) -> dict[str, Any]:
+    """`{a: {b: 1}}` becomes `` {`a.b`: 1} ``."""
+    flat: dict[str, Any] = {}
+    for key, value in (one or {}).items():
+        if isinstance(value, dict):
+            flat.update({f"{key}{delimiter}{inner}": item for inner, item in flatten(value, delimiter).items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+# --- reading maps ---
+
+
+def _missing_key(function: str, one: Map, key: str) -> CypherError:
+    return _illegal_argument(function, f"Key {key} is not of one of the existing keys [{', '.join(one or {})}]")
+
+
+@apoc_function(
+    "apoc.map.get(map :: MAP, key :: STRING, value = null :: ANY, fail = true :: BOOLEAN) :: ANY",
+    "Returns the value of a key, or another value; fails without either unless told not to.",
+)
+def get(one: Map, key: str, default: Any, fail: bool) -> Any:
+    """`get({a: 1}, 'b', 7)` is 7."""
+    if fail and key not in (one or {}) and default is None:
+        raise _missing_key("apoc.map.get", one, key)
+    return (one or {}).get(key, default)
+
+
+@apoc_function(
+    "apoc.map.mget(map :: MAP, keys :: LIST<STRING>, values = [] :: LIST<ANY>, fail = true :: BOOLEAN) :: LIST<ANY>",
+    "Returns the values of several keys.",
+)
+def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> list[Any]:
+    """With a default for each key."""
+    given = [*(defaults or ()), *([None] * len(keys or ()))]
+    return [get(one, key, given[place], fail) for place, key in enumerate(keys or ())]
+
+
+@apoc_function(
+    "apoc.map.submap(map :: MAP, keys :: LIST<STRING>, values = [] :: LIST<ANY>, fail = true :: BOOLEAN) :: MAP",
+    "Returns the map with no other keys than these.",
+)
+def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> dict[str, Any]:
+    """With a default for each key."""
+    return dict(zip(keys or (), get_many(one, keys, defaults, fail), strict=True))
+
+
+@apoc_function(
+    "apoc.map.values(map :: MAP, keys = [] :: LIST<STRING>, addNullsForMissing = false :: BOOLEAN) :: LIST<ANY>",
+    "Returns the values of these keys.",
+)
+def values(one: Map, keys: list[str] | None, add_nulls: bool) -> list[Any] | None:
+    """Missing keys are left out, or give nulls."""
+    if one is None:
+        return None
+    return [one.get(key) for key in keys or () if add_nulls or key in one]
+
+
+@apoc_function(
+    "apoc.map.sortedProperties(map :: MAP, ignoreCase = true :: BOOLEAN) :: LIST<ANY>",
+    "Returns the [key, value] pairs of a map, sorted by key.",
+)
+def sorted_properties(one: Map, ignore_case: bool) -> list[list[Any]]:
+    """Upper and lower case are alike, unless told otherwise."""
+    by_key = sorted((one or {}).items(), key=lambda entry: entry[0].lower() if ignore_case else entry[0])
+    return [[key, value] for key, value in by_key]
+
+
+@apoc_function(
+    "apoc.any.property(object :: ANY, key :: STRING) :: ANY",
+    "Returns a property of an entity or a map.",
+    needs_context=True,
+)
+def any_property(context: Execution, thing: Any, key: str) -> Any:
+    """Null for null."""
+    found = any_properties(context, thing, None)
+    return None if found is None else found.get(key)
+
+
+@apoc_function(
+    "apoc.any.properties(object :: ANY, keys = null :: LIST<STRING>) :: MAP",
+    "Returns the properties of an entity or a map, or some of them.",
+    needs_context=True,
+)
+def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Map:
+    """Null for null."""
+    match thing:
+        case dict():
+            found = thing
+        case NodeRef() | RelationshipRef():
+            found = properties_of(context, thing)
+        case _:
+            return None
+    return found if keys is None else {key: found[key] for key in keys if key in found}
+
+
+# --- JSON ---
+
+
+@apoc_function("apoc.convert.toJson(value :: ANY) :: STRING", "Writes a value as JSON.", needs_context=True)
+def to_json(context: Execution, value: Any) -> str:
+    """Nodes and relationships become objects with id, type, labels, properties."""
+    return json.dumps(_plain(context, value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(context: Execution, value: Any) -> Any:
+    """A value as JSON has them."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list():
+            return [_plain(context, item) for item in value]
+        case dict():
+            return {key: _plain(context, item) for key, item in value.items()}
+        case NodeRef():
+            node: dict[str, Any] = {"id": str(public_id(context, value)), "type": "node"}
+            names = labels(context, value)
+            node |= {"labels": names} if names else {}
+            held = properties_of(context, value)
+            return node | ({"properties": _plain(context, held)} if held else {})
+        case RelationshipRef():
+            start, end = (int(side[0]) for side in context.graph.endpoints(np.array([value.id], np.int64)))
+            relationship: dict[str, Any] = {
+                "id": str(public_id(context, value)),
+                "type": "relationship",
+                "label": relationship_type(context, value),
+                "start": _plain(context, NodeRef(start)),
+                "end": _plain(context, NodeRef(end)),
+            }
+            held = properties_of(context, value)
+            return relationship | ({"properties": _plain(context, held)} if held else {})
+        case PathValue():
+            nodes, relationships = value.nodes, value.relationships
+            parts: list[Any] = [_plain(context, NodeRef(nodes[0]))]
+            for relationship_number, node_number in zip(relationships, nodes[1:], strict=True):
+                parts += [_plain(context, RelationshipRef(relationship_number)), _plain(context, NodeRef(node_number))]
+            return parts
+        case Point():
+            axes = ("longitude", "latitude", "height") if value.is_geographic else ("x", "y", "z")
+            return {"crs": value.crs} | dict(zip(axes, (*value.coordinates, None), strict=False))
+        case _:
+            return string_of(value)
+
+
+def _parsed(function: str, text: str | None, kind: type) -> Any:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise function_failed(function, "com.fasterxml.jackson.core.JsonParseException", str(problem)) from None
+    if value is not None and not isinstance(value, kind):
+        raise _illegal_argument(function, f"Not a JSON {'object' if kind is dict else 'list'}: {text}")
+    return value
+
+
+@apoc_function(
+    "apoc.convert.fromJsonMap(map :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: MAP",
+    "Reads a JSON object.",
+)
+def from_json_map(text: str | None, path: str, options: Any) -> Map:
+    """Null for null."""
+    found: Map = _parsed("apoc.convert.fromJsonMap", text, dict)
+    return found
+
+
+@apoc_function(
+    "apoc.convert.fromJsonList(list :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: LIST<ANY>",
+    "Reads a JSON list.",
+)
+def from_json_list(text: str | None, path: str, options: Any) -> list[Any] | None:
+    """Null for null."""
+    found: list[Any] | None = _parsed("apoc.convert.fromJsonList", text, list)
+    return found
+
+
+@apoc_function("apoc.convert.toList(value :: ANY) :: LIST<ANY>", "Returns a value as a list.")
+def to_list(value: Any) -> list[Any] | None:
+    """A single value becomes a list of one."""
+    return value if value is None or isinstance(value, list) else [value]
+
+
+@apoc_function(
+    "apoc.convert.toMap(map :: ANY) :: MAP", "Returns a map, or the properties of an entity.", needs_context=True
+)
+def to_map(context: Execution, value: Any) -> Map:
+    """Null for anything else."""
+    return any_properties(context, value, None)
+
+
+# --- types ---
+
+_TYPES: dict[type, str] = {
+    bool: "BOOLEAN",
+    int: "INTEGER",
+    float: "FLOAT",
+    str: "STRING",
+    dict: "MAP",
+    Date: "DATE",
+    DateTime: "DATE_TIME",
+    LocalDateTime: "LOCAL_DATE_TIME",
+    Time: "TIME",
+    LocalTime: "LOCAL_TIME",
+    Duration: "DURATION",
+    Point: "POINT",
+    NodeRef: "NODE",
+    RelationshipRef: "RELATIONSHIP",
+    PathValue: "PATH",
+    type(None): "NULL",
+}
+
+
+@apoc_function("apoc.meta.cypher.type(value :: ANY) :: STRING", "Returns the name of a value's type.")
+def cypher_type(value: Any) -> str:
+    """`INTEGER`, `LIST OF STRING`."""
+    if not isinstance(value, list):
+        return _TYPES[type(value)]
+    members = {cypher_type(item) for item in value}
+    return f"LIST OF {members.pop() if len(members) == 1 else 'ANY'}"
+
+
+@apoc_function(
+    "apoc.meta.cypher.isType(value :: ANY, type :: STRING) :: BOOLEAN", "Returns whether a value is of the type."
+)
+def is_cypher_type(value: Any, name: str) -> bool:
+    """Upper and lower case are alike."""
+    return cypher_type(value) == (name or "").upper()
+
+
+@apoc_function(
+    "apoc.meta.cypher.types(props :: ANY) :: MAP", "Returns the names of the types of properties.", needs_context=True
+)
+def cypher_types(context: Execution, thing: Any) -> Map:
+    """Of a map or an entity."""
+    found = any_properties(context, thing, None)
+    return {key: cypher_type(value) for key, value in (found or {}).items()}
+
+
+# --- nodes ---
+
+
+def _types_and_sides(text: str | None) -> list[tuple[str | None, bool, bool]]:
+    """`'KNOWS>|<LIKES|WORKS'` as (type, outgoing, incoming)."""
+    parts = [part.strip() for part in (text or "").split("|") if part.strip()] or [""]
+    sides = []
+    for part in parts:
+        outgoing, incoming = part.endswith(">"), part.startswith("<")
+        either = outgoing == incoming
+        sides.append((part.strip("<>") or None, outgoing or either, incoming or either))
+    return sides
+
+
+def degree(
+    context: Execution, node: NodeRef | None, text: str | None, out: bool = True, into: bool = True
+) -> int | None:
+    """How many relationships a node has, of these types and directions."""
+    if node is None:
+        return None
+    graph, position, total = context.graph, np.array([node.id], np.int64), 0
+    for name, outgoing, incoming in _types_and_sides(text):
+        code = None if name is None else graph.type_code(name)
+        if name is not None and code is None:
+            continue
+        codes = None if code is None else (code,)
+        for wanted, side in ((outgoing and out, True), (incoming and into, False)):
+            total += int(graph.degree(position, side, codes)[0]) if wanted else 0
+    return total
+
+
+@apoc_function(
+    "apoc.node.degree(node :: NODE, relTypes =  :: STRING) :: INTEGER",
+    "Returns the degree of a node.",
+    needs_context=True,
+)
+def node_degree(context: Execution, node: NodeRef | None, text: str) -> int | None:
+    """Of some types and directions: `'KNOWS>|<LIKES'`."""
+    return degree(context, node, text)
+
+
+@apoc_function(
+    "apoc.node.degree.in(node :: NODE, relTypes =  :: STRING) :: INTEGER",
+    "Returns the number of relationships that lead to a node.",
+    needs_context=True,
+)
+def node_degree_in(context: Execution, node: NodeRef | None, text: str) -> int | None:
+    """Of some types."""
+    return degree(context, node, text, out=False)
+
+
+@apoc_function(
+    "apoc.node.degree.out(node :: NODE, relTypes =  :: STRING) :: INTEGER",
+    "Returns the number of relationships that lead from a node.",
+    needs_context=True,
+)
+def node_degree_out(context: Execution, node: NodeRef | None, text: str) -> int | None:
+    """Of some types."""
+    return degree(context, node, text, into=False)
+
+
+@apoc_function(
+    "apoc.node.relationship.exists(node :: NODE, relTypes =  :: STRING) :: BOOLEAN",
+    "Returns whether a node has such a relationship.",
+    needs_context=True,
+)
+def relationship_exists(context: Execution, node: NodeRef | None, text: str) -> bool | None:
+    """Of some types and directions."""
+    found = degree(context, node, text)
+    return None if found is None else found > 0
+
+
+@apoc_function(
+    "apoc.label.exists(node :: ANY, label :: STRING) :: BOOLEAN",
+    "Returns whether a node has the label.",
+    needs_context=True,
+)
+def label_exists(context: Execution, node: Any, label: str) -> bool:
+    """False for anything but a node."""
+    return isinstance(node, NodeRef) and label in labels(context, node)
+
+
+@apoc_function("apoc.version() :: STRING", "Returns the version of APOC whose answers are given.")
+def version() -> str:
+    """The version beside Neo4j's."""
+    return "5.26.12"

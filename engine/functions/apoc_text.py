@@ -1,0 +1,337 @@
+"""apoc.text.* and apoc.util.*: functions of text that Cypher itself does not have."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote_plus, unquote_plus
+
+from hoplite.engine.functions.apoc import apoc_function
+from hoplite.engine.functions.strings import string_of
+
+Text = str | None
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+
+
+def _of_text(signature: str, description: str, function: Callable[[str], Any]) -> None:
+    """Register a function of one text; null gives null."""
+    apoc_function(signature, description)(lambda text: None if text is None else function(text))
+
+
+def _of_two_texts(name: str, returns: str, description: str, function: Callable[[str, str], Any]) -> None:
+    """Register a function of two texts; a null gives null."""
+    apoc_function(f"apoc.text.{name}(text1 :: STRING, text2 :: STRING) :: {returns}", description)(
+        lambda first, second: None if first is None or second is None else function(first, second)
+    )
+
+
+# --- pieces ---
+
+
+@apoc_function("apoc.text.join(texts :: LIST<STRING>, delimiter :: STRING) :: STRING", "Joins texts with a delimiter.")
+def join(texts: list[Any] | None, delimiter: Text) -> Text:
+    """A null among the texts reads null."""
+    if texts is None or delimiter is None:
+        return None
+    return delimiter.join("null" if text is None else str(string_of(text)) for text in texts)
+
+
+@apoc_function(
+    "apoc.text.split(text :: STRING, regex :: STRING, limit = 0 :: INTEGER) :: LIST<ANY>",
+    "Splits a text at the matches of a regular expression, into so many parts at most.",
+)
+def split(text: Text, regex: Text, limit: int) -> list[str] | None:
+    """As Java's String.split: without a limit empty parts at the end are dropped."""
+    if text is None or regex is None or limit is None:
+        return None
+    parts: list[str] = re.split(regex, text, maxsplit=max(limit - 1, 0)) if limit != 1 else [text]
+    while limit == 0 and len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _java_replacement(replacement: str) -> str:
+    """A replacement of Java's (`$1`, `\\$`) as one of Python's."""
+    escaped = re.sub(r"\\(.)|\\", lambda found: f"\0{found.group(1) or ''}", replacement)
+    numbered = re.sub(r"(?<!\0)\$(\d)", r"\\g<\1>", escaped.replace("\\", r"\\"))
+    named = re.sub(r"(?<!\0)\$\{(\w+)\}", r"\\g<\1>", numbered)
+    return named.replace("\0", "")
+
+
+@apoc_function(
+    "apoc.text.replace(text :: STRING, regex :: STRING, replacement :: STRING) :: STRING",
+    "Replaces every match of a regular expression.",
+)
+@apoc_function(
+    "apoc.text.regreplace(text :: STRING, regex :: STRING, replacement :: STRING) :: STRING",
+    "Replaces every match of a regular expression.",
+)
+def replace(text: Text, regex: Text, replacement: Text) -> Text:
+    """Groups are $1, $2, ... in the replacement."""
+    if text is None or regex is None or replacement is None:
+        return None
+    return re.sub(regex, _java_replacement(replacement), text)
+
+
+@apoc_function(
+    "apoc.text.regexGroups(text :: STRING, regex :: STRING) :: LIST<ANY>",
+    "Returns every match of a regular expression with its groups.",
+)
+def regex_groups(text: Text, regex: Text) -> list[list[Text]]:
+    """The whole match comes first."""
+    if text is None or regex is None:
+        return []
+    return [[found.group(0), *found.groups()] for found in re.finditer(regex, text)]
+
+
+@apoc_function(
+    "apoc.text.indexOf(text :: STRING, lookup :: STRING, from = 0 :: INTEGER, to = -1 :: INTEGER) :: INTEGER",
+    "Returns the first place of a text in another between two places, or -1.",
+)
+def index_of(text: Text, lookup: Text, start: int, end: int) -> int | None:
+    """The end is not included; -1 is the end of the text."""
+    if text is None:
+        return None
+    return -1 if lookup is None else text.find(lookup, start, len(text) if end == -1 else end)
+
+
+@apoc_function(
+    "apoc.text.indexesOf(text :: STRING, lookup :: STRING, from = 0 :: INTEGER, to = -1 :: INTEGER) :: LIST<ANY>",
+    "Returns all places of a text in another between two places.",
+)
+def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | None:
+    """Matches may overlap."""
+    if text is None:
+        return None
+    last = len(text) if end == -1 else end
+    return [place for place in range(start, last) if lookup and text.startswith(lookup, place)]
+
+
+@apoc_function("apoc.text.repeat(item :: STRING, count :: INTEGER) :: STRING", "Returns a text so many times over.")
+def repeat(item: Text, count: int) -> Text:
+    """`repeat('ab', 2)` is `'abab'`."""
+    return None if item is None else item * count
+
+
+@apoc_function(
+    "apoc.text.lpad(text :: STRING, count :: INTEGER, delimiter =   :: STRING) :: STRING",
+    "Fills a text up on the left.",
+)
+def left_pad(text: Text, count: int, filler: str) -> Text:
+    """With spaces, if nothing else is given."""
+    return None if text is None else (filler or " ") * (count - len(text)) + text
+
+
+@apoc_function(
+    "apoc.text.rpad(text :: STRING, count :: INTEGER, delimiter =   :: STRING) :: STRING",
+    "Fills a text up on the right.",
+)
+def right_pad(text: Text, count: int, filler: str) -> Text:
+    """With spaces, if nothing else is given."""
+    return None if text is None else text + (filler or " ") * (count - len(text))
+
+
+@apoc_function(
+    "apoc.text.slug(text :: STRING, delimiter = - :: STRING) :: STRING", "Replaces white space with a delimiter."
+)
+def slug(text: Text, delimiter: str) -> Text:
+    """`slug('a b')` is `'a-b'`."""
+    return None if text is None else re.sub(r"[^\w]+", delimiter, text.strip())
+
+
+@apoc_function(
+    "apoc.text.format(text :: STRING, params :: LIST<ANY>, language = en :: STRING) :: STRING",
+    "Puts values into a text with the place holders of Java's String.format.",
+)
+def format_text(text: Text, params: list[Any] | None, language: str) -> Text:
+    """`%s`, `%d`, `%.2f` and the like."""
+    return None if text is None else text % tuple(params or ())
+
+
+# --- case ---
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(text)
+
+
+def _camel(text: str) -> str:
+    upper = "".join(word.capitalize() for word in _words(text))
+    return upper[:1].lower() + upper[1:]
+
+
+def _each_word(text: str, change: Callable[[str], str]) -> str:
+    return re.sub(r"\S+", lambda found: change(found.group(0)), text)
+
+
+_of_text(
+    "apoc.text.capitalize(text :: STRING) :: STRING",
+    "Turns the first letter to upper case.",
+    lambda text: text[:1].upper() + text[1:],
+)
+_of_text(
+    "apoc.text.capitalizeAll(text :: STRING) :: STRING",
+    "Turns the first letter of every word to upper case.",
+    lambda text: _each_word(text, lambda word: word[:1].upper() + word[1:]),
+)
+_of_text(
+    "apoc.text.decapitalize(text :: STRING) :: STRING",
+    "Turns the first letter to lower case.",
+    lambda text: text[:1].lower() + text[1:],
+)
+_of_text(
+    "apoc.text.decapitalizeAll(text :: STRING) :: STRING",
+    "Turns the first letter of every word to lower case.",
+    lambda text: _each_word(text, lambda word: word[:1].lower() + word[1:]),
+)
+_of_text("apoc.text.camelCase(text :: STRING) :: STRING", "Writes the words of a text likeThis.", _camel)
+_of_text(
+    "apoc.text.upperCamelCase(text :: STRING) :: STRING",
+    "Writes the words of a text LikeThis.",
+    lambda text: "".join(word.capitalize() for word in _words(text)),
+)
+_of_text(
+    "apoc.text.snakeCase(text :: STRING) :: STRING",
+    "Writes the words of a text like-this.",
+    lambda text: "-".join(word.lower() for word in _words(text)),
+)
+_of_text(
+    "apoc.text.toUpperCase(text :: STRING) :: STRING",
+    "Writes the words of a text LIKE_THIS.",
+    lambda text: "_".join(word.upper() for word in _words(text)),
+)
+_of_text("apoc.text.swapCase(text :: STRING) :: STRING", "Swaps upper and lower case.", str.swapcase)
+
+
+# --- comparing ---
+
+
+def _cleaned(text: str) -> str:
+    plain = unicodedata.normalize("NFD", text.translate(_GERMAN))
+    return "".join(character for character in plain if character.isalnum()).lower()
+
+
+def _levenshtein(first: str, second: str) -> int:
+    previous = list(range(len(second) + 1))
+    for row, here in enumerate(first, 1):
+        current = [row]
+        for column, there in enumerate(second, 1):
+            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (here != there)))
+        previous = current
+    return previous[-1]
+
+
+def _levenshtein_similarity(first: str, second: str) -> float:
+    longest = max(len(first), len(second))
+    return 1.0 if longest == 0 else 1.0 - _levenshtein(first, second) / longest
+
+
+def _jaro_winkler_distance(first: str, second: str) -> float:
+    """0 for equal texts, 1 for texts that have nothing in common."""
+    if not first and not second:
+        return 0.0
+    window = max(max(len(first), len(second)) // 2 - 1, 0)
+    free = [True] * len(second)
+    matches: list[str] = []
+    for place, character in enumerate(first):
+        for other in range(max(0, place - window), min(len(second), place + window + 1)):
+            if free[other] and second[other] == character:
+                free[other] = False
+                matches.append(character)
+                break
+    if not matches:
+        return 1.0
+    in_second = [second[place] for place, is_free in enumerate(free) if not is_free]
+    swaps = sum(a != b for a, b in zip(matches, in_second, strict=True)) / 2
+    count = len(matches)
+    jaro = (count / len(first) + count / len(second) + (count - swaps) / count) / 3
+    prefix = 0
+    for a, b in zip(first[:4], second[:4], strict=False):
+        if a != b:
+            break
+        prefix += 1
+    return 1.0 - (jaro + prefix * 0.1 * (1 - jaro) if jaro >= 0.7 else jaro)
+
+
+def _pairs_of(text: str) -> Counter[str]:
+    return Counter(word[place : place + 2] for word in text.lower().split() for place in range(len(word) - 1))
+
+
+def _sorensen_dice(first: str, second: str) -> float:
+    left, right = _pairs_of(first), _pairs_of(second)
+    size = left.total() + right.total()
+    return 2 * (left & right).total() / size if size else 0.0
+
+
+_of_text(
+    "apoc.text.clean(text :: STRING) :: STRING", "Strips a text of all but letters and digits, in lower case.", _cleaned
+)
+_of_two_texts(
+    "compareCleaned",
+    "BOOLEAN",
+    "Returns whether two texts are equal once cleaned.",
+    lambda a, b: _cleaned(a) == _cleaned(b),
+)
+_of_two_texts("levenshteinDistance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
+_of_two_texts("distance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
+_of_two_texts(
+    "levenshteinSimilarity",
+    "FLOAT",
+    "Returns 1 for equal texts, less for a larger Levenshtein distance.",
+    _levenshtein_similarity,
+)
+_of_two_texts("jaroWinklerDistance", "FLOAT", "Returns the Jaro-Winkler distance.", _jaro_winkler_distance)
+_of_two_texts(
+    "hammingDistance",
+    "INTEGER",
+    "Returns in how many places two texts of the same length differ.",
+    lambda a, b: sum(x != y for x, y in zip(a, b, strict=True)),
+)
+
+
+@apoc_function(
+    "apoc.text.sorensenDiceSimilarity(text1 :: STRING, text2 :: STRING, languageTag = en :: STRING) :: FLOAT",
+    "Returns the Sørensen-Dice coefficient of the pairs of letters.",
+)
+def sorensen_dice(first: Text, second: Text, language: str) -> float | None:
+    """Null for a missing text."""
+    return None if first is None or second is None else _sorensen_dice(first, second)
+
+
+# --- codes ---
+
+_of_text("apoc.text.urlencode(text :: STRING) :: STRING", "Encodes a text for a URL.", quote_plus)
+_of_text("apoc.text.urldecode(text :: STRING) :: STRING", "Decodes a text of a URL.", unquote_plus)
+_of_text(
+    "apoc.text.base64Encode(text :: STRING) :: STRING",
+    "Encodes a text with Base64.",
+    lambda text: base64.b64encode(text.encode()).decode(),
+)
+_of_text(
+    "apoc.text.base64Decode(text :: STRING) :: STRING",
+    "Decodes a text of Base64.",
+    lambda text: base64.b64decode(text).decode(),
+)
+
+
+def _register_hash(name: str, algorithm: str) -> None:
+    @apoc_function(
+        f"apoc.util.{name}(values :: LIST<ANY>) :: STRING",
+        f"Returns the {name.upper()} checksum of the values, written one after the other.",
+    )
+    def checksum(values: list[Any] | None) -> Text:
+        if values is None:
+            return None
+        text = "".join("null" if value is None else str(string_of(value)) for value in values)
+        return hashlib.new(algorithm, text.encode()).hexdigest()
+
+
+for _name in ("md5", "sha1", "sha256", "sha384", "sha512"):
+    _register_hash(_name, _name)

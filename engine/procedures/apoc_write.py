@@ -1,0 +1,387 @@
+"""apoc.create.*, apoc.merge.* and apoc.refactor.mergeNodes: writes whose labels, types and keys are values.
+
+They run in the transaction of their statement. Like all writes of procedures they do not count in its summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.entities import properties_of
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
+from hoplite.storage.transaction import Transaction
+from hoplite.values.columns import Int64s
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.order import equals, group_key
+
+Properties = dict[str, Any] | None
+
+
+def _writer(context: Execution) -> Transaction:
+    assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
+    return context.writer
+
+
+def _nodes(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
+    """A node, a node's id, or a list of them."""
+    nodes = []
+    for one in given if isinstance(given, list) else [given]:
+        match one:
+            case None:
+                continue
+            case NodeRef():
+                nodes.append(one)
+            case int():
+                position = int(context.graph.node_positions(np.array([one], np.int64))[0])
+                if position < 0:
+                    raise illegal_argument(procedure, f"Node with id {one} not found")
+                nodes.append(NodeRef(position))
+            case _:
+                raise illegal_argument(procedure, "can't convert to a node")
+    return nodes
+
+
+# --- creating ---
+
+
+@cypher_procedure(
+    "apoc.create.node(labels :: LIST<STRING>, props :: MAP) :: (node :: NODE)",
+    mode="WRITE",
+    description="Creates a node with labels and properties that are values.",
+    works_on_system=False,
+)
+def create_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
+    """The new node."""
+    yield (NodeRef(_writer(context).create_node(labels or [], _present(properties))),)
+
+
+@cypher_procedure(
+    "apoc.create.relationship(from :: NODE, relType :: STRING, props :: MAP, to :: NODE) :: (rel :: RELATIONSHIP)",
+    mode="WRITE",
+    description="Creates a relationship with a type and properties that are values.",
+    works_on_system=False,
+)
+def create_relationship(
+    context: Execution, start: NodeRef, type_name: str, properties: Properties, end: NodeRef
+) -> Iterator[Row]:
+    """The new relationship."""
+    made = _writer(context).create_relationship(start.id, end.id, type_name, _present(properties))
+    yield (RelationshipRef(made),)
+
+
+def _present(properties: Properties) -> dict[str, Any]:
+    return {key: value for key, value in (properties or {}).items() if value is not None}
+
+
+# --- labels and properties ---
+
+
+@cypher_procedure(
+    "apoc.create.addLabels(nodes :: ANY, labels :: LIST<STRING>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Adds labels to nodes.",
+    works_on_system=False,
+)
+def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
+    """The nodes."""
+    for node in _nodes(context, "apoc.create.addLabels", given):
+        for label in labels or ():
+            _writer(context).add_label(node.id, label)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.removeLabels(nodes :: ANY, labels :: LIST<STRING>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Removes labels from nodes.",
+    works_on_system=False,
+)
+def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
+    """The nodes."""
+    for node in _nodes(context, "apoc.create.removeLabels", given):
+        for label in labels or ():
+            _writer(context).remove_label(node.id, label)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.setLabels(nodes :: ANY, labels :: LIST<STRING>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Gives nodes these labels and no others.",
+    works_on_system=False,
+)
+def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
+    """The nodes."""
+    writer = _writer(context)
+    for node in _nodes(context, "apoc.create.setLabels", given):
+        for label in writer.label_sets(np.array([node.id], np.int64))[0]:
+            if label not in (labels or ()):
+                writer.remove_label(node.id, label)
+        for label in labels or ():
+            writer.add_label(node.id, label)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.setProperty(nodes :: ANY, key :: STRING, value :: ANY) :: (node :: NODE)",
+    mode="WRITE",
+    description="Sets a property whose key is a value.",
+    works_on_system=False,
+)
+def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
+    """The nodes."""
+    for node in _nodes(context, "apoc.create.setProperty", given):
+        _writer(context).set_node_property(node.id, key, value)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.setProperties(nodes :: ANY, keys :: LIST<STRING>, values :: LIST<ANY>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Sets properties whose keys are values.",
+    works_on_system=False,
+)
+def set_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
+    """The nodes."""
+    for node in _nodes(context, "apoc.create.setProperties", given):
+        for key, value in zip(keys or (), values or (), strict=False):
+            _writer(context).set_node_property(node.id, key, value)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.setRelProperty(rels :: ANY, key :: STRING, value :: ANY) :: (rel :: RELATIONSHIP)",
+    mode="WRITE",
+    description="Sets a property whose key is a value.",
+    works_on_system=False,
+)
+def set_relationship_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
+    """The relationships."""
+    for one in given if isinstance(given, list) else [given]:
+        if isinstance(one, RelationshipRef):
+            _writer(context).set_relationship_property(one.id, key, value)
+            yield (one,)
+
+
+# --- merging ---
+
+
+def _matching_nodes(context: Execution, labels: list[str], identity: dict[str, Any]) -> list[int]:
+    """The nodes that have all labels and these property values."""
+    writer = _writer(context)
+    if labels:
+        key = next(iter(identity))
+        _, found = writer.seek_nodes(labels[0], key, [identity[key]])
+        for label in labels[1:]:
+            found = found[writer.has_label(found, label)]
+    else:
+        found = writer.nodes()
+    for key, value in identity.items():
+        held = writer.node_property(found, key).objects()
+        found = found[np.fromiter((equals(one, value) is True for one in held), np.bool_, len(held))]
+    nodes: list[int] = found.tolist()
+    return nodes
+
+
+def _merge_node(
+    context: Execution,
+    procedure: str,
+    labels: list[str] | None,
+    identity: Properties,
+    created: Properties,
+    matched: Properties,
+) -> Iterator[Row]:
+    if not identity:
+        raise illegal_argument(procedure, "you need to supply at least one identifying property for a merge")
+    if any(not label for label in labels or ()):
+        raise illegal_argument(
+            procedure,
+            "The list of label names may not contain any `NULL` or empty `STRING` values. If you wish to merge a "
+            "`NODE` "
+            "without a label, pass an empty list instead.",
+        )
+    writer = _writer(context)
+    found = _matching_nodes(context, labels or [], identity)
+    for node in found:
+        for key, value in (matched or {}).items():
+            writer.set_node_property(node, key, value)
+        yield (NodeRef(node),)
+    if not found:
+        yield (NodeRef(writer.create_node(labels or [], _present({**identity, **(created or {})}))),)
+
+
+_MERGE_NODE = (
+    "(labels :: LIST<STRING>, identProps :: MAP, onCreateProps = {} :: MAP, onMatchProps = {} :: MAP) :: (node :: NODE)"
+)
+
+
+@cypher_procedure(
+    f"apoc.merge.node{_MERGE_NODE}",
+    mode="WRITE",
+    description="Merges a node with labels and properties that are values.",
+    works_on_system=False,
+)
+def merge_node(
+    context: Execution, labels: list[str] | None, identity: Properties, created: Properties, matched: Properties
+) -> Iterator[Row]:
+    """Every node that matches, or a new one."""
+    return _merge_node(context, "apoc.merge.node", labels, identity, created, matched)
+
+
+@cypher_procedure(
+    f"apoc.merge.node.eager{_MERGE_NODE}",
+    mode="WRITE",
+    description="Merges a node with labels and properties that are values.",
+    works_on_system=False,
+)
+def merge_node_eager(
+    context: Execution, labels: list[str] | None, identity: Properties, created: Properties, matched: Properties
+) -> Iterator[Row]:
+    """Every node that matches, or a new one."""
+    return _merge_node(context, "apoc.merge.node.eager", labels, identity, created, matched)
+
+
+def _between(writer: Transaction, start: int, end: int, type_name: str) -> Int64s:
+    """The relationships of a type from one node to another."""
+    code = writer.type_code(type_name)
+    candidates = writer.relationships_of(start)
+    if code is None or not len(candidates):
+        return np.zeros(0, np.int64)
+    starts, ends = writer.endpoints(candidates)
+    fits = (starts == start) & (ends == end) & (writer.relationship_types(candidates) == code)
+    return np.unique(candidates[fits])
+
+
+def _merge_relationship(
+    context: Execution,
+    procedure: str,
+    start: NodeRef,
+    type_name: str,
+    identity: Properties,
+    created: Properties,
+    end: NodeRef,
+    matched: Properties,
+) -> Iterator[Row]:
+    if not type_name:
+        raise illegal_argument(procedure, "It is not possible to merge a `RELATIONSHIP` without a `RELATIONSHIP` type.")
+    if start is None or end is None:
+        raise call_failed(procedure, "java.lang.NullPointerException", "a node to merge between is null")
+    writer = _writer(context)
+    found = _between(writer, start.id, end.id, type_name)
+    for key, value in (identity or {}).items():
+        held = writer.relationship_property(found, key).objects()
+        found = found[np.fromiter((equals(one, value) is True for one in held), np.bool_, len(held))]
+    for relationship in found.tolist():
+        for key, value in (matched or {}).items():
+            writer.set_relationship_property(relationship, key, value)
+        yield (RelationshipRef(relationship),)
+    if not len(found):
+        properties = _present({**(identity or {}), **(created or {})})
+        yield (RelationshipRef(writer.create_relationship(start.id, end.id, type_name, properties)),)
+
+
+_MERGE_RELATIONSHIP = (
+    "(startNode :: NODE, relType :: STRING, identProps :: MAP, onCreateProps :: MAP, endNode :: NODE, onMatchProps = "
+    "{} :: "
+    "MAP) :: (rel :: RELATIONSHIP)"
+)
+
+
+@cypher_procedure(
+    f"apoc.merge.relationship{_MERGE_RELATIONSHIP}",
+    mode="WRITE",
+    description="Merges a relationship with a type and properties that are values.",
+    works_on_system=False,
+)
+def merge_relationship(context: Execution, *arguments: Any) -> Iterator[Row]:
+    """Every relationship that matches, or a new one."""
+    return _merge_relationship(context, "apoc.merge.relationship", *arguments)
+
+
+@cypher_procedure(
+    f"apoc.merge.relationship.eager{_MERGE_RELATIONSHIP}",
+    mode="WRITE",
+    description="Merges a relationship with a type and properties that are values.",
+    works_on_system=False,
+)
+def merge_relationship_eager(context: Execution, *arguments: Any) -> Iterator[Row]:
+    """Every relationship that matches, or a new one."""
+    return _merge_relationship(context, "apoc.merge.relationship.eager", *arguments)
+
+
+# --- making one node of several ---
+
+
+@cypher_procedure(
+    "apoc.refactor.mergeNodes(nodes :: LIST<NODE>, config = {} :: MAP) :: (node :: NODE)",
+    mode="WRITE",
+    description="Makes one node of several: the first takes over the labels, properties and relationships of the "
+    "others.",
+    works_on_system=False,
+)
+def merge_nodes(context: Execution, nodes: list[NodeRef] | None, config: Properties) -> Iterator[Row]:
+    """`properties` is overwrite, discard or combine, for all or by key; `mergeRels` joins parallel relationships."""
+    settings = config or {}
+    kept = list(dict.fromkeys(node for node in nodes or () if node is not None))
+    if not kept:
+        return
+    writer, target = _writer(context), kept[0].id
+    for other in kept[1:]:
+        for label in writer.label_sets(np.array([other.id], np.int64))[0]:
+            writer.add_label(target, label)
+        _take_properties(context, target, properties_of(context, other), settings.get("properties", "overwrite"))
+        _move_relationships(writer, other.id, target)
+        writer.delete_node(other.id)
+    if settings.get("mergeRels"):
+        _join_parallel(writer, target)
+    yield (kept[0],)
+
+
+def _take_properties(context: Execution, target: int, given: dict[str, Any], policy: Any) -> None:
+    writer = _writer(context)
+    mine = writer.node_properties(target)
+    for key, value in given.items():
+        rule = (
+            policy.get(key, policy.get("`.*`", policy.get(".*", "overwrite"))) if isinstance(policy, dict) else policy
+        )
+        if key not in mine or str(rule).lower() in ("overwrite", "override"):
+            writer.set_node_property(target, key, value)
+        elif str(rule).lower() == "combine":
+            writer.set_node_property(target, key, _combined(mine[key], value))
+
+
+def _combined(mine: Any, other: Any) -> Any:
+    """Both values as a list without repetitions; one value where they are the same."""
+    items = [*(mine if isinstance(mine, list) else [mine]), *(other if isinstance(other, list) else [other])]
+    distinct = list({group_key(item): item for item in items}.values())
+    return distinct[0] if len(distinct) == 1 and not isinstance(mine, list) else distinct
+
+
+def _move_relationships(writer: Transaction, old: int, new: int) -> None:
+    for relationship in np.unique(writer.relationships_of(old)).tolist():
+        position = np.array([relationship], np.int64)
+        start, end = (int(side[0]) for side in writer.endpoints(position))
+        type_name = writer.type_names[int(writer.relationship_types(position)[0])]
+        properties = writer.relationship_properties(relationship)
+        writer.delete_relationship(relationship)
+        writer.create_relationship(new if start == old else start, new if end == old else end, type_name, properties)
+
+
+def _join_parallel(writer: Transaction, node: int) -> None:
+    """One relationship for each start, type and end at a node; the first takes over what the others have."""
+    first: dict[tuple[int, int, int], int] = {}
+    for relationship in np.unique(writer.relationships_of(node)).tolist():
+        position = np.array([relationship], np.int64)
+        start, end = (int(side[0]) for side in writer.endpoints(position))
+        key = (start, int(writer.relationship_types(position)[0]), end)
+        if first.setdefault(key, relationship) == relationship:
+            continue
+        mine = writer.relationship_properties(first[key])
+        for name, value in writer.relationship_properties(relationship).items():
+            if name not in mine:
+                writer.set_relationship_property(first[key], name, value)
+        writer.delete_relationship(relationship)
