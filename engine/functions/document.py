@@ -21,7 +21,7 @@ def page() -> str:
     functions = function_rows()
     parts = [_INTRODUCTION]
     for category in sorted({row["category"] for row in functions}):
-        parts.append(f"## {category} functions\n")
+        parts.append(f"## {category or 'APOC'} functions\n")
         members = [row for row in functions if row["category"] == category]
         parts.append(
             _table(("Function", "What it returns"), [(row["signature"], row["description"]) for row in members])

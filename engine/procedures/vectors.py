@@ -35,6 +35,8 @@ def describe_index(index: Index) -> str:
     """An index as messages of Neo4j write it."""
     labels, keys = ":".join(index.labels), ", ".join(index.keys)
     place = f"(:{labels} {{{keys}}})" if index.entity is Entity.NODE else f"()-[:{labels} {{{keys}}}]-()"
+    if index.kind is IndexKind.LOOKUP:
+        place = "(:<any-labels>)" if index.entity is Entity.NODE else "()-[:<any-types>]-()"
     return (
         f"Index( id={index.id}, name='{index.name}', type='{index.kind.value}', schema={place}, "
         f"indexProvider='{index.provider}' )"

@@ -15,7 +15,7 @@ from hoplite.engine.functions.show import DEFAULT_COLUMNS, function_rows
 from hoplite.engine.procedures.lucene import QueryError, parse_query
 from hoplite.engine.procedures.registry import PROCEDURES, table_procedure, user_function, user_procedure
 from hoplite.engine.procedures.show import procedure_rows
-from hoplite.engine.procedures.signatures import parse_function_signature, parse_signature
+from hoplite.engine.signatures import parse_function_signature, parse_signature
 from hoplite.errors import CypherError
 from hoplite.planner.types import INTEGER, NUMBER, STRING, list_of
 from hoplite.storage.graph import Graph
