@@ -2,8 +2,9 @@
 
 Cypher has three notions, and they differ:
 
-    equals, compare   `=` and `<`: null where a null decides or types do not compare. An integer and
-                      a float compare as doubles; nothing is equal to NaN.
+    equals, compare   `=` and `<`: null where a null decides or types do not compare; nothing is equal
+                      to NaN. Numbers compare exactly (where both types are known beforehand, Neo4j
+                      compares an integer and a float as doubles: see `expressions.comparison`).
     sort_key          ORDER BY, min, max: every value has a place, numbers compare exactly.
                       MAP < NODE < RELATIONSHIP < LIST < PATH < POINT < ZONED DATETIME <
                       LOCAL DATETIME < DATE < ZONED TIME < LOCAL TIME < DURATION < STRING <
@@ -15,6 +16,7 @@ Cypher has three notions, and they differ:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from fractions import Fraction
 from math import copysign
 from typing import Any
 
@@ -22,13 +24,24 @@ from hoplite.values.calendar import NANOS_PER_SECOND
 from hoplite.values.duration_make import average_seconds
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.temporal import (
+    MAX_INTEGER,
+    Date,
+    DateTime,
+    Duration,
+    LocalDateTime,
+    LocalTime,
+    Time,
+)
 
 UNORDERED = 2
 """What `compare` gives for NaN beside a number: not smaller, equal or larger, and yet not null."""
 
 SAME = 3
 """What `compare` gives for equal points and durations, which have no order: `<=` is true, `<` null."""
+
+_BEYOND_INTEGERS = 2.0**63
+_JUST_BELOW_ZERO = Fraction(-1, 2**1100)  # between 0 and the largest float below it
 
 
 # --- = -----------------------------------------------------------------------------------------
@@ -46,14 +59,19 @@ def equals(left: Any, right: Any) -> bool | None:
             return _equal_maps(left, right)
         return bool(left == right)
     if left_type is int and right_type is float:
-        return bool(float(left) == right)
+        return bool(left == _as_java_long(right))
     if left_type is float and right_type is int:
-        return bool(left == float(right))
+        return bool(_as_java_long(left) == right)
     if left_type is bytes and right_type is list:
         return _equal_lists(list(left), right)
     if left_type is list and right_type is bytes:
         return _equal_lists(left, list(right))
     return False
+
+
+def _as_java_long(value: float) -> float | int:
+    """A float to compare an integer with: 2^63, which no integer reaches, counts as the largest one."""
+    return MAX_INTEGER if value == _BEYOND_INTEGERS else value
 
 
 def _equal_lists(left: list[Any], right: list[Any]) -> bool | None:
@@ -106,12 +124,14 @@ def compare(left: Any, right: Any) -> int | None:
         if bytes in (left_type, right_type) and list in (left_type, right_type):
             return _compare_lists(list(left), list(right))
         return None
-    left, right = float(left), float(right)
     if left != left or right != right:
         return UNORDERED
-    if left == right == 0:  # equal, and yet -0.0 is less than 0.0, as Java's `compare` has it
-        left, right = copysign(1, left), copysign(1, right)
-    return _sign(left, right)
+    return _sign(_number_order(left), _number_order(right))
+
+
+def _number_order(value: float | int) -> Any:
+    """A number that sorts as Java's `compare` does, which puts -0.0 before 0.0 and 0, equal as they are."""
+    return _JUST_BELOW_ZERO if value == 0 and copysign(1, value) < 0 else value
 
 
 def _sign(left: Any, right: Any) -> int:
@@ -189,7 +209,7 @@ def sort_key(value: Any) -> SortKey:
 
 
 def _float_key(value: float) -> SortKey:
-    return (_NUMBER, value) if value == value else _NAN_KEY
+    return (_NUMBER, _number_order(value)) if value == value else _NAN_KEY
 
 
 def _list_key(items: list[Any] | bytes) -> SortKey:
@@ -258,7 +278,7 @@ def group_key(value: Any) -> Hashable:
     if kind in _PLAIN:
         return value  # type: ignore[no-any-return]
     if kind is float:
-        return value if value == value else object()
+        return _as_java_long(value) if value == value else object()
     if kind is bool:
         return (bool, value)  # Python takes True for 1
     if kind is dict:
