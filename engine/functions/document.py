@@ -20,7 +20,7 @@ def page() -> str:
     """The whole page as Markdown."""
     functions = function_rows()
     parts = [_INTRODUCTION]
-    for category in sorted({row["category"] for row in functions}):
+    for category in sorted({row["category"] for row in functions}, key=lambda name: (not name, name)):
         parts.append(f"## {category or 'APOC'} functions\n")
         members = [row for row in functions if row["category"] == category]
         parts.append(
