@@ -25,14 +25,15 @@ def _array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
     match column:
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)
-        case Booleans(values=values, nulls=nulls):
-            return pa.array(values, mask=nulls)
+        case Booleans(values=flags, nulls=nulls):
+            return pa.array(flags, mask=nulls)
         case Strings(values=values):
             return pa.array(values, pa.string())
         case _:
             plain = [_plain(value) for value in hydrator.column(column)]
             try:
-                return pa.array(plain)
+                array: pa.Array[Any] = pa.array(plain)
+                return array
             except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
                 raise to_driver_error(
                     argument_error(f"Column `{name}` holds values that Arrow has no common type for: {problem}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hoplite.engine.functions.aggregates import AGGREGATES
-from hoplite.engine.functions.registry import Function
+from hoplite.engine.functions.registry import AGGREGATES, Function
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.planner.types import ProcedureSignature, Signature
 from hoplite.storage.snapshot import Snapshot

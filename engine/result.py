@@ -15,7 +15,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
 from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
-from hoplite.engine.summary import make_summary
+from hoplite.engine.summary import make_summary, server_info, summary_metadata
 from hoplite.errors import CypherError, nested_too_deeply, to_driver_error
 
 if TYPE_CHECKING:
@@ -99,20 +99,27 @@ class Result:
 
     def _more(self) -> bool:
         """Make the records of the next batch."""
+        rows = self.next_rows()
+        if rows is None:
+            return False
+        keys = self._prepared.columns
+        make: Any = Record  # the driver does not annotate it
+        self._buffer = [make(zip(keys, row, strict=True)) for row in rows]
+        self._buffer.reverse()
+        return True
+
+    def next_rows(self) -> list[tuple[Any, ...]] | None:
+        """Some further rows as tuples of the driver's values; None at the end. Not to be mixed with reading records."""
         batch = self._next_batch()
         if batch is None:
-            return False
+            return None
         assert self._hydrator is not None
-        keys = self._prepared.columns
         try:
-            columns = [self._hydrator.column(batch[key]) for key in keys]
+            columns = [self._hydrator.column(batch[key]) for key in self._prepared.columns]
         except CypherError as error:
             self._end()
             raise to_driver_error(error) from None
-        rows = zip(*columns, strict=True) if columns else (() for _ in range(batch.row_count))
-        self._buffer = [Record(zip(keys, row, strict=True)) for row in rows]
-        self._buffer.reverse()
-        return True
+        return list(zip(*columns, strict=True)) if columns else [()] * batch.row_count
 
     def _end(self) -> None:
         if not self._ended:
@@ -204,15 +211,28 @@ class Result:
 
     def consume(self) -> ResultSummary:
         """Give up the rows that are left, and return the summary."""
+        if self._summary is None:
+            metadata = {
+                "query": self._prepared.text,
+                "parameters": dict(self._parameters),
+                "server": server_info(),
+                "t_first": self._available_ms,
+                **self.end(),
+            }
+            self._summary = make_summary(metadata, self._prepared.columns, self._row_count)
+        return self._summary
+
+    def end(self) -> dict[str, Any]:
+        """Give up the rows that are left, and return what a server would send at the end."""
+        if self._prepared.mode == "PROFILE":
+            self.detach()  # a profile is of the whole run
         self._buffer = []
         self._end()
-        if self._summary is None:
-            counters = Counters() if self._execution is None else self._execution.counters
-            elapsed = int((time.perf_counter() - self._began) * 1000)
-            self._summary = make_summary(
-                self._prepared, counters, self._parameters, self._row_count, self._available_ms, elapsed
-            )
-        return self._summary
+        execution = self._execution
+        elapsed = int((time.perf_counter() - self._began) * 1000)
+        if execution is None:
+            return summary_metadata(self._prepared, Counters(), self._row_count, elapsed, {})
+        return summary_metadata(self._prepared, execution.counters, self._row_count, elapsed, execution.measured)
 
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""

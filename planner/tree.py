@@ -13,13 +13,18 @@ _KINDS = frozenset(get_args(lp.Plan))
 
 
 @cache
-def _plan_fields(kind: Any) -> tuple[str, ...]:
+def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.type in ("Plan", "tuple[Plan, ...]"))
+
+
+def _plan_fields(plan: lp.Plan) -> tuple[str, ...]:
+    kind: Any = type(plan)
+    return _fields_of(kind)
 
 
 def children(plan: lp.Plan) -> Iterator[lp.Plan]:
     """The plans directly below this one, in order."""
-    for name in _plan_fields(type(plan)):
+    for name in _plan_fields(plan):
         value = getattr(plan, name)
         if isinstance(value, tuple):
             yield from value
@@ -30,7 +35,7 @@ def children(plan: lp.Plan) -> Iterator[lp.Plan]:
 def with_children(plan: lp.Plan, change: Callable[[lp.Plan], lp.Plan]) -> lp.Plan:
     """The same operator over changed plans."""
     updates: dict[str, Any] = {}
-    for name in _plan_fields(type(plan)):
+    for name in _plan_fields(plan):
         old = getattr(plan, name)
         new = tuple(change(p) for p in old) if isinstance(old, tuple) else change(old)
         if new is not old and new != old:

@@ -20,7 +20,17 @@ from hoplite.engine.operators.base import (
     relationship_positions,
 )
 from hoplite.grammar.ast import Direction
-from hoplite.values.columns import Booleans, Bools, EntityLists, Int64s, Nodes, Paths, Relationships, ragged_take
+from hoplite.values.columns import (
+    Booleans,
+    Bools,
+    Column,
+    EntityLists,
+    Int64s,
+    Nodes,
+    Paths,
+    Relationships,
+    ragged_take,
+)
 from hoplite.values.entities import RelationshipRef
 
 _SIDES = {Direction.OUTGOING: Side.OUTGOING, Direction.INCOMING: Side.INCOMING, Direction.BOTH: Side.BOTH}
@@ -38,7 +48,7 @@ class StepPredicate:
 
     def holds(self, relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s, context: Execution) -> Bools:
         """Where the predicate is true."""
-        columns = {
+        columns: dict[str, Column] = {
             self.from_node: Nodes(from_nodes),
             self.relationship: Relationships(relationships),
             self.to_node: Nodes(to_nodes),
@@ -399,7 +409,7 @@ class FollowBound:
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows (both ways round where undirected) in which ends, direction, types and length fit."""
         for batch in self.source.run(context, argument):
-            parts = []
+            parts: list[Batch] = []
             if self.direction is not Direction.INCOMING:
                 parts.extend(self._followed(context, batch, forwards=True))
             if self.direction is not Direction.OUTGOING:

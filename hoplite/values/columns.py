@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -236,7 +237,7 @@ class EntityLists:
         ref: type[NodeRef] | type[RelationshipRef] = NodeRef if self.of_nodes else RelationshipRef
         refs = [ref(i) for i in self.ids.tolist()]
         bounds = self.offsets.tolist()
-        lists = object_array((refs[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)), len(self))
+        lists = object_array((refs[a:b] for a, b in pairwise(bounds)), len(self))
         if self.nulls is not None:
             lists[self.nulls] = None
         return lists
