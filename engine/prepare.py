@@ -19,10 +19,13 @@ from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
 from hoplite.planner.build import Builder
 from hoplite.planner.check import check
-from hoplite.planner.explain import plan_tree
+from hoplite.planner.cost import Estimates
+from hoplite.planner.explain import subplans
 from hoplite.planner.notifications import Notification
+from hoplite.planner.plan_description import Measurement, plan_description
 from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
+from hoplite.planner.tree import operators
 from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
 
@@ -44,12 +47,11 @@ class Prepared:
     operator: Operator | None
     command: ast.Command | None
 
-    @property
-    def plan_description(self) -> dict[str, Any] | None:
-        """The plan as a summary shows it, for EXPLAIN and PROFILE."""
-        if self.plan is None or self.mode is None:
-            return None
-        return plan_tree(self.plan, self.columns)
+    estimates: Mapping[int, float]  # rows by the identity of the operator, for EXPLAIN and PROFILE
+
+    def description(self, measured: Mapping[int, Measurement] | None = None) -> dict[str, Any] | None:
+        """The plan as a summary shows it, with what was measured; None for a command, which has none."""
+        return None if self.plan is None else plan_description(self.plan, self.estimates, measured)
 
 
 def _parameters(node: Any) -> frozenset[str]:
@@ -62,6 +64,15 @@ def _parameters(node: Any) -> frozenset[str]:
 
     contains(node, note)
     return frozenset(names)
+
+
+def _estimates(plan: lp.Plan, estimates: Estimates) -> dict[int, float]:
+    """How many rows each operator is expected to hand on, by its identity."""
+    found = {id(node): estimates.rows(node) for node in operators(plan)}
+    for node in operators(plan):
+        for inner in subplans(node):
+            found |= _estimates(inner, estimates)
+    return found
 
 
 class Preparer:
@@ -133,4 +144,5 @@ class Preparer:
             plan,
             operator,
             command,
+            {} if plan is None or statement.mode is None else _estimates(plan, Estimates(catalogue)),
         )

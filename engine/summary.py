@@ -10,12 +10,16 @@ from neo4j import Address, ResultSummary, ServerInfo
 
 from hoplite.engine.context import Counters
 from hoplite.engine.prepare import Prepared
+from hoplite.engine.profile import Measured
 from hoplite.planner.notifications import Notification
+from hoplite.planner.plan_description import Measurement
 
 _AGENT = "Neo4j/5.26.12"
-_ADDRESS = Address(("localhost", 7687))
+ADDRESS = Address(("localhost", 7687))
 _PROTOCOL = (5, 8)
+DATABASE = "neo4j"
 
+_DIAGNOSTIC = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
 _FINE = {
     "gql_status": "00000",
     "status_description": "note: successful completion",
@@ -24,48 +28,55 @@ _NO_DATA = {"gql_status": "02000", "status_description": "note: no data"}
 _OMITTED = {"gql_status": "00001", "status_description": "note: successful completion - omitted result"}
 
 
-def make_summary(
-    prepared: Prepared,
-    counters: Counters,
-    parameters: Mapping[str, Any],
-    row_count: int,
-    available_ms: int,
-    consumed_ms: int,
-) -> ResultSummary:
-    """What `consume` returns."""
-    server = ServerInfo(_ADDRESS, _PROTOCOL)
+def server_info() -> ServerInfo:
+    """The server whose answers are given."""
+    server = ServerInfo(ADDRESS, _PROTOCOL)
     server.update({"server": _AGENT})
+    return server
+
+
+def make_summary(metadata: dict[str, Any], columns: tuple[str, ...], row_count: int) -> ResultSummary:
+    """What `consume` returns."""
+    return ResultSummary(ADDRESS, had_key=bool(columns), had_record=row_count > 0, metadata=metadata)
+
+
+def summary_metadata(
+    prepared: Prepared, counters: Counters, row_count: int, consumed_ms: int, measured: Mapping[int, Measured]
+) -> dict[str, Any]:
+    """What a server sends at the end of a result."""
     stats = {name.replace("_", "-"): value for name, value in asdict(counters).items() if value}
     if stats:
         stats["contains-updates"] = True
     metadata: dict[str, Any] = {
-        "server": server,
-        "db": "neo4j",
-        "query": prepared.text,
-        "parameters": dict(parameters),
+        "db": DATABASE,
         "type": prepared.query_type,
-        "stats": stats,
-        "t_first": available_ms,
         "t_last": consumed_ms,
         "statuses": _statuses(prepared, row_count),
     }
-    if prepared.plan_description is not None:
-        metadata["plan"] = prepared.plan_description
-    return ResultSummary(_ADDRESS, had_key=bool(prepared.columns), had_record=row_count > 0, metadata=metadata)
+    if stats:
+        metadata["stats"] = stats
+    if prepared.mode == "EXPLAIN":
+        metadata["plan"] = prepared.description()
+    elif prepared.mode == "PROFILE":
+        seen = {plan: Measurement(operator.rows, operator.seconds) for plan, operator in measured.items()}
+        metadata["profile"] = prepared.description(seen)
+    return metadata
 
 
 def _statuses(prepared: Prepared, row_count: int) -> list[dict[str, Any]]:
     """Notifications and how the statement ended, in the order of precedence: no data, warnings, success,
     information.
     """
-    if row_count:
+    if prepared.mode == "EXPLAIN":
+        outcome = _OMITTED
+    elif row_count:
         outcome = _FINE
     elif prepared.columns:
         outcome = _NO_DATA
     else:
         outcome = _OMITTED
     statuses = [_status(notification) for notification in prepared.notifications]
-    statuses.append({**outcome, "diagnostic_record": {}})
+    statuses.append({**outcome, "diagnostic_record": dict(_DIAGNOSTIC)})
     return sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))
 
 
@@ -75,7 +86,11 @@ def _precedence(gql_status: str) -> int:
 
 def _status(notification: Notification) -> dict[str, Any]:
     """A notification as a server sends it."""
-    diagnostic: dict[str, Any] = {"_severity": notification.severity, "_classification": notification.category}
+    diagnostic: dict[str, Any] = {
+        **_DIAGNOSTIC,
+        "_severity": notification.severity,
+        "_classification": notification.category,
+    }
     if notification.position is not None:
         diagnostic["_position"] = asdict(notification.position)
     return {

@@ -1,4 +1,4 @@
-"""EXPLAIN: a plan as the text table and as the tree of dictionaries that the driver's summaries hold."""
+"""EXPLAIN: a plan as a text table. How summaries show it is in `plan_description`."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Argument(variables=variables):
             return Line("Argument", ", ".join(_shown(variables)))
         case lp.AllNodesScan(node=node):
-            return Line("AllNodesScan", _name(node))
+            return Line("AllNodesScan", named(node))
         case lp.NodeByLabelScan(node=node, label=label):
-            return Line("NodeByLabelScan", f"{_name(node)}:{label}")
+            return Line("NodeByLabelScan", f"{named(node)}:{label}")
         case lp.NodeIndexSeek(node=node, label=label, key=key, value=value, many=many, unique=unique):
             operator = "IN" if many else "="
             name = "NodeUniqueIndexSeek" if unique else "NodeIndexSeek"
-            return Line(name, f"RANGE INDEX {_name(node)}:{label}({key}) WHERE {key} {operator} {_term(value)}")
+            return Line(name, f"RANGE INDEX {named(node)}:{label}({key}) WHERE {key} {operator} {_term(value)}")
         case lp.NodeByIdSeek(node=node, value=value, many=many, by_element_id=by_element_id):
             function = "elementId" if by_element_id else "id"
             name = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"
-            return Line(name, f"{_name(node)} WHERE {function}({_name(node)}) {'IN' if many else '='} {_term(value)}")
+            return Line(name, f"{named(node)} WHERE {function}({named(node)}) {'IN' if many else '='} {_term(value)}")
         case lp.RelationshipTypeScan(relationship=relationship, types=types, directed=directed):
             name = "DirectedRelationshipTypeScan" if directed else "UndirectedRelationshipTypeScan"
-            return Line(name, f"{_name(plan.start)}-[{_name(relationship)}{_types(types)}]-{_name(plan.end)}")
+            return Line(name, f"{named(plan.start)}-[{named(relationship)}{_types(types)}]-{named(plan.end)}")
         case lp.Expand(into=into):
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
             return Line("Expand(Into)" if into else "Expand(All)", pattern, "one hop")
@@ -50,7 +50,7 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Repeat():
             bounds = _bounds(plan.lower, plan.upper)
             return Line(
-                "Repeat(Trail)", f"({_name(plan.from_node)}) (...){{{bounds}}} ({_name(plan.to_node)})", "trails"
+                "Repeat(Trail)", f"({named(plan.from_node)}) (...){{{bounds}}} ({named(plan.to_node)})", "trails"
             )
         case lp.ShortestPath():
             hops = "*" + _bounds(plan.lower, plan.upper)
@@ -61,22 +61,22 @@ def describe(plan: lp.Plan) -> Line:
         case lp.StatefulShortestPath(kind=kind, count=count):
             return Line("StatefulShortestPath(All)", f"{kind} {_term(count)}", "trails, the shortest kept")
         case lp.ProjectEndpoints(relationship=relationship):
-            return Line("ProjectEndpoints", f"({_name(plan.start)})-[{_name(relationship)}]-({_name(plan.end)})")
+            return Line("ProjectEndpoints", f"({named(plan.start)})-[{named(relationship)}]-({named(plan.end)})")
         case lp.DistinctRelationships(relationship=relationship, others=others):
-            parts = [f"NOT {_name(relationship)} = {_name(other)}" for other in others]
+            parts = [f"NOT {named(relationship)} = {named(other)}" for other in others]
             return Line("Filter", " AND ".join(parts), "relationships differ")
         case lp.ProjectPath(path=path):
-            return Line("Projection", f"path AS {_name(path)}")
+            return Line("Projection", f"path AS {named(path)}")
         case lp.Filter(predicate=predicate):
             return Line("Filter", _term(predicate))
         case lp.Projection(items=items):
-            return Line("Projection", ", ".join(f"{_term(term)} AS {_name(name)}" for name, term in items))
+            return Line("Projection", ", ".join(f"{_term(term)} AS {named(name)}" for name, term in items))
         case lp.Select(names=names):
             return Line("Projection", ", ".join(_shown(names)))
         case lp.Distinct(names=names):
             return Line("Distinct", ", ".join(_shown(names)))
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):
-            parts = [f"{_term(term)} AS {_name(name)}" for name, term in keys]
+            parts = [f"{_term(term)} AS {named(name)}" for name, term in keys]
             parts += [_aggregate(a) for a in aggregates]
             return Line("EagerAggregation", ", ".join(parts))
         case lp.NodeCountFromCountStore(label=counted):
@@ -93,7 +93,7 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Limit(count=count):
             return Line("Limit", _term(count))
         case lp.Unwind(expression=expression, variable=variable):
-            return Line("Unwind", f"{_term(expression)} AS {_name(variable)}")
+            return Line("Unwind", f"{_term(expression)} AS {named(variable)}")
         case lp.Union():
             return Line("Union", "")
         case lp.Apply(kind=kind):
@@ -108,9 +108,9 @@ def describe(plan: lp.Plan) -> Line:
         case lp.ShowRows(kind=kind):
             return Line(f"Show{kind.capitalize()}", "")
         case lp.LoadCSV(variable=variable):
-            return Line("LoadCSV", _name(variable))
+            return Line("LoadCSV", named(variable))
         case lp.Create(creations=creations):
-            return Line("Create", ", ".join(_name(c.variable) for c in creations))
+            return Line("Create", ", ".join(named(c.variable) for c in creations))
         case lp.Merge(added=added):
             return Line("Merge", ", ".join(_shown(added)), "row by row")
         case lp.SetProperties(assignments=assignments):
@@ -118,7 +118,7 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Delete(expressions=expressions, detach=detach):
             return Line("DetachDelete" if detach else "Delete", ", ".join(map(_term, expressions)))
         case lp.Foreach(variable=variable):
-            return Line("Foreach", f"{_name(variable)} IN {_term(plan.list)}")
+            return Line("Foreach", f"{named(variable)} IN {_term(plan.list)}")
         case lp.EmptyResult():
             return Line("EmptyResult", "")
         case lp.ProduceResults(columns=columns):
@@ -145,15 +145,15 @@ def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[str, str]:
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = {_term(value)}")
             case lp.AssignProperties(variable=variable, value=value, merge=merge):
                 name = "SetProperties"
-                parts.append(f"{_name(variable)} {'+=' if merge else '='} {_term(value)}")
+                parts.append(f"{named(variable)} {'+=' if merge else '='} {_term(value)}")
             case lp.AddLabels(variable=variable, labels=labels):
                 name = "SetLabels"
-                parts.append(f"{_name(variable)}:{':'.join(map(str, labels))}")
+                parts.append(f"{named(variable)}:{':'.join(map(str, labels))}")
             case lp.DropProperty(subject=subject, key=key):
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = null")
             case lp.DropLabels(variable=variable, labels=labels):
                 name = "RemoveLabels"
-                parts.append(f"{_name(variable)}:{':'.join(map(str, labels))}")
+                parts.append(f"{named(variable)}:{':'.join(map(str, labels))}")
     return name, ", ".join(parts)
 
 
@@ -166,12 +166,13 @@ def _term(term: lp.Term) -> str:
     return unparse(term)
 
 
-def _name(name: str) -> str:
+def named(name: str) -> str:
+    """A variable as EXPLAIN shows it; those without a name in the query get one."""
     return f"anon_{name[9:]}" if name.startswith("  UNNAMED") else name.strip()
 
 
 def _shown(names: tuple[str, ...]) -> list[str]:
-    return [_name(name) for name in names if not name.startswith("  ")]
+    return [named(name) for name in names if not name.startswith("  ")]
 
 
 def _types(types: tuple[str, ...] | None) -> str:
@@ -183,7 +184,7 @@ def _bounds(lower: int, upper: int | None) -> str:
 
 
 def _order(keys: tuple[lp.SortKey, ...]) -> str:
-    return ", ".join(f"{_name(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
+    return ", ".join(f"{named(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
 
 
 def _pattern(
@@ -193,13 +194,13 @@ def _pattern(
     inside = f"[{name}{_types(types)}{hops}]"
     left = "<-" if direction is ast.Direction.INCOMING else "-"
     right = "->" if direction is ast.Direction.OUTGOING else "-"
-    return f"({_name(start)}){left}{inside}{right}({_name(end)})"
+    return f"({named(start)}){left}{inside}{right}({named(end)})"
 
 
 # --- the whole plan ---------------------------------------------------------------------------------------------
 
 
-def _subplans(plan: lp.Plan) -> Iterator[lp.Plan]:
+def subplans(plan: lp.Plan) -> Iterator[lp.Plan]:
     """Plans of subqueries inside the expressions of an operator."""
     from dataclasses import fields, is_dataclass
 
@@ -224,7 +225,7 @@ def _subplans(plan: lp.Plan) -> Iterator[lp.Plan]:
 def rows_of(plan: lp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, lp.Plan]]:
     """Operators from the top with their depth; what feeds an operator stands below it, subqueries are indented."""
     yield depth, describe(plan), plan
-    for subplan in _subplans(plan):
+    for subplan in subplans(plan):
         yield from rows_of(subplan, depth + 1)
     below = list(children(plan))
     for branch in below[1:]:
@@ -254,17 +255,3 @@ def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None)
             lines.append(ruler)
     lines.append(ruler)
     return "\n".join(lines)
-
-
-def plan_tree(plan: lp.Plan, identifiers: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The plan as the driver's summary holds it."""
-    line = describe(plan)
-    tree: dict[str, Any] = {
-        "operatorType": f"{line.name}@neo4j",
-        "identifiers": list(identifiers),
-        "args": {"Details": line.details},
-    }
-    below = [plan_tree(child) for child in children(plan)]
-    if below:
-        tree["children"] = below
-    return tree

@@ -1,0 +1,221 @@
+"""A plan as summaries show it: a tree of dictionaries in Neo4j's form, with the text table at its root.
+
+    {"operatorType": "Filter@neo4j", "identifiers": ["n"], "args": {"Details": "n.age > 3", ...}, "children": [...]}
+
+`children` is absent at leaves. A plan that was run has rows, accesses and nanoseconds with each operator. An access is
+an entity that an operator brought from the graph or wrote to it, which is less than Neo4j counts: it counts every
+property that is read, where we read columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hoplite.planner import logical as lp
+from hoplite.planner.explain import describe, named, subplans
+from hoplite.planner.tree import children
+
+_VERSION = "5.26"
+_ROOT_ARGUMENTS = {
+    "version": "5",
+    "planner": "COST",
+    "planner-impl": "IDP",
+    "planner-version": _VERSION,
+    "runtime": "SLOTTED",
+    "runtime-impl": "SLOTTED",
+    "runtime-version": _VERSION,
+}
+_BINDING_FIELDS = ("node", "relationship", "start", "end", "from_node", "to_node", "path", "variable")
+_TOUCHING = (
+    lp.AllNodesScan,
+    lp.NodeByLabelScan,
+    lp.NodeIndexSeek,
+    lp.NodeByIdSeek,
+    lp.RelationshipTypeScan,
+    lp.Expand,
+    lp.VarLengthExpand,
+    lp.Repeat,
+    lp.ShortestPath,
+    lp.StatefulShortestPath,
+    lp.NodeCountFromCountStore,
+    lp.RelationshipCountFromCountStore,
+    lp.Create,
+    lp.Merge,
+    lp.SetProperties,
+    lp.Delete,
+)
+_KEEPING_ORDER = (lp.Limit, lp.Skip, lp.Filter, lp.Projection, lp.ProduceResults)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one operator did in a run: rows handed on, and seconds spent in it and below it."""
+
+    rows: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An operator with its place in the tree."""
+
+    number: int
+    plan: lp.Plan
+    name: str
+    details: str
+    identifiers: tuple[str, ...]
+    order: str
+    branches: list[_Entry]  # the first one feeds it, the others are run beside it
+
+
+def plan_description(
+    plan: lp.Plan, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None = None
+) -> dict[str, Any]:
+    """The tree of a plan, for EXPLAIN; with measurements, by the identity of the operator, for PROFILE."""
+    root = _entry(plan, [0])
+    described = _dictionary(root, estimates, measured)
+    described["args"].update(_ROOT_ARGUMENTS)
+    described["args"]["string-representation"] = _text(root, estimates, measured)
+    if measured is not None:
+        described["args"] |= {"Memory": 0, "GlobalMemory": 0}
+    return described
+
+
+def _entry(plan: lp.Plan, counter: list[int]) -> _Entry:
+    while isinstance(plan, lp.Select):  # it only drops columns
+        plan = plan.source
+    line = describe(plan)
+    entry = _Entry(counter[0], plan, line.name, line.details, (), "", [])
+    counter[0] += 1
+    below = [child for child in children(plan) if not _is_start(child)]
+    beside = [_entry(branch, counter) for branch in (*subplans(plan), *below[1:])]  # numbered first, as Neo4j does
+    if below:
+        entry.branches.append(_entry(below[0], counter))
+    entry.branches += beside
+    entry.identifiers = _identifiers(entry)
+    entry.order = _order(entry)
+    return entry
+
+
+def _is_start(plan: lp.Plan) -> bool:
+    """Whether this is the one empty row that a plan starts from, which is not shown."""
+    return isinstance(plan, lp.Argument) and not plan.variables
+
+
+def _identifiers(entry: _Entry) -> tuple[str, ...]:
+    """The names that stand for something above an operator."""
+    below = [name for branch in entry.branches for name in branch.identifiers]
+    match entry.plan:
+        case lp.Argument(variables=variables):
+            names = [*variables]
+        case lp.ProduceResults(columns=columns):
+            names = [*below, *columns]
+        case lp.Select(names=kept) | lp.Distinct(names=kept) | lp.Union(names=kept):
+            names = [*kept]
+        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
+            names = [name for name, _ in keys] + [aggregate.name for aggregate in aggregates]
+        case lp.Projection(items=items):
+            names = [*below, *(name for name, _ in items)]
+        case lp.Create(creations=creations):
+            names = [*below, *(creation.variable for creation in creations)]
+        case plan:
+            names = below + list(_bound(plan))
+    return tuple(dict.fromkeys(map(named, names)))
+
+
+def _bound(plan: lp.Plan) -> Iterator[str]:
+    present = {field.name for field in fields(plan)}
+    for name in _BINDING_FIELDS:
+        value = getattr(plan, name) if name in present else None
+        if isinstance(value, str):
+            yield value
+
+
+def _order(entry: _Entry) -> str:
+    match entry.plan:
+        case lp.Sort(keys=keys) | lp.Top(keys=keys):
+            return ", ".join(f"{named(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
+        case plan if isinstance(plan, _KEEPING_ORDER) and entry.branches:
+            return entry.branches[0].order
+        case _:
+            return ""
+
+
+def _dictionary(
+    entry: _Entry, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None
+) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "Id": entry.number,
+        "Details": entry.details,
+        "EstimatedRows": estimates.get(id(entry.plan), 1.0),
+    }
+    if entry.order:
+        arguments["Order"] = entry.order
+    described: dict[str, Any] = {
+        "operatorType": f"{entry.name}@neo4j",
+        "identifiers": list(entry.identifiers),
+        "args": arguments,
+    }
+    if measured is not None:
+        rows, accesses, nanoseconds = _numbers(entry, measured)
+        cache = {"PageCacheHits": 0, "PageCacheMisses": 0}
+        arguments |= {"Rows": rows, "DbHits": accesses, "Time": nanoseconds, **cache}
+        described |= {"rows": rows, "dbHits": accesses, "time": nanoseconds}
+        described |= {"pageCacheHits": 0, "pageCacheMisses": 0, "pageCacheHitRatio": 0.0}
+    if entry.branches:
+        described["children"] = [_dictionary(branch, estimates, measured) for branch in entry.branches]
+    return described
+
+
+def _numbers(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int, int]:
+    """Rows, accesses, and the nanoseconds of the operator alone."""
+    own = measured.get(id(entry.plan), Measurement(0, 0.0))
+    below = sum(measured[id(branch.plan)].seconds for branch in entry.branches if id(branch.plan) in measured)
+    accesses = own.rows if isinstance(entry.plan, _TOUCHING) else 0
+    return own.rows, accesses, max(0, round((own.seconds - below) * 1e9))
+
+
+# --- the text -----------------------------------------------------------------------------------------------------
+
+
+def _text(root: _Entry, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None) -> str:
+    """The table that Neo4j's shell prints."""
+    header = ["Operator", "Id", "Details", "Estimated Rows"]
+    if measured is not None:
+        header += ["Rows", "DB Hits"]
+    lines = list(_lines(root, 0))
+    table: list[list[str]] = []
+    total = 0
+    for tree, entry in lines:
+        row = [tree, str(entry.number), entry.details, str(round(estimates.get(id(entry.plan), 1.0)))]
+        if measured is not None:
+            rows, accesses, _ = _numbers(entry, measured)
+            total += accesses
+            row += [str(rows), str(accesses)]
+        table.append(row)
+    widths = [max(map(len, column)) for column in zip(header, *table, strict=True)]
+    ruler = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    left_aligned = {"Operator", "Details"}
+
+    def written(row: list[str]) -> str:
+        cells = (
+            cell.ljust(width) if name in left_aligned else cell.rjust(width)
+            for name, cell, width in zip(header, row, widths, strict=True)
+        )
+        return "| " + " | ".join(cells) + " |"
+
+    title = "| " + " | ".join(name.ljust(width) for name, width in zip(header, widths, strict=True)) + " |"
+    accessed = "?" if measured is None else f"{total}, total allocated memory: 0"
+    head = f"Cypher 5\n\nPlanner COST\n\nRuntime SLOTTED\n\nRuntime version {_VERSION}\n"
+    body = "\n".join([ruler, title, ruler, *map(written, table), ruler])
+    return f"{head}\n{body}\n\nTotal database accesses: {accessed}\n"
+
+
+def _lines(entry: _Entry, depth: int) -> Iterator[tuple[str, _Entry]]:
+    yield f"{'| ' * depth}+{entry.name}", entry
+    for branch in entry.branches[1:]:
+        yield from _lines(branch, depth + 1)
+    if entry.branches:
+        yield from _lines(entry.branches[0], depth)
