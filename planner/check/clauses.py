@@ -11,6 +11,7 @@ from typing import assert_never
 from hoplite.grammar import ast
 from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
+from hoplite.planner.check.hints import check_hints
 from hoplite.planner.check.patterns import check_match, check_written, forbid_mixed_labels, forbid_mixed_lengths
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
@@ -222,11 +223,9 @@ def _check_clause(
 
 def _check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
     check_match(check, clause, scope)
-    for hint in clause.hints:
-        for variable in hint.variables:
-            check.look_up(variable, scope)
     if clause.predicate is not None:
         check_predicate(check, clause.predicate, scope)
+    check_hints(check, clause, scope)
     forbid_mixed_lengths(check, clause)
 
 

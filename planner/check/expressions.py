@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from hoplite.errors import execution_failed
+from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.grammar import ast
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.patterns import (
@@ -20,6 +20,7 @@ from hoplite.planner.check.patterns import (
 )
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
     BOOLEAN,
@@ -96,6 +97,7 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
     """Check an expression; returns the types that its value may have."""
     match expression:
         case ast.Literal(value=value):
+            _forbid_old_hexadecimal(check, expression)
             return _literal(value)
         case ast.Variable():
             return check.look_up(expression, scope)
@@ -170,6 +172,17 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             return check.parts.check_subquery(check, expression, scope)
         case _:
             assert_never(expression)
+
+
+def _forbid_old_hexadecimal(check: Check, literal: ast.Literal) -> None:
+    start, end = literal.span.start, literal.span.end
+    if isinstance(literal.value, int) and check.text.startswith(("0X", "-0X"), start):
+        old = check.text[start:end]
+        message = (
+            f"The hex integer literal syntax `{old}` is no longer supported, "
+            f"please use `{old.replace('X', 'x', 1)}` instead"
+        )
+        raise check.error(message, start)
 
 
 def _literal(value: bool | int | float | str | None) -> TypeSpec:
@@ -291,11 +304,19 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
             if nested:
                 message = "Can't use aggregate functions inside of aggregate functions."
                 raise check.error(message, nested[0].span.start)
+            _forbid_random(check, argument)
     if name == "normalize" and len(call.arguments) == 2 and isinstance(call.arguments[1], ast.Variable):
         arguments = [type_of(check, call.arguments[0], scope, place.value), ALL]
     else:
         arguments = [_argument(check, name, argument, scope, place) for argument in call.arguments]
     return functions.call_type(check, call, arguments)
+
+
+def _forbid_random(check: Check, argument: ast.Expression) -> None:
+    for node in walk(argument):
+        if isinstance(node, ast.FunctionCall) and node.name.lower() in ("rand", "randomuuid"):
+            message = "Can't use non-deterministic (random) functions inside of aggregate functions."
+            check.later(CypherError(SYNTAX_ERROR, message))
 
 
 def _argument(check: Check, name: str, argument: ast.Expression, scope: Scope, place: Place) -> TypeSpec:
@@ -309,7 +330,8 @@ def _argument(check: Check, name: str, argument: ast.Expression, scope: Scope, p
 def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> TypeSpec:
     types = [type_of(check, argument, scope, place.condition) for argument in call.arguments]
     if len(types) != 1:
-        functions.call_type(check, call, types)
+        problem = "Insufficient" if not types else "Too many"
+        raise check.error(f"{problem} parameters for function 'exists'", call.span.start, INVALID_SYNTAX)
     argument = call.arguments[0]
     if isinstance(argument, ast.Property | ast.Index):
         message = (
@@ -378,7 +400,7 @@ def _over_list(
     if isinstance(node, ast.Reduce):
         return _reduce(check, node, scope, place)
     if isinstance(node, ast.Quantifier) and node.predicate is None:
-        raise check.error(f"{node.kind}(...) requires a WHERE predicate", node.span.start)
+        raise check.error(f"{node.kind}(...) requires a WHERE predicate", node.span.start, INVALID_SYNTAX)
     source = type_of(check, node.source, scope, place.value)
     lists = check.expect(LISTS, source, node.source)
     inner = scope.inner()

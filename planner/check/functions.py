@@ -22,8 +22,11 @@ from hoplite.planner.types import (
     INTEGER,
     LOCAL_DATE_TIME,
     LOCAL_TIME,
+    MAP,
+    NODE,
     NUMBER,
     POINT,
+    RELATIONSHIP,
     STRING,
     TIME,
     Argument,
@@ -261,7 +264,10 @@ def _wrong_count(check: Check, call: ast.FunctionCall, signature: Signature) -> 
 
 
 def _type_name(argument: Argument) -> str:
-    return " | ".join(sql_name(type) for type in argument.types)
+    types = argument.types
+    if MAP in types:  # entities pass for maps
+        types = tuple(type for type in types if type not in (NODE, RELATIONSHIP))
+    return " | ".join(sql_name(type) for type in types)
 
 
 def _described(signature: Signature) -> str:
