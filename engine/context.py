@@ -82,7 +82,7 @@ class Execution:
     default_zone: str = "UTC"
     deadline: float | None = None  # of time.monotonic()
     timeout: float | None = None
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: threading.Event | None = None  # set from another thread to stop the statement
     counters: Counters = field(default_factory=Counters)
     procedures: Mapping[str, Procedure] = field(default_factory=dict)
     backend: BackendName = "auto"
@@ -93,7 +93,7 @@ class Execution:
 
     def check(self) -> None:
         """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""
-        if self.cancelled.is_set():
+        if self.cancelled is not None and self.cancelled.is_set():
             raise CypherError(
                 "Neo.ClientError.Transaction.TransactionTerminated",
                 "The transaction has been terminated. Retry your operation in a new transaction, and you should see a "

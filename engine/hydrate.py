@@ -4,6 +4,7 @@ spatial types.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,13 @@ class Hydrator:
 
     def __init__(self, graph: Snapshot) -> None:
         self.source = graph
-        self.graph = driver_graph.Graph()
         self._nodes: dict[int, driver_graph.Node] = {}
         self._relationships: dict[int, driver_graph.Relationship] = {}
+
+    @cached_property
+    def graph(self) -> driver_graph.Graph:
+        """The graph of all entities of the result."""
+        return driver_graph.Graph()
 
     def column(self, column: Column) -> list[Any]:
         """The values of a column."""

@@ -4,6 +4,7 @@ for.
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -237,6 +238,8 @@ class Result:
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""
         if self._execution is not None:
+            if self._execution.cancelled is None:
+                self._execution.cancelled = threading.Event()
             self._execution.cancelled.set()
 
     def close(self) -> None:

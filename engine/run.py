@@ -55,4 +55,4 @@ def execution_for(
 def current_time() -> DateTime:
     """The moment, in UTC."""
     nanoseconds = time.time_ns()
-    return DateTime.of_instant(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000, "UTC")
+    return DateTime(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000, 0, "UTC")
