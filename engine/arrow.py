@@ -21,6 +21,11 @@ def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> 
     return pa.table({name: _array(name, batch[name], hydrator) for name in names})
 
 
+def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """A table of rows that are the driver's values already."""
+    return pa.table({name: _objects(name, [row[place] for row in rows]) for place, name in enumerate(names)})
+
+
 def _array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
     match column:
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
@@ -30,14 +35,17 @@ def _array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
         case Strings(values=values):
             return pa.array(values, pa.string())
         case _:
-            plain = [_plain(value) for value in hydrator.column(column)]
-            try:
-                array: pa.Array[Any] = pa.array(plain)
-                return array
-            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
-                raise to_driver_error(
-                    argument_error(f"Column `{name}` holds values that Arrow has no common type for: {problem}")
-                ) from None
+            return _objects(name, hydrator.column(column))
+
+
+def _objects(name: str, values: Sequence[Any]) -> pa.Array[Any]:
+    try:
+        array: pa.Array[Any] = pa.array([_plain(value) for value in values])
+        return array
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
+        raise to_driver_error(
+            argument_error(f"Column `{name}` holds values that Arrow has no common type for: {problem}")
+        ) from None
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from neo4j.graph import Graph
 
 
+Row = tuple[Any, ...]
+
+
 class Result:
     """The answer to one statement: an iterable of `neo4j.Record`, read once, and then a summary."""
 
@@ -44,7 +47,7 @@ class Result:
         self._max_rows = max_rows
         self._on_end: Callable[[], None] | None = on_end
         self._hydrator = None if execution is None else Hydrator(execution.graph)
-        self._buffer: list[Record] = []  # made and not yet handed out, the next one last
+        self._buffer: list[Row] = []  # read and not yet handed out, the next one last
         self._row_count = 0
         self._began = time.perf_counter()
         self._available_ms = 0
@@ -61,12 +64,17 @@ class Result:
         while True:
             if not self._buffer and not self._more():
                 return
-            yield self._buffer.pop()
+            yield self._record(self._buffer.pop())
 
     def __next__(self) -> Record:
         if not self._buffer and not self._more():
             raise StopIteration
-        return self._buffer.pop()
+        return self._record(self._buffer.pop())
+
+    def _record(self, row: Row) -> Record:
+        make: Any = Record  # the driver does not annotate it
+        record: Record = make(zip(self._prepared.columns, row, strict=True))
+        return record
 
     def _next_batch(self) -> Batch | None:
         """The next batch with rows in it; None at the end."""
@@ -99,18 +107,18 @@ class Result:
         return None
 
     def _more(self) -> bool:
-        """Make the records of the next batch."""
+        """Read the rows of the next batch."""
         rows = self.next_rows()
         if rows is None:
             return False
-        keys = self._prepared.columns
-        make: Any = Record  # the driver does not annotate it
-        self._buffer = [make(zip(keys, row, strict=True)) for row in rows]
-        self._buffer.reverse()
+        self._buffer = rows[::-1]
         return True
 
-    def next_rows(self) -> list[tuple[Any, ...]] | None:
-        """Some further rows as tuples of the driver's values; None at the end. Not to be mixed with reading records."""
+    def next_rows(self) -> list[Row] | None:
+        """Some further rows, in the driver's values; None at the end."""
+        if self._buffer:
+            rows, self._buffer = self._buffer[::-1], []
+            return rows
         batch = self._next_batch()
         if batch is None:
             return None
@@ -134,10 +142,10 @@ class Result:
 
     def detach(self) -> None:
         """Read everything into memory, so that the result no longer depends on the transaction it came from."""
-        records: list[Record] = []
-        while self._more():
-            records.extend(reversed(self._buffer))
-        self._buffer = records[::-1]
+        rows: list[Row] = []
+        while (some := self.next_rows()) is not None:
+            rows += some
+        self._buffer = rows[::-1]
 
     # --- as the driver offers it -------------------------------------------------------------------------------
 
@@ -154,7 +162,7 @@ class Result:
         """The next record, without taking it."""
         if not self._buffer and not self._more():
             return None
-        return self._buffer[-1]
+        return self._record(self._buffer[-1])
 
     def single(self, strict: bool = False) -> Record | None:
         """The only record; None where there is none. More than one is a warning, or an error where strict."""
@@ -186,11 +194,17 @@ class Result:
         """The rows as dictionaries of plain values."""
         return [record.data(*keys) for record in self]
 
+    @property
+    def entities(self) -> Graph:
+        """The graph that the nodes and relationships read so far belong to."""
+        from neo4j.graph import Graph
+
+        return Graph() if self._hydrator is None else self._hydrator.graph
+
     def graph(self) -> Graph:
         """All nodes and relationships of the result."""
-        assert self._hydrator is not None
         self.detach()
-        return self._hydrator.graph
+        return self.entities
 
     def to_df(self) -> pandas.DataFrame:
         """The rows as a pandas DataFrame."""
@@ -200,9 +214,12 @@ class Result:
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
-        from hoplite.engine.arrow import to_table
+        from hoplite.engine.arrow import rows_to_table, to_table
 
-        assert self._hydrator is not None
+        if self._hydrator is None or self._buffer:
+            self.detach()
+            rows, self._buffer = self._buffer[::-1], []
+            return rows_to_table(self._prepared.columns, rows)
         batches: list[Batch] = []
         while (batch := self._next_batch()) is not None:
             batches.append(batch)
