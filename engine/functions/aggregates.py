@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hoplite.engine.context import RowError
 from hoplite.engine.expressions.java import class_name
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
-from hoplite.engine.grouping import Grouping
+from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
 from hoplite.engine.ordering import float_from_order, float_order
 from hoplite.errors import CypherError, argument_error, type_error
 from hoplite.planner.types import (
@@ -59,6 +59,7 @@ Float64s = NDArray[np.float64]
 
 _INTEGER_LIMIT = 2**63
 _SAFE_FLOAT = 1e150  # below it neither sums nor squares of differences can overflow
+_SMALLEST_PILE = 1 << 17
 _NANOS_PER_DAY, _NANOS_PER_SECOND = 86_400_000_000_000, 1_000_000_000
 _SECONDS_PER_DAY = 86_400
 _NANOS_PER_MONTH = 2_629_746 * _NANOS_PER_SECOND
@@ -114,6 +115,37 @@ class Count:
         return Integers(_grown(self._counts, group_count)[:group_count].copy())
 
 
+class CountDistinct:
+    """count(DISTINCT x): the different pairs (group, number of the value), as codes `group << 32 | number`.
+
+    Codes pile up and are made unique whenever there are twice as many as the last time, which costs one sort of all
+    in the end.
+    """
+
+    def __init__(self) -> None:
+        self._values = ColumnEncoder()
+        self._unique = np.zeros(0, np.int64)
+        self._pile: list[Int64s] = []
+        self._piled = 0
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        groups, column, _ = _present(groups, columns[0])
+        if not len(column):
+            return
+        self._pile.append(groups << 32 | self._values.assign(column))
+        self._piled += len(column)
+        if self._piled > max(len(self._unique), _SMALLEST_PILE):
+            self._flatten()
+
+    def _flatten(self) -> None:
+        self._unique = distinct(np.concatenate([self._unique, *self._pile]))
+        self._pile, self._piled = [], 0
+
+    def finish(self, group_count: int) -> Column:
+        self._flatten()
+        return Integers(np.bincount(self._unique >> 32, minlength=group_count)[:group_count])
+
+
 class Sum:
     """sum.
 
@@ -157,7 +189,7 @@ class Sum:
         return largest * len(values) + reached < _INTEGER_LIMIT
 
     def _turn_to_floats(self, groups: Int64s) -> None:
-        turning = np.unique(groups[~self._is_float[groups]])
+        turning = distinct(groups[~self._is_float[groups]])
         self._floats[turning] = self._integers[turning].astype(np.float64)
         self._is_float[turning] = True
 
@@ -485,32 +517,40 @@ class Percentile:
         results = object_array([None] * group_count, group_count)
         if self._columns:
             groups, column = np.concatenate(self._groups), concatenate(self._columns)
-            order = np.argsort(groups, kind="stable")
+            order = np.lexsort((_number_ranks(column), groups))
             bounds = np.searchsorted(groups[order], np.arange(group_count + 1)).tolist()
-            for group in range(group_count):
-                rows = order[bounds[group] : bounds[group + 1]]
-                if len(rows):
-                    values = sorted(column.take(rows).objects(), key=_number_key)
-                    results[group] = self._pick(values, self._percentiles[group])
+            for group, (start, stop) in enumerate(pairwise(bounds)):
+                if stop > start:
+                    results[group] = self._pick(column, order[start:stop], self._percentiles[group])
         return from_objects(results)
 
-    def _pick(self, values: list[int | float], percentile: float) -> int | float:
-        count = len(values)
+    def _pick(self, column: Column, rows: Int64s, percentile: float) -> Any:
+        """The percentile of the values at these rows, which are in order."""
+
+        def value(place: int) -> Any:
+            return column.take(rows[place : place + 1]).objects()[0]
+
+        count = len(rows)
         if percentile == 1.0 or count == 1:
-            return values[-1]
+            return value(count - 1)
         if not self._continuous:
             place = percentile * count
             index = _java_int(place)
-            return values[index if place != index or index == 0 else index - 1]
+            return value(index if place != index or index == 0 else index - 1)
         place = percentile * (count - 1)
         below, above = _java_int(place), _java_int(math.ceil(place) if math.isfinite(place) else place)
         if below == above or below == count - 1:
-            return values[below]
-        return values[below] * (above - place) + values[above] * (place - below)
+            return value(below)
+        return value(below) * (above - place) + value(above) * (place - below)
 
 
-def _number_key(value: int | float) -> tuple[bool, int | float]:
-    return (True, 0) if value != value else (False, value)
+def _number_ranks(column: Column) -> NDArray[Any]:
+    """An array in the order of the numbers of a column, NaN last."""
+    if isinstance(column, Integers):
+        return column.values
+    if isinstance(column, Floats):
+        return float_order(column.values)
+    return float_order(np.array([float(value) for value in column.objects()], np.float64))
 
 
 def _java_int(value: float) -> int:
@@ -628,5 +668,7 @@ def make_aggregation(
 
     `argument` is how Neo4j's messages name what it is applied to.
     """
+    if distinct and name.lower() == "count":
+        return CountDistinct()
     inner = AGGREGATES[name.lower()].make(argument)
     return Distinct(inner) if distinct else inner
