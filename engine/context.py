@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
-from hoplite.errors import CypherError
+from hoplite.errors import CypherError, transaction_terminated, transaction_timed_out
 
 if TYPE_CHECKING:
     from hoplite.engine.functions.registry import Function
@@ -94,15 +94,6 @@ class Execution:
     def check(self) -> None:
         """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""
         if self.cancelled is not None and self.cancelled.is_set():
-            raise CypherError(
-                "Neo.ClientError.Transaction.TransactionTerminated",
-                "The transaction has been terminated. Retry your operation in a new transaction, and you should see a "
-                "successful result. Explicitly terminated by the user. ",
-            )
+            raise transaction_terminated()
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise CypherError(
-                "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
-                "The transaction has been terminated. Retry your operation in a new transaction, and you should see a "
-                "successful result. The transaction has not completed within the timeout specified at its start by the "
-                "client. You may want to retry with a longer timeout. ",
-            )
+            raise transaction_timed_out()

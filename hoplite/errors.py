@@ -42,6 +42,7 @@ CONSTRAINT_VALIDATION_FAILED = "Neo.ClientError.Schema.ConstraintValidationFaile
 PROCEDURE_NOT_FOUND = "Neo.ClientError.Procedure.ProcedureNotFound"
 PROCEDURE_CALL_FAILED = "Neo.ClientError.Procedure.ProcedureCallFailed"
 DATABASE_NOT_FOUND = "Neo.ClientError.Database.DatabaseNotFound"
+TRANSACTION_TERMINATED = "Neo.ClientError.Transaction.TransactionTerminated"
 TRANSACTION_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 EXECUTION_FAILED = "Neo.DatabaseError.Statement.ExecutionFailed"
 OUT_OF_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
@@ -64,6 +65,8 @@ _DESCRIPTIONS = {
     INVALID_SYNTAX: "error: syntax error or access rule violation - invalid syntax",
     "42N76": "error: syntax error or access rule violation - unsupported index hint",
     "51N23": "error: system configuration or operation exception - cyclic shortest path search",
+    "51N30": "error: system configuration or operation exception - not supported with this configuration. "
+    "Impersonation is not supported in a database with auth disabled.",
 }
 
 
@@ -196,6 +199,26 @@ def access_mode(database: str = "neo4j") -> CypherError:
     return CypherError(
         ACCESS_MODE,
         f"Writing in read access mode not allowed. Attempted write to {database}",
+    )
+
+
+_TERMINATED = (
+    "The transaction has been terminated. Retry your operation in a new transaction, and you should see a successful "
+    "result. "
+)
+
+
+def transaction_terminated() -> CypherError:
+    """A statement that somebody stopped."""
+    return CypherError(TRANSACTION_TERMINATED, f"{_TERMINATED}Explicitly terminated by the user. ")
+
+
+def transaction_timed_out() -> CypherError:
+    """A transaction past the time that it was given."""
+    return CypherError(
+        TRANSACTION_TIMED_OUT,
+        f"{_TERMINATED}The transaction has not completed within the timeout specified at its start by the client. You "
+        "may want to retry with a longer timeout. ",
     )
 
 
