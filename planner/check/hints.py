@@ -61,12 +61,12 @@ def _check_label(check: Check, clause: ast.MatchClause, hint: ast.Hint, label: s
         but = f"no {kind} was found"
     else:
         plural = len(found) > 1
-        names = ", ".join(f"`{name}`" for name in found)
-        but = f"only the {kind}{'s' if plural else ''} {names} {'were' if plural else 'was'} found"
+        listed = ", ".join(f"`{name}`" for name in found)
+        but = f"only the {kind}{'s' if plural else ''} {listed} {'were' if plural else 'was'} found"
     raise check.error(
         f"Cannot use {_shown(hint)} in this context: Must use {kind} `{label}`, that the hint is referring to, on the "
-        f"{entity} `{variable}` {_WHERE}, but {but}. Predicates must include the {kind} literal `{label}`. That is, the "
-        f"function `{function}` is not compatible with indexes. Note that {kind} `{label}` must be specified on a "
+        f"{entity} `{variable}` {_WHERE}, but {but}. Predicates must include the {kind} literal `{label}`. That is, "
+        f"the function `{function}` is not compatible with indexes. Note that {kind} `{label}` must be specified on a "
         f"non-optional {entity}.",
         hint.span.start,
         _UNSUPPORTED_HINT,

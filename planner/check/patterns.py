@@ -208,8 +208,6 @@ def _check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], be
     groups: list[tuple[int, set[str]]] = []
     single: set[str] = set()
     for part in parts:
-        if part.path_variable is not None:
-            single.add(part.path_variable.name)
         for element in _elements(part):
             names = {v.name for v in _variables_of(element)}
             if _is_quantified(element):

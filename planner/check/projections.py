@@ -55,7 +55,7 @@ def check_projection(
     aggregating = any(aggregates_in(check, item.expression) for item in projection.items)
     after = scope.replaced(columns)
     _check_order(check, projection, predicate, clause, scope, after, aggregating=aggregating)
-    for name, value in (("SKIP", projection.skip), ("LIMIT", projection.limit)):
+    for name, value in (("LIMIT", projection.limit), ("SKIP", projection.skip)):
         if value is not None:
             check_count(check, value, name, "non-negative")
     if aggregating:
