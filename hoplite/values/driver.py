@@ -88,10 +88,18 @@ def _local_time_to_driver(value: LocalTime) -> Any:
 
 def _time_to_driver(value: Time) -> Any:
     from neo4j.time import Time as DriverTime
+
+    zone = _fixed_zone(value.offset_seconds)
+    return DriverTime(*_clock_numbers(value.nanosecond_of_day)).replace(tzinfo=zone)
+
+
+def _fixed_zone(offset_seconds: int) -> Any:
+    """The driver's own class of zone, which counts in minutes, unless seconds would be lost."""
     from pytz import FixedOffset  # type: ignore[import-untyped]
 
-    zone = FixedOffset(value.offset_seconds // 60)
-    return zone.localize(DriverTime(*_clock_numbers(value.nanosecond_of_day)))
+    if offset_seconds % 60:
+        return python_time.timezone(python_time.timedelta(seconds=offset_seconds))
+    return FixedOffset(offset_seconds // 60)
 
 
 def _local_date_time_to_driver(value: LocalDateTime) -> Any:
@@ -105,8 +113,33 @@ def _date_time_to_driver(value: DateTime) -> Any:
 
     utc = _local_date_time_to_driver(LocalDateTime.of_second(value.epoch_second, value.nanosecond))
     fixed = value.region is None
-    zone = pytz.FixedOffset(value.offset_seconds // 60) if fixed else pytz.timezone(value.region)
-    return utc.replace(tzinfo=pytz.UTC).as_timezone(zone)
+    zone = _fixed_zone(value.offset_seconds) if fixed else pytz.timezone(value.region)
+    moment = utc.replace(tzinfo=pytz.UTC).as_timezone(zone)
+    if fixed or moment.utcoffset().total_seconds() == value.offset_seconds:
+        return moment
+    # pytz rounds local mean times to minutes and knows no summer time after 2037.
+    local = _local_date_time_to_driver(value.local)
+    return local.replace(tzinfo=_RegionAt(value.offset_seconds, value.region))
+
+
+class _RegionAt(python_time.tzinfo):
+    """A region at one moment, with the offset in force to the second."""
+
+    def __init__(self, offset_seconds: int, zone: str | None) -> None:
+        self.zone = zone  # where programs look for the name, as in pytz
+        self._offset = python_time.timedelta(seconds=offset_seconds)
+
+    def utcoffset(self, moment: python_time.datetime | None) -> python_time.timedelta:
+        return self._offset
+
+    def dst(self, moment: python_time.datetime | None) -> None:
+        return None
+
+    def tzname(self, moment: python_time.datetime | None) -> str | None:
+        return self.zone
+
+    def __repr__(self) -> str:
+        return f"<{self.zone} at {self._offset}>"
 
 
 def _duration_to_driver(value: Duration) -> Any:
@@ -201,7 +234,11 @@ def _clock(value: Any, nanosecond: int) -> int:
 
 
 def _offset(value: Any) -> int:
-    offset = value.tzinfo.utcoffset(value if not isinstance(value, python_time.time) else None)
+    """Seconds from UTC of a value with a zone."""
+    try:
+        offset = value.utcoffset()
+    except ValueError:  # the driver's classes refuse seconds, which its zones may have
+        offset = value.tzinfo.utcoffset(None)
     if offset is None:
         raise ValueError(f"The time zone of {value} has no offset without a date")
     if offset.microseconds:
@@ -218,12 +255,7 @@ def _date_time_from(value: Any, nanosecond: int) -> LocalDateTime | DateTime:
     local = LocalDateTime(day_number(value.year, value.month, value.day), _clock(value, nanosecond))
     if value.tzinfo is None:
         return local
-    moment_offset = value.utcoffset()
-    if moment_offset is None:
-        raise ValueError(f"The time zone of {value} has no offset")
-    if moment_offset.microseconds:
-        raise ValueError("Sub-second UTC offsets are not supported")
-    offset = int(moment_offset.total_seconds())
+    offset = _offset(value)
     name = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
     second = local.local_second - offset
     if isinstance(name, str):

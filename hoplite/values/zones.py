@@ -1,8 +1,9 @@
 """Time zones: names and offsets to seconds, local time to instants.
 
 A zone is a fixed offset in seconds or the name of a region (`Europe/Paris`). The rules of regions
-come from `zoneinfo`, which knows the years 1 to 9999; beyond them the rules of the last year
-repeat with the 400 years of the calendar, and before them local mean time holds, as in Java.
+come from the package `tzdata` through `zoneinfo`, which knows the years 1 to 9999; beyond them the
+rules of the last year repeat with the 400 years of the calendar, and before them local mean time
+holds, as in Java.
 """
 
 from __future__ import annotations
@@ -110,7 +111,10 @@ def _region(name: str) -> tzinfo:
     if prefix is not None:
         seconds, _ = _offset_at(name, prefix.end())
         return timezone(timedelta(seconds=seconds or 0))
-    return ZoneInfo(name)
+    # The system's database would come first for ZoneInfo(name), and may keep regions apart before
+    # 1970 that Java and the package have merged (Europe/Stockholm with Europe/Berlin).
+    with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as rules:
+        return ZoneInfo.from_file(rules, key=name)
 
 
 def _in_known_years(second: int) -> int:
