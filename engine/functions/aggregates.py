@@ -11,20 +11,20 @@ grouping.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
-from hoplite.engine.expressions.java import class_name
+from hoplite.engine.functions.group_states import SAFE_FLOAT, Aggregation, Float64s, grown, present, row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
+from hoplite.engine.functions.statistics import Percentile, StandardDeviation
 from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
 from hoplite.engine.ordering import float_from_order, float_order
-from hoplite.errors import CypherError, argument_error, type_error
+from hoplite.errors import CypherError, type_error
 from hoplite.planner.types import (
     ANY,
     DURATION,
@@ -36,7 +36,6 @@ from hoplite.planner.types import (
     Signature,
 )
 from hoplite.values.columns import (
-    Booleans,
     Column,
     EntityLists,
     Floats,
@@ -50,53 +49,14 @@ from hoplite.values.columns import (
     from_objects,
     object_array,
 )
-from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
-from hoplite.values.render import describe
 from hoplite.values.temporal import Duration
 
-Float64s = NDArray[np.float64]
-
 _INTEGER_LIMIT = 2**63
-_SAFE_FLOAT = 1e150  # below it neither sums nor squares of differences can overflow
 _SMALLEST_PILE = 1 << 17
 _NANOS_PER_DAY, _NANOS_PER_SECOND = 86_400_000_000_000, 1_000_000_000
 _SECONDS_PER_DAY = 86_400
 _NANOS_PER_MONTH = 2_629_746 * _NANOS_PER_SECOND
-
-
-class Aggregation(Protocol):
-    """One aggregating call of a running statement."""
-
-    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        """Take in a batch: row i belongs to group `groups[i]`; there are `group_count` groups so far."""
-
-    def finish(self, group_count: int) -> Column:
-        """The value of each group."""
-
-
-def _grown(state: NDArray[Any], count: int, fill: Any = 0) -> NDArray[Any]:
-    """The state with room for `count` groups (at least doubled, so that growing stays cheap)."""
-    if count <= len(state):
-        return state
-    larger = np.full(max(count, 2 * len(state)), fill, state.dtype)
-    larger[: len(state)] = state
-    return larger
-
-
-def _present(groups: Int64s, column: Column) -> tuple[Int64s, Column, Int64s | None]:
-    """The rows that are not null: their groups, their values, and where they were (None: all rows)."""
-    if isinstance(column, Integers | Floats | Booleans) and column.nulls is None:
-        return groups, column, None
-    nulls = column.null_mask()
-    if not nulls.any():
-        return groups, column, None
-    rows = np.flatnonzero(~nulls)
-    return groups[rows], column.take(rows), rows
-
-
-def _row_error(index: int, rows: Int64s | None, error: CypherError) -> RowError:
-    return RowError(index if rows is None else int(rows[index]), error)
 
 
 class Count:
@@ -106,13 +66,13 @@ class Count:
         self._counts = np.zeros(16, np.int64)
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts = _grown(self._counts, group_count)
+        self._counts = grown(self._counts, group_count)
         if columns:
-            groups = _present(groups, columns[0])[0]
+            groups = present(groups, columns[0])[0]
         self._counts[:group_count] += np.bincount(groups, minlength=group_count)
 
     def finish(self, group_count: int) -> Column:
-        return Integers(_grown(self._counts, group_count)[:group_count].copy())
+        return Integers(grown(self._counts, group_count)[:group_count].copy())
 
 
 class CountDistinct:
@@ -129,7 +89,7 @@ class CountDistinct:
         self._piled = 0
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        groups, column, _ = _present(groups, columns[0])
+        groups, column, _ = present(groups, columns[0])
         if not len(column):
             return
         self._pile.append(groups << 32 | self._values.assign(column))
@@ -161,10 +121,10 @@ class Sum:
         self._durations: dict[int, Duration] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._integers = _grown(self._integers, group_count)
-        self._floats = _grown(self._floats, group_count)
-        self._is_float = _grown(self._is_float, group_count)
-        groups, column, rows = _present(groups, columns[0])
+        self._integers = grown(self._integers, group_count)
+        self._floats = grown(self._floats, group_count)
+        self._is_float = grown(self._is_float, group_count)
+        groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
         if not self._durations and isinstance(column, Floats):
@@ -197,18 +157,18 @@ class Sum:
         for index, (group, value) in enumerate(zip(groups.tolist(), column.objects(), strict=True)):
             match value:
                 case bool():
-                    raise _row_error(index, rows, self._wrong_type())
+                    raise row_error(index, rows, self._wrong_type())
                 case int() | float():
                     if group in self._durations:
-                        raise _row_error(index, rows, self._mixed())
+                        raise row_error(index, rows, self._mixed())
                     self._any_number = True
                     self._add_number(group, value)
                 case Duration():
                     if self._any_number and group not in self._durations:
-                        raise _row_error(index, rows, self._mixed())
+                        raise row_error(index, rows, self._mixed())
                     self._durations[group] = _added(self._durations.get(group, Duration()), value)
                 case _:
-                    raise _row_error(index, rows, self._wrong_type())
+                    raise row_error(index, rows, self._wrong_type())
 
     def _add_number(self, group: int, value: int | float) -> None:
         if self._is_float[group]:
@@ -229,9 +189,9 @@ class Sum:
         return type_error(f"SUM({self._argument}) cannot mix number and duration")
 
     def finish(self, group_count: int) -> Column:
-        integers = _grown(self._integers, group_count)[:group_count]
-        floats = _grown(self._floats, group_count)[:group_count]
-        is_float = _grown(self._is_float, group_count)[:group_count]
+        integers = grown(self._integers, group_count)[:group_count]
+        floats = grown(self._floats, group_count)[:group_count]
+        is_float = grown(self._is_float, group_count)[:group_count]
         if not self._durations and not is_float.any():
             return Integers(integers.copy())
         if not self._durations and is_float.all():
@@ -265,15 +225,15 @@ class Average:
         self._durations: dict[int, list[float]] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts, self._sums = _grown(self._counts, group_count), _grown(self._sums, group_count)
+        self._counts, self._sums = grown(self._counts, group_count), grown(self._sums, group_count)
         if self._means is not None:
-            self._means = _grown(self._means, group_count)
-        groups, column, rows = _present(groups, columns[0])
+            self._means = grown(self._means, group_count)
+        groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
         if isinstance(column, Integers | Floats) and self._means is None and not self._durations:
             values = column.values.astype(np.float64)
-            if bool((np.abs(values) < _SAFE_FLOAT).all()):
+            if bool((np.abs(values) < SAFE_FLOAT).all()):
                 np.add.at(self._sums, groups, values)
                 self._counts[:group_count] += np.bincount(groups, minlength=group_count)
                 return
@@ -286,9 +246,9 @@ class Average:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number and not isinstance(value, Duration):
                 message = f"AVG({self._argument}) can only handle numerical values, duration, or null."
-                raise _row_error(index, rows, type_error(message))
+                raise row_error(index, rows, type_error(message))
             if self._counts[group] and is_number == (group in self._durations):
-                raise _row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
+                raise row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
             self._counts[group] += 1
             count = int(self._counts[group])
             if is_number:
@@ -301,11 +261,11 @@ class Average:
                     fields[position] += (part - fields[position]) / count
 
     def finish(self, group_count: int) -> Column:
-        counts = _grown(self._counts, group_count)[:group_count]
+        counts = grown(self._counts, group_count)[:group_count]
         if self._means is None:
-            means = _grown(self._sums, group_count)[:group_count] / np.maximum(counts, 1)
+            means = grown(self._sums, group_count)[:group_count] / np.maximum(counts, 1)
         else:
-            means = _grown(self._means, group_count)[:group_count].copy()
+            means = grown(self._means, group_count)[:group_count].copy()
         nulls = counts == 0
         if not self._durations:
             return Floats(means, nulls if nulls.any() else None)
@@ -340,7 +300,7 @@ class Extreme:
         self._keys: list[Any] = []
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        groups, column, _ = _present(groups, columns[0])
+        groups, column, _ = present(groups, columns[0])
         if len(column) == 0:
             return
         if self._kind is None and not self._objects and isinstance(column, Integers | Floats | Strings):
@@ -356,8 +316,8 @@ class Extreme:
         start = np.iinfo(np.int64).min if self._largest else np.iinfo(np.int64).max
         if not self._known.any():
             self._best[:] = start
-        self._best = _grown(self._best, group_count, start)
-        self._known = _grown(self._known, group_count)
+        self._best = grown(self._best, group_count, start)
+        self._known = grown(self._known, group_count)
         values = column.values if isinstance(column, Integers) else float_order(column.values)
         (np.maximum if self._largest else np.minimum).at(self._best, groups, values)
         self._known[groups] = True
@@ -384,8 +344,8 @@ class Extreme:
 
     def finish(self, group_count: int) -> Column:
         if self._kind in (Integers, Floats):
-            best = _grown(self._best, group_count)[:group_count]
-            known = _grown(self._known, group_count)[:group_count]
+            best = grown(self._best, group_count)[:group_count]
+            known = grown(self._known, group_count)[:group_count]
             nulls = None if known.all() else ~known
             return Integers(best.copy(), nulls) if self._kind is Integers else Floats(float_from_order(best), nulls)
         return from_objects(self._objects[:group_count] + [None] * (group_count - len(self._objects)))
@@ -399,7 +359,7 @@ class Collect:
         self._columns: list[Column] = []
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        groups, column, _ = _present(groups, columns[0])
+        groups, column, _ = present(groups, columns[0])
         if len(column):
             self._groups.append(groups)
             self._columns.append(column)
@@ -420,153 +380,6 @@ class Collect:
         return Objects(object_array(lists, group_count))
 
 
-def _java_class(value: Any) -> str:
-    """What messages call the class of a value; text that is aggregated mostly comes as it was sent, in UTF-8."""
-    return "org.neo4j.values.storable.UTF8StringValue" if isinstance(value, str) else class_name(value)
-
-
-def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -> Integers | Floats | Objects:
-    """The column, if it holds nothing but numbers."""
-    if isinstance(column, Integers | Floats):
-        return column
-    for index, value in enumerate(column.objects()):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            only = f"{name}({argument}) can only handle numerical values or null"
-            message = f"{only}, but received: {_java_class(value)}"
-            raise _row_error(index, rows, type_error(message))
-    return Objects(column.objects())
-
-
-class StandardDeviation:
-    """stDev and stDevP: count, mean and sum of squared differences of each group, batches merged by Chan's formula."""
-
-    def __init__(self, argument: str, population: bool) -> None:
-        self._argument = argument
-        self._population = population
-        self._counts = np.zeros(16, np.int64)
-        self._means = np.zeros(16, np.float64)
-        self._squares = np.zeros(16, np.float64)
-
-    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts = _grown(self._counts, group_count)
-        self._means, self._squares = _grown(self._means, group_count), _grown(self._squares, group_count)
-        groups, column, rows = _present(groups, columns[0])
-        name = "STDEVP" if self._population else "STDEV"
-        numbers = _numbers_of(name, self._argument, column, rows)
-        values = numbers.values.astype(np.float64)
-        if bool((np.abs(values) < _SAFE_FLOAT).all()):
-            self._merge(groups, values)
-        else:
-            self._update_rows(groups, values)
-
-    def _merge(self, groups: Int64s, values: Float64s) -> None:
-        size = len(self._counts)
-        counts = np.bincount(groups, minlength=size)
-        means = np.bincount(groups, weights=values, minlength=size) / np.maximum(counts, 1)
-        squares = np.bincount(groups, weights=(values - means[groups]) ** 2, minlength=size)
-        totals = np.maximum(self._counts + counts, 1)
-        shift = means - self._means
-        touched = counts > 0  # elsewhere a mean that is not finite must stay as it is
-        with np.errstate(invalid="ignore", over="ignore"):
-            self._squares += np.where(touched, squares + shift * shift * self._counts * counts / totals, 0.0)
-            self._means += np.where(touched, shift * counts / totals, 0.0)
-        self._counts += counts
-
-    def _update_rows(self, groups: Int64s, values: Float64s) -> None:
-        for group, value in zip(groups.tolist(), values.tolist(), strict=True):
-            self._counts[group] += 1
-            mean = float(self._means[group])
-            shifted = mean + (value - mean) / int(self._counts[group])
-            self._squares[group] += (value - mean) * (value - shifted)
-            self._means[group] = shifted
-
-    def finish(self, group_count: int) -> Column:
-        counts = _grown(self._counts, group_count)[:group_count]
-        squares = _grown(self._squares, group_count)[:group_count]
-        divisors = np.maximum(counts if self._population else counts - 1, 1)
-        with np.errstate(invalid="ignore"):
-            deviations = np.sqrt(squares / divisors)
-        return Floats(np.where(counts < 2, 0.0, deviations))
-
-
-class Percentile:
-    """percentileCont and percentileDisc; the percentile is read at the first value of each group."""
-
-    def __init__(self, argument: str, continuous: bool) -> None:
-        self._argument = argument
-        self._continuous = continuous
-        self._percentiles: dict[int, float] = {}
-        self._groups: list[Int64s] = []
-        self._columns: list[Column] = []
-
-    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        groups, column, rows = _present(groups, columns[0])
-        if len(column) == 0:
-            return
-        name = "PERCENTILE_CONT" if self._continuous else "PERCENTILE_DISC"
-        column = _numbers_of(name, self._argument, column, rows)
-        first_groups, first = np.unique(groups, return_index=True)
-        for group, index in zip(first_groups.tolist(), first.tolist(), strict=True):
-            if group not in self._percentiles:
-                row = index if rows is None else int(rows[index])
-                self._percentiles[group] = _percentile(columns[1].take(np.array([row])).objects()[0], row)
-        self._groups.append(groups)
-        self._columns.append(column)
-
-    def finish(self, group_count: int) -> Column:
-        results = object_array([None] * group_count, group_count)
-        if self._columns:
-            groups, column = np.concatenate(self._groups), concatenate(self._columns)
-            order = np.lexsort((_number_ranks(column), groups))
-            bounds = np.searchsorted(groups[order], np.arange(group_count + 1)).tolist()
-            for group, (start, stop) in enumerate(pairwise(bounds)):
-                if stop > start:
-                    results[group] = self._pick(column, order[start:stop], self._percentiles[group])
-        return from_objects(results)
-
-    def _pick(self, column: Column, rows: Int64s, percentile: float) -> Any:
-        """The percentile of the values at these rows, which are in order."""
-
-        def value(place: int) -> Any:
-            return column.take(rows[place : place + 1]).objects()[0]
-
-        count = len(rows)
-        if percentile == 1.0 or count == 1:
-            return value(count - 1)
-        if not self._continuous:
-            place = percentile * count
-            index = _java_int(place)
-            return value(index if place != index or index == 0 else index - 1)
-        place = percentile * (count - 1)
-        below, above = _java_int(place), _java_int(math.ceil(place) if math.isfinite(place) else place)
-        if below == above or below == count - 1:
-            return value(below)
-        return value(below) * (above - place) + value(above) * (place - below)
-
-
-def _number_ranks(column: Column) -> NDArray[Any]:
-    """An array in the order of the numbers of a column, NaN last."""
-    if isinstance(column, Integers):
-        return column.values
-    if isinstance(column, Floats):
-        return float_order(column.values)
-    return float_order(np.array([float(value) for value in column.objects()], np.float64))
-
-
-def _java_int(value: float) -> int:
-    return int(value) if value == value else 0
-
-
-def _percentile(value: Any, row: int) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(row, type_error(f"Can't coerce `{describe(value)}` to Number"))
-    percentile = float(value)
-    if percentile < 0.0 or percentile > 1.0:
-        found = f"Invalid input '{float_text(percentile)}' is not a valid argument"
-        raise RowError(row, argument_error(f"{found}, must be a number in the range 0.0 to 1.0", "22003"))
-    return percentile
-
-
 class Distinct:
     """Hands on the first row of each (group, value) only."""
 
@@ -575,7 +388,7 @@ class Distinct:
         self._seen = Grouping.without_keys()
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        groups, column, rows = _present(groups, columns[0])
+        groups, column, rows = present(groups, columns[0])
         _, opened = self._seen.assign_first((Integers(groups), column))
         taken = opened if rows is None else rows[opened]
         others = tuple(other.take(taken) for other in columns[1:])

@@ -19,7 +19,7 @@ from hoplite.planner.types import Accepted, Argument, CypherType, Signature
 from hoplite.values.columns import Column
 
 if TYPE_CHECKING:
-    from hoplite.engine.functions.aggregates import Aggregation
+    from hoplite.engine.functions.group_states import Aggregation
 
 ValueFunction = Callable[..., Any]
 ColumnFunction = Callable[..., Column | None]

@@ -9,8 +9,8 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
-from hoplite.engine.functions.aggregates import Aggregation as State
 from hoplite.engine.functions.aggregates import make_aggregation
+from hoplite.engine.functions.group_states import Aggregation as State
 from hoplite.engine.grouping import Grouping
 from hoplite.engine.operators.base import Evaluator, Operator, evaluate
 from hoplite.planner.subquery import ROW
