@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoplite.grammar import ast
-from hoplite.planner.patterns import Many, One, Path, PatternGraph, conjunction
+from hoplite.planner.patterns import Many, One, Path, PatternGraph, Shortest, conjunction
 from hoplite.planner.rewrite import contains, transform
 from hoplite.planner.variables import free_variables
 
@@ -59,8 +59,8 @@ def _asked_of_each(wanted: ast.Expression, variable: str, source: ast.Expression
             _add_step(many, _renamed(wanted, variable, many.step_names[1]), graph)
             return True
         case ast.FunctionCall(name=function, arguments=(ast.Variable(name=name),)):
-            path = next((p for p in graph.paths if p.variable == name), None)
-            if path is None or not _is_plain(path, graph):
+            path = _path(name, graph)
+            if path is None:
                 return False
             match function.lower():
                 case "relationships":
@@ -73,13 +73,27 @@ def _asked_of_each(wanted: ast.Expression, variable: str, source: ast.Expression
 
 
 def _many(name: str, graph: PatternGraph) -> Many | None:
-    return next((c for c in graph.connections if isinstance(c, Many) and c.relationship == name), None)
+    """The repeated relationship of that name, on its own or inside a shortestPath."""
+    for connection in graph.connections:
+        match connection:
+            case Many(relationship=relationship) | Shortest(many=Many(relationship=relationship)):
+                if relationship == name:
+                    return connection.many if isinstance(connection, Shortest) else connection
+            case _:
+                pass
+    return None
 
 
-def _is_plain(path: Path, graph: PatternGraph) -> bool:
-    """Whether a path is made of single relationships and repeated single relationships only."""
+def _path(name: str, graph: PatternGraph) -> Path | None:
+    """The path of that name, where it is made of single relationships and repeated single relationships only."""
     known = {c.relationship for c in graph.connections if isinstance(c, One | Many)}
-    return set(path.relationships) <= known
+    for path in graph.paths:
+        if path.variable == name and set(path.relationships) <= known:
+            return path
+    for connection in graph.connections:
+        if isinstance(connection, Shortest) and connection.path == name:
+            return Path(name, connection.start, (connection.relationship,))
+    return None
 
 
 def _renamed(expression: ast.Expression, old: str, new: str) -> ast.Expression:
@@ -92,8 +106,12 @@ def _renamed(expression: ast.Expression, old: str, new: str) -> ast.Expression:
 
 def _add_step(many: Many, predicate: ast.Expression, graph: PatternGraph) -> None:
     step = conjunction([p for p in (many.step, predicate) if p is not None])
-    place = graph.connections.index(many)
-    graph.connections[place] = replace(many, step=step)
+    changed = replace(many, step=step)
+    for place, connection in enumerate(graph.connections):
+        if connection is many:
+            graph.connections[place] = changed
+        elif isinstance(connection, Shortest) and connection.many is many:
+            graph.connections[place] = replace(connection, many=changed)
 
 
 def _ask_relationships(path: Path, wanted: ast.Expression, variable: str, graph: PatternGraph) -> None:
@@ -110,9 +128,10 @@ def _ask_nodes(path: Path, wanted: ast.Expression, variable: str, graph: Pattern
     graph.predicates.append(_renamed(wanted, variable, path.start))
     for name in path.relationships:
         connection = next(c for c in graph.connections if c.relationship == name)
-        if isinstance(connection, Many):
+        if isinstance(connection, Many | Shortest):
+            names = connection.many.step_names if isinstance(connection, Shortest) else connection.step_names
             # Both names of a step: which of them is new depends on the end that the trail is walked from.
-            for end in (connection.step_names[0], connection.step_names[2]):
+            for end in (names[0], names[2]):
                 many = _many(name, graph)
                 assert many is not None
                 _add_step(many, _renamed(wanted, variable, end), graph)
