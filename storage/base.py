@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.incidence import Incidence
+from hoplite.storage.incidence import Incidence, Partitions
 from hoplite.storage.partition import deal
-from hoplite.storage.property_columns import PropertyColumn, merged
+from hoplite.storage.property_columns import KeyValues, merged
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Int64s
@@ -45,12 +45,12 @@ class Base:
     relationship_types: Int32s
     relationship_ids: Int64s | None
     next_relationship_id: int
-    outgoing: tuple[Incidence, ...]
-    incoming: tuple[Incidence, ...]
+    outgoing: Partitions
+    incoming: Partitions
     partition_of: Int32s | None
     row_of: Int32s | None
-    node_columns: Mapping[str, PropertyColumn]
-    relationship_columns: Mapping[str, PropertyColumn]
+    node_columns: Mapping[str, KeyValues]
+    relationship_columns: Mapping[str, KeyValues]
     _indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _labelled: dict[int, Int64s] = field(default_factory=dict)
@@ -88,6 +88,26 @@ class Base:
         if len(self.outgoing) == 1:
             return self.outgoing[0].neighbours
         return np.concatenate([incidence.neighbours for incidence in self.outgoing])
+
+    def starts_of(self, relationships: Int64s) -> NDArray[Any]:
+        """The subjects of these relationships, all of them in the base."""
+        return self.starts[relationships]
+
+    def ends_of(self, relationships: Int64s) -> NDArray[Any]:
+        """The objects of these relationships."""
+        return self.ends[relationships]
+
+    def types_of(self, relationships: Int64s) -> Int32s:
+        """The type codes of these relationships."""
+        return self.relationship_types[relationships]
+
+    def triple(self, relationship: int) -> tuple[int, int, int]:
+        """Subject, type code and object of one relationship."""
+        return (
+            int(self.starts[relationship]),
+            int(self.relationship_types[relationship]),
+            int(self.ends[relationship]),
+        )
 
     def row(self, node: int, outgoing: bool) -> tuple[Incidence, int, int]:
         """Where the relationships of a node are: a partition, and the first and last entry there."""
@@ -194,7 +214,7 @@ class Base:
         return _inverse(self.relationship_ids, self.next_relationship_id)
 
 
-def _index_of(column: PropertyColumn | None, included: NDArray[np.bool_]) -> ValueIndex:
+def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueIndex:
     if column is None:
         return ValueIndex.empty()
     positions, values = column.entries()
@@ -204,7 +224,7 @@ def _index_of(column: PropertyColumn | None, included: NDArray[np.bool_]) -> Val
     return ValueIndex.of(positions[kept], values.take(kept))
 
 
-def _keys_by_code(columns: Mapping[str, PropertyColumn], codes: Int32s) -> dict[int, list[str]]:
+def _keys_by_code(columns: Mapping[str, KeyValues], codes: Int32s) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for key, column in columns.items():
         positions, _ = column.entries()
@@ -243,8 +263,8 @@ def build_base(
     types: Int32s,
     relationship_ids: Int64s | None,
     next_relationship_id: int,
-    node_columns: Mapping[str, PropertyColumn],
-    relationship_columns: Mapping[str, PropertyColumn],
+    node_columns: Mapping[str, KeyValues],
+    relationship_columns: Mapping[str, KeyValues],
     partitions: int,
 ) -> Base:
     """A base from plain arrays; relationships come in any order, and are renumbered here with all that belongs

@@ -23,9 +23,10 @@ from hoplite.errors import constraint_violation
 from hoplite.storage import uniqueness
 from hoplite.storage.base import Base, build_base
 from hoplite.storage.delta import Delta
-from hoplite.storage.property_columns import PropertyColumn, narrowed, property_column, without_nulls
-from hoplite.storage.schema import Entity
-from hoplite.storage.schema_changes import with_constraint
+from hoplite.storage.index_options import checked_config
+from hoplite.storage.property_columns import KeyValues, narrowed, property_column, without_nulls
+from hoplite.storage.schema import Entity, IndexKind
+from hoplite.storage.schema_changes import with_constraint, with_index
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Column, Int64s, concatenate
 
@@ -118,6 +119,39 @@ class BulkLoad:
         if not self._schema.has_index(Entity.NODE, label, key):
             self._schema = with_constraint(self._schema, None, Entity.NODE, label, (key,), False).schema
 
+    def add_index(
+        self,
+        name: str | None,
+        kind: IndexKind,
+        entity: Entity,
+        labels: tuple[str, ...],
+        keys: tuple[str, ...],
+        options: Mapping[str, Any],
+    ) -> bool:
+        """Ask for an index, unless there is one like it; whether it is new."""
+        config = checked_config(kind, entity, options, False)
+        outcome = with_index(self._schema, name, kind, entity, labels, keys, config, True)
+        self._schema = outcome.schema
+        return outcome.is_new
+
+    def add_constraint(self, name: str | None, entity: Entity, label: str, keys: tuple[str, ...]) -> bool:
+        """Ask for a uniqueness constraint, unless there is one like it; whether it is new."""
+        outcome = with_constraint(self._schema, name, entity, label, keys, True)
+        self._schema = outcome.schema
+        return outcome.is_new
+
+    # --- what it will be called ---
+
+    @property
+    def first_node_id(self) -> int:
+        """The public id of the first new node; those after it count on."""
+        return self._base.next_node_id
+
+    @property
+    def first_relationship_id(self) -> int:
+        """The public id of the first new relationship; those after it count on."""
+        return self._base.next_relationship_id
+
     # --- the end ---
 
     def commit(self) -> None:
@@ -143,8 +177,12 @@ class BulkLoad:
 
     def _merged(self) -> Base:
         base, tokens = self._base, self._base.tokens
-        for constraint in self._schema.constraints:
-            (tokens.labels if constraint.entity is Entity.NODE else tokens.types).intern(constraint.labels[0])
+        for rule in self._schema.indexes:  # those of constraints among them
+            names = tokens.labels if rule.entity is Entity.NODE else tokens.types
+            for label in rule.labels:
+                names.intern(label)
+            for key in rule.keys:
+                tokens.keys.intern(key)
         for key in (*self._node_cells, *self._relationship_cells):
             tokens.keys.intern(key)
         label_codes = [tokens.label_set_of_names(labels) for labels, _ in self._labels]
@@ -197,8 +235,8 @@ def _more_ids(ids: Int64s | None, count: int, next_id: int, new: int) -> Int64s 
 
 
 def _more_columns(
-    columns: Mapping[str, PropertyColumn], added: Mapping[str, Iterable[Cells]], first: int, total: int
-) -> dict[str, PropertyColumn]:
+    columns: Mapping[str, KeyValues], added: Mapping[str, Iterable[Cells]], first: int, total: int
+) -> dict[str, KeyValues]:
     merged: dict[str, Any] = {}
     for key in dict.fromkeys([*columns, *added]):
         parts = [columns[key].entries()] if key in columns else []

@@ -136,7 +136,7 @@ class Delta:
         written = self.relationship_values
         keys = [key for key, values in written.items() if values.get(relationship) is not None]
         if relationship < self.base.relationship_count:
-            for key in self.base.keys_by_type.get(int(self.base.relationship_types[relationship]), ()):
+            for key in self.base.keys_by_type.get(self.type_of(relationship), ()):
                 column = self.base.relationship_columns[key]
                 if relationship not in written.get(key, ()) and column.value(relationship) is not None:
                     keys.append(key)
@@ -147,14 +147,15 @@ class Delta:
         base_count = self.base.relationship_count
         if relationship >= base_count:
             return self.types[relationship - base_count]
-        return int(self.base.relationship_types[relationship])
+        return self.base.triple(relationship)[1]
 
     def ends_of(self, relationship: int) -> tuple[int, int]:
         """The start and the end of a relationship."""
         base_count = self.base.relationship_count
         if relationship >= base_count:
             return self.starts[relationship - base_count], self.ends[relationship - base_count]
-        return int(self.base.starts[relationship]), int(self.base.ends[relationship])
+        start, _, end = self.base.triple(relationship)
+        return start, end
 
     def relationships_of(self, node: int, outgoing: bool) -> list[int]:
         """The relationships of a node on one side."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from hoplite.storage.base import Base, build_base
 from hoplite.storage.delta import Delta, Values
-from hoplite.storage.property_columns import PropertyColumn, merged
+from hoplite.storage.property_columns import KeyValues, merged
 from hoplite.values.columns import Int64s
 
 
@@ -68,8 +68,8 @@ def _renumbered(count: int, removed: set[int]) -> Int64s | None:
 
 
 def _merged(
-    columns: Mapping[str, PropertyColumn], positions: Int64s | None, written: Mapping[str, Values], total: int
-) -> dict[str, PropertyColumn]:
+    columns: Mapping[str, KeyValues], positions: Int64s | None, written: Mapping[str, Values], total: int
+) -> dict[str, KeyValues]:
     found = {}
     for key in dict.fromkeys([*columns, *written]):
         column = merged(columns.get(key), positions, written.get(key, {}), total)

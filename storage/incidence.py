@@ -12,8 +12,9 @@ implicit; the incoming side lists them. Row r of the arrays is the r-th subject 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,16 @@ class Incidence:
     first_relationship: int = 0
 
 
+class Partitions(Protocol):
+    """The partitions of one side, by number: a tuple, or a sequence that loads each one when it is asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int, /) -> Incidence: ...
+
+    def __iter__(self) -> Iterator[Incidence]: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjacency:
     """A whole graph seen from one side: its partitions, and where each node's row is.
@@ -42,7 +53,7 @@ class Adjacency:
     """
 
     node_count: int
-    partitions: tuple[Incidence, ...]
+    partitions: Partitions
     partition_of: NDArray[np.int32] | None = None
     row_of: NDArray[np.int32] | None = None
     delta: Incidence | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -31,6 +31,31 @@ from hoplite.values.columns import (
 
 DENSE_SHARE = 4
 """A column is dense when at least one entity in this many has a value."""
+
+
+class KeyValues(Protocol):
+    """One key's values, in memory or on disk."""
+
+    @property
+    def positions(self) -> Int64s | None:
+        """The entities that have a value, if the column is sparse."""
+        ...
+
+    def gather(self, positions: Int64s) -> Column:
+        """The values of these entities; null for those that have none, and for positions outside the base."""
+        ...
+
+    def entries(self) -> tuple[Int64s, Column]:
+        """The entities that have a value, ascending, and their values."""
+        ...
+
+    def value(self, position: int) -> Any:
+        """The value of one entity, or None."""
+        ...
+
+    def whole(self) -> PropertyColumn:
+        """All of it in memory."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +99,10 @@ class PropertyColumn:
                 return None if mask is not None and mask[slot] else bool(values[slot])
         raise AssertionError(type(self.column))
 
+    def whole(self) -> PropertyColumn:
+        """All of it in memory."""
+        return self
+
 
 def property_column(positions: Int64s, column: Column, total: int) -> PropertyColumn | None:
     """A column for values (none of them null) at ascending positions, out of `total` entities; None if there
@@ -93,8 +122,8 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
 
 
 def merged(
-    old: PropertyColumn | None, new_positions: Int64s | None, overrides: Mapping[int, Any], total: int
-) -> PropertyColumn | None:
+    old: KeyValues | None, new_positions: Int64s | None, overrides: Mapping[int, Any], total: int
+) -> KeyValues | None:
     """The column after a fold.
 
     `new_positions[p]` is where entity p stands afterwards, -1 if it is gone; None: everything stays in its

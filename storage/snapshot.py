@@ -7,7 +7,7 @@ through the same class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hoplite.storage import statistics
 from hoplite.storage.delta import Delta, Values
 from hoplite.storage.incidence import Adjacency
-from hoplite.storage.property_columns import PropertyColumn, patched
+from hoplite.storage.property_columns import KeyValues, patched
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.seek import Bound, Seek
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
@@ -185,7 +185,8 @@ class Snapshot:
     def relationship_types(self, relationships: Int64s) -> NDArray[np.int32]:
         """The type code of each relationship; -1 for null."""
         base = self._delta.base
-        codes: NDArray[np.int32] = _pick(relationships, base.relationship_types, self._delta.types.array(), np.int32)
+        new = self._delta.types.array()
+        codes: NDArray[np.int32] = _pick(relationships, base.relationship_count, base.types_of, new, np.int32)
         return codes
 
     def endpoints(self, relationships: Int64s) -> tuple[Int64s, Int64s]:
@@ -193,8 +194,9 @@ class Snapshot:
         base, delta = self._delta.base, self._delta
         if not len(relationships):
             return NOTHING, NOTHING
-        starts = _pick(relationships, base.starts, delta.starts.array(), np.int64)
-        return starts, _pick(relationships, base.ends, delta.ends.array(), np.int64)
+        count = base.relationship_count
+        starts = _pick(relationships, count, base.starts_of, delta.starts.array(), np.int64)
+        return starts, _pick(relationships, count, base.ends_of, delta.ends.array(), np.int64)
 
     def relationships_of(self, node: int) -> Int64s:
         """The relationships of a node on either side; a self-loop once."""
@@ -327,7 +329,7 @@ class Snapshot:
         """All properties of many relationships."""
         base = self._delta.base
         inside = (relationships >= 0) & (relationships < base.relationship_count)
-        codes = base.relationship_types[relationships[inside]]
+        codes = base.types_of(relationships[inside])
         keys = [base.keys_by_type.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
         wanted = dict.fromkeys(key for some in keys for key in some) | dict.fromkeys(self._delta.relationship_values)
         return _maps(len(relationships), {key: self.relationship_property(relationships, key) for key in wanted})
@@ -458,20 +460,22 @@ def _exists(positions: Int64s, count: int, removed: set[int]) -> Bools:
     return exists
 
 
-def _pick(positions: Int64s, old: NDArray[Any], new: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """old[p], or new[p - len(old)] for positions beyond it, or -1 for null."""
+def _pick(
+    positions: Int64s, count: int, old: Callable[[Int64s], NDArray[Any]], new: NDArray[Any], dtype: Any
+) -> NDArray[Any]:
+    """old(p) for the first `count` positions, new[p - count] for those beyond, or -1 for null."""
     lowest, highest = int(positions.min(initial=0)), int(positions.max(initial=-1))
-    if lowest >= 0 and highest < len(old):
-        return old[positions].astype(dtype, copy=False)
+    if lowest >= 0 and highest < count:
+        return old(positions).astype(dtype, copy=False)
     picked = np.full(len(positions), -1, dtype)
-    inside = np.flatnonzero((positions >= 0) & (positions < len(old)))
-    picked[inside] = old[positions[inside]]
-    beyond = np.flatnonzero(positions >= len(old))
-    picked[beyond] = new[positions[beyond] - len(old)]
+    inside = np.flatnonzero((positions >= 0) & (positions < count))
+    picked[inside] = old(positions[inside])
+    beyond = np.flatnonzero(positions >= count)
+    picked[beyond] = new[positions[beyond] - count]
     return picked
 
 
-def _values(positions: Int64s, column: PropertyColumn | None, written: Values | None, base_count: int) -> Column:
+def _values(positions: Int64s, column: KeyValues | None, written: Values | None, base_count: int) -> Column:
     if written and (column is None or positions.min(initial=base_count) >= base_count):
         return from_objects(list(map(written.get, positions.tolist())))
     found: Column = nulls(len(positions)) if column is None else column.gather(positions)
