@@ -25,6 +25,9 @@ _SIMPLE: dict[type, CypherType] = {
 }
 
 
+_STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j looks at
+
+
 def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | None]:
     """The type of each parameter by name, in order of names; None for null and floats, which Neo4j lets pass."""
     return {name: _type_of(parameters[name]) for name in sorted(parameters)}
@@ -32,5 +35,5 @@ def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | Non
 
 def _type_of(value: Any) -> CypherType | None:
     if isinstance(value, list | tuple):
-        return t.LIST
+        return _STRINGS if value and all(type(item) is str for item in value) else t.LIST
     return _SIMPLE.get(type(value))

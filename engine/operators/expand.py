@@ -466,7 +466,9 @@ class FollowBound:
                     first.append(node)
                     last.append(node)
                 continue
-            for start, end in sorted(_walks(starts[a:b], ends[a:b], self.direction)):
+            walks = _walks(starts[a:b], ends[a:b], self.direction)
+            # Neo4j finds a path that begins with a loop once for each way round the loop, unless an end is bound.
+            for start, end in sorted(set(walks)) if self.start_bound or self.end_bound else sorted(walks):
                 rows.append(row)
                 first.append(start)
                 last.append(end)
@@ -493,13 +495,19 @@ class FollowBound:
         return [node] if node >= 0 else []
 
 
-def _walks(starts: list[int], ends: list[int], direction: Direction) -> set[tuple[int, int]]:
-    """The (first, last) nodes of the ways to walk along relationships in this order."""
-    walks: set[tuple[int, int]] = set()
+def _walks(starts: list[int], ends: list[int], direction: Direction) -> list[tuple[int, int]]:
+    """The (first, last) nodes of the ways to walk along relationships in this order, for each way to begin."""
+    found: list[tuple[int, int]] = []
     if direction is not Direction.INCOMING:
-        walks.add((starts[0], ends[0]))
+        found.extend(_walks_on((starts[0], ends[0]), starts, ends, direction))
     if direction is not Direction.OUTGOING:
-        walks.add((ends[0], starts[0]))
+        found.extend(_walks_on((ends[0], starts[0]), starts, ends, direction))
+    return found
+
+
+def _walks_on(begun: tuple[int, int], starts: list[int], ends: list[int], direction: Direction) -> set[tuple[int, int]]:
+    """The walks that begin with the first relationship in one direction."""
+    walks = {begun}
     for start, end in zip(starts[1:], ends[1:], strict=True):
         onward: set[tuple[int, int]] = set()
         for first, last in walks:
