@@ -32,6 +32,12 @@ _NAMES = {
 }
 _SRIDS = {name: srid for srid, name in _NAMES.items()}
 _DIMENSIONS = {WGS_84: 2, WGS_84_3D: 3, CARTESIAN: 2, CARTESIAN_3D: 3}
+_WANTED = {
+    WGS_84: "'latitude' and 'longitude'",
+    WGS_84_3D: "'latitude', 'longitude' and 'height'",
+    CARTESIAN: "'x' and 'y'",
+    CARTESIAN_3D: "'x', 'y' and 'z'",
+}
 _GEOGRAPHIC = {WGS_84, WGS_84_3D}
 
 # The sphere that Neo4j measures on.
@@ -125,7 +131,10 @@ def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Poi
                 "This is set either in the csv header or the actual data column"
             )
     else:
-        raise argument_error("A point must contain either 'x' and 'y' or 'latitude' and 'longitude'", "22000")
+        kind, wanted = "point", "either 'x' and 'y' or 'latitude' and 'longitude'"
+        if srid is not None:
+            kind, wanted = f"{_NAMES[srid]} point", _WANTED[srid]
+        raise argument_error(f"A {kind} must contain {wanted}", "22000")
     if len(keys) != _DIMENSIONS[srid]:
         wrong, right = ("2D", "3D") if len(keys) == 3 else ("3D", "2D")
         raise argument_error(
