@@ -6,12 +6,15 @@ It finds what Neo4j finds before it runs a statement: names that are not defined
 contradict each other, misplaced aggregations and clauses, unknown functions and procedures. What it lets pass, the
 planner may take for valid.
 
-    state        what all parts share: text, catalogue, errors          scopes       layers of names
-    clauses      the order of clauses, subqueries                       typespec     sets of types
-    projections  WITH and RETURN, grouping, ORDER BY                    operators    types of operators
-    patterns     MATCH, CREATE, MERGE, patterns as expressions          functions    calls of functions
-    writes       SET, REMOVE, DELETE                                    procedures   CALL
-    expressions  everything that has a value                            warnings     notifications
+    state             what all parts share: text, catalogue, errors     scopes       layers of names
+    clauses           the order of clauses, subqueries                  typespec     sets of types
+    projections       WITH and RETURN, grouping, ORDER BY               expressions  everything that has a value
+    patterns          MATCH, patterns as expressions                    operators    types of operators
+    pattern_parts     nodes, relationships, their variables             functions    calls of functions
+    paths             shortest and quantified paths                     procedures   CALL
+    labels            label expressions                                 commands     SHOW, indexes, constraints
+    written_patterns  CREATE and MERGE                                  hints        USING
+    writes            SET, REMOVE, DELETE                               warnings     notifications
 """
 
 from __future__ import annotations

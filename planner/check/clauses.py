@@ -12,13 +12,16 @@ from hoplite.grammar import ast
 from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
 from hoplite.planner.check.hints import check_hints
-from hoplite.planner.check.patterns import check_match, check_written, forbid_mixed_labels, forbid_mixed_lengths
+from hoplite.planner.check.labels import forbid_mixed_labels
+from hoplite.planner.check.paths import forbid_mixed_lengths
+from hoplite.planner.check.patterns import check_match
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, exactly, list_spec
+from hoplite.planner.check.written_patterns import check_written
 from hoplite.planner.types import INTEGER, MAP, STRING
 
 Columns = dict[str, TypeSpec]
@@ -260,7 +263,7 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
     for name, types in columns.items():
         if name in scope.names:
             offset = _column_offset(clause.query, name)
-            status = "50N42" if clause.imports == () else INVALID_SYNTAX
+            status = "50N42" if clause.imports == () and not clause.import_all else INVALID_SYNTAX
             raise check.error(f"Variable `{name}` already declared in outer scope", offset, status)
         scope.names[name] = types
     if batches is not None and batches.status is not None:
@@ -399,14 +402,14 @@ def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope:
         raise check.error(message, node.span.start, INVALID_SYNTAX)
     inner = scope.inner(guard=Guard.SUBQUERY)
     ending = Ending.QUERY if node.kind == "COLLECT" else Ending.EXPRESSION
-    columns = check_query(check, node.query, inner, ending)
+    check_query(check, node.query, inner, ending)
     match node.kind:
         case "EXISTS":
             return BOOLEANS
         case "COUNT":
             return exactly(INTEGER)
         case _:
-            return list_spec(next(iter(columns.values()))) if len(columns) == 1 else LISTS
+            return LISTS
 
 
 def _updates(check: Check, query: ast.Query) -> bool:

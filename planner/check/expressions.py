@@ -12,12 +12,8 @@ from typing import assert_never
 from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.grammar import ast
 from hoplite.planner.check import functions, operators
-from hoplite.planner.check.patterns import (
-    check_label_predicate,
-    check_pattern_expression,
-    declare_comprehension,
-    note_labels,
-)
+from hoplite.planner.check.labels import check_label_predicate, note_labels
+from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, INVALID_TYPE, Check
 from hoplite.planner.check.traverse import walk
@@ -297,6 +293,8 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     name = call.name.lower()
     if name == "exists":
         return _exists(check, call, scope, place)
+    if call.distinct and not functions.is_aggregate(check, call):
+        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
     if functions.is_aggregate(check, call):
         _forbid_misplaced(check, call, place)
         for argument in call.arguments:

@@ -91,8 +91,6 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     if name == "timestamp" and call.arguments:
         return _timestamp(check, call)
     signature = check.catalogue.function(name)
-    if call.distinct and not is_aggregate(check, call):
-        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
     if signature is None:
         return ALL
     if from_registry(signature):
@@ -234,8 +232,16 @@ def _registry_call(
     if count < signature.least or (signature.most is not None and count > signature.most):
         raise _wrong_count(check, call, signature)
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
-        check.expect(_accepted(_argument(signature, index), registry=True), types, argument)
+        given = LISTS if _is_constant_list(argument) else types
+        check.expect(_accepted(_argument(signature, index), registry=True), given, argument)
     return exactly(*signature.returns) if not _any(signature) else ALL
+
+
+def _is_constant_list(argument: ast.Expression) -> bool:
+    """Lists of numbers are turned into parameters before the second round, which forgets what they hold."""
+    return isinstance(argument, ast.ListLiteral) and all(
+        isinstance(item, ast.Literal) and isinstance(item.value, int | float) for item in argument.items
+    )
 
 
 def _timestamp(check: Check, call: ast.FunctionCall) -> TypeSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hoplite.grammar import ast
-from hoplite.planner.check.patterns import chain_of
+from hoplite.planner.check.pattern_parts import chain_of
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk

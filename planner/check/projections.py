@@ -51,10 +51,10 @@ def check_projection(
     if alias_rule is not None:
         _require_aliases(check, projection, alias_rule)
     columns = _columns(check, projection, types, scope)
-    _forbid_shadowing(check, projection, scope, returning=keyword == "RETURN")
     aggregating = any(aggregates_in(check, item.expression) for item in projection.items)
     after = scope.replaced(columns)
     _check_order(check, projection, predicate, clause, scope, after, aggregating=aggregating)
+    _forbid_shadowing(check, projection, scope, returning=keyword == "RETURN")
     for name, value in (("LIMIT", projection.limit), ("SKIP", projection.skip)):
         if value is not None:
             check_count(check, value, name, "non-negative")

@@ -13,8 +13,9 @@ from hoplite.grammar import ast
 from hoplite.planner import notifications as note
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check import render
+from hoplite.planner.check.labels import label_position
 from hoplite.planner.check.mentions import Mentions
-from hoplite.planner.check.patterns import chain_of, label_position
+from hoplite.planner.check.pattern_parts import chain_of
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification

@@ -6,17 +6,16 @@ from typing import assert_never
 
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import check_index, type_of
-from hoplite.planner.check.patterns import check_token_name
+from hoplite.planner.check.labels import TOKEN_NAMES, check_token_name
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
 from hoplite.planner.check.typespec import any_of, exactly
-from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP, STRING, list_of
+from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP
 
 _NODES = exactly(NODE)
 _ENTITIES = exactly(NODE, RELATIONSHIP)
 _DELETABLE = exactly(NODE, PATH, RELATIONSHIP)
 _MAPS = any_of((MAP,))
-_TOKEN_NAMES = exactly(STRING, list_of(STRING))
 
 
 def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
@@ -93,8 +92,8 @@ def _check_labels(
     for label in labels:
         if isinstance(label, ast.DynamicLabel):
             names = type_of(check, label.expression, scope)
-            if not names & _TOKEN_NAMES:
-                raise check.mismatch(_TOKEN_NAMES, names, label.expression, INVALID_SYNTAX)
+            if not names & TOKEN_NAMES:
+                raise check.mismatch(TOKEN_NAMES, names, label.expression, INVALID_SYNTAX)
             check_token_name(check, label.expression, label.span.start)
     check.expect(_NODES, types, variable)
 

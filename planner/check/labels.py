@@ -1,0 +1,161 @@
+"""Label expressions and relationship types: in which symbols they may be written, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoplite.grammar import ast
+from hoplite.planner.check import render
+from hoplite.planner.check.positions import after
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.typespec import exactly
+from hoplite.planner.types import STRING, list_of
+
+_NEWER = frozenset("|&!%")
+TOKEN_NAMES = exactly(STRING, list_of(STRING))  # what a computed label may be
+
+
+def label_position(labels: ast.LabelExpression, text: str) -> int:
+    """Where a message about a label expression points: the name, or the last operator."""
+    if isinstance(labels, ast.LabelAnd | ast.LabelOr) and len(labels.operands) > 1:
+        return after(labels.operands[-2].span.end, text)
+    return labels.span.start
+
+
+def note_labels(check: Check, labels: ast.LabelExpression | None, kind: str) -> None:
+    """Remember the names in a label expression; `kind` is label or type."""
+    for part in () if labels is None else label_parts(labels):
+        if isinstance(part, ast.LabelName):
+            check.mentions.names[part.span.start] = (kind, part.name)
+
+
+def label_parts(labels: ast.LabelExpression) -> Iterator[ast.LabelExpression]:
+    yield labels
+    if isinstance(labels, ast.LabelAnd | ast.LabelOr):
+        for operand in labels.operands:
+            yield from label_parts(operand)
+    elif isinstance(labels, ast.LabelNot):
+        yield from label_parts(labels.operand)
+
+
+def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.NodePattern | None, kind: str) -> None:
+    if labels is None:
+        return
+    parts = list(label_parts(labels))
+    for part in parts:
+        if isinstance(part, ast.LabelOr) and part.colon and kind == "node":
+            message = "Label expressions are not allowed to contain '|:'."
+            if node is None:
+                shown = render.labels(labels, check.text)
+                message += f"\nIf you want to express a disjunction of labels, please use `:{shown}` instead"
+            raise check.error(message, label_position(part, check.text), INVALID_SYNTAX)
+    colon = next((part for part in parts if isinstance(part, ast.LabelAnd) and part.colon), None)
+    if colon is None:
+        return
+    offset = label_position(colon, check.text)
+    shown = render.labels(labels, check.text)
+    if _uses_is(check, labels):
+        raise check.error(
+            f"Mixing the IS keyword with colon (':') between labels is not allowed. "
+            f"This expression could be expressed as IS {shown}.",
+            offset,
+            INVALID_SYNTAX,
+        )
+
+
+def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
+    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) between labels, subqueries counted in.
+
+    `|` between relationship types is older than either and goes with both.
+    """
+    if ":" not in check.text or not _NEWER.intersection(check.text):
+        return
+    colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
+    newer = False
+    for node in walk(clause):
+        match node:
+            case ast.NodePattern(labels=labels) | ast.HasLabels(labels=labels) if labels is not None:
+                parts = list(label_parts(labels))
+                colons += [(labels, part) for part in parts if isinstance(part, ast.LabelAnd) and part.colon]
+                newer = newer or any(isinstance(part, ast.LabelOr) for part in parts)
+            case ast.RelationshipPattern(types=types) if types is not None:
+                parts = list(label_parts(types))
+            case _:
+                continue
+        newer = newer or any(
+            isinstance(part, ast.LabelNot | ast.LabelWildcard) or (isinstance(part, ast.LabelAnd) and not part.colon)
+            for part in parts
+        )
+    if colons and newer:
+        whole, part = colons[0]
+        raise check.error(
+            "Mixing label expression symbols ('|', '&', '!', and '%') with colon (':') between labels is not allowed. "
+            "Please only use one set of symbols. "
+            f"This expression could be expressed as :{render.labels(whole, check.text)}.",
+            label_position(part, check.text),
+        )
+
+
+def _uses_is(check: Check, labels: ast.LabelExpression) -> bool:
+    return check.text[: labels.span.start].rstrip(" \t\r\n(").upper().endswith("IS")
+
+
+def check_types(check: Check, element: ast.RelationshipPattern) -> None:
+    types = element.types
+    if types is None:
+        return
+    if element.hops is not None and any(isinstance(part, ast.LabelAnd | ast.LabelNot) for part in label_parts(types)):
+        message = "Variable length relationships must not use relationship type expressions."
+        raise check.error(message, label_position(types, check.text))
+    for part in label_parts(types):
+        if isinstance(part, ast.LabelAnd) and part.colon:
+            message = "Relationship types in a relationship type expressions may not be combined using ':'"
+            raise check.error(message, label_position(part, check.text), INVALID_SYNTAX)
+        if isinstance(part, ast.LabelOr) and part.colon and (element.variable or element.properties or element.hops):
+            raise check.error(
+                "The semantics of using colon in the separation of alternative relationship types in conjunction with\n"
+                "the use of variable binding, inlined property predicates, or variable length is no longer supported.\n"
+                f"Please separate the relationships types using `:{render.labels(types, check.text)}` instead.",
+                label_position(part, check.text),
+                INVALID_SYNTAX,
+            )
+    if element.hops is not None and not only_alternatives(types):
+        message = "Variable length relationships must not use relationship type expressions."
+        raise check.error(message, label_position(types, check.text))
+
+
+def only_alternatives(types: ast.LabelExpression) -> bool:
+    operands = types.operands if isinstance(types, ast.LabelOr) else (types,)
+    return all(isinstance(operand, ast.LabelName) for operand in operands)
+
+
+def check_label_predicate(check: Check, node: ast.HasLabels) -> None:
+    """Check a label expression that stands behind an expression: `n:A|B`."""
+    check_labels(check, node.labels, None, "node")
+    if any(isinstance(part, ast.DynamicLabel) for part in label_parts(node.labels)):
+        message = "Dynamic Label and Types are only allowed in MATCH, CREATE, MERGE, SET and REMOVE clauses."
+        raise check.error(message, node.span.start)
+
+
+def check_dynamic(check: Check, labels: ast.LabelExpression | None, scope: Scope) -> None:
+    if labels is None:
+        return
+    for part in label_parts(labels):
+        if isinstance(part, ast.DynamicLabel):
+            types = check.type_of(part.expression, scope)
+            if not types & TOKEN_NAMES:
+                raise check.mismatch(TOKEN_NAMES, types, part.expression, INVALID_TYPE)
+            check_token_name(check, part.expression, part.span.start)
+
+
+def check_token_name(check: Check, expression: ast.Expression, offset: int) -> None:
+    """A label, type or key that is written as a value must not be null, empty or contain a null byte."""
+    if not isinstance(expression, ast.Literal):
+        return
+    value = expression.value
+    if value is None or (isinstance(value, str) and (not value or "\0" in value)):
+        shown = "Null" if value is None else f"'{value}'"
+        message = f"{shown} is not a valid token name. Token names cannot be empty or contain any null-bytes."
+        raise check.error(message, offset)

@@ -1,0 +1,209 @@
+"""Paths: what shortestPath, selectors and quantified path patterns take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.grammar import ast
+from hoplite.planner.check import render
+from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, is_quantified, variables_of
+from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.traverse import walk, walk_expression
+
+
+def check_path(check: Check, part: ast.PathPattern) -> None:
+    if isinstance(part.pattern, ast.ShortestPathFunction):
+        if part.selector is not None and part.selector.kind != "ALL":
+            message = (
+                "Mixing shortestPath/allShortestPaths with path selectors (e.g. 'ANY SHORTEST') or explicit match "
+                "modes ('e.g. DIFFERENT RELATIONSHIPS') is not allowed."
+            )
+            raise check.error(message, part.pattern.span.start)
+        check_shortest(check, part.pattern)
+        return
+    selector = part.selector
+    if selector is not None and isinstance(selector.count, ast.Literal) and selector.count.value == 0:
+        message = "The path count needs to be greater than 0."
+        raise check.error(message, selector.count.span.start, INVALID_SYNTAX)
+    _check_juxtaposition(check, part.pattern)
+    for element in part.pattern.elements:
+        _check_quantified(check, element, part)
+
+
+def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
+    selective = [p for p in parts if p.selector is not None and p.selector.kind != "ALL"]
+    if selective and len(parts) > 1:
+        message = (
+            "Multiple path patterns cannot be used in the same clause in combination with a selective path selector."
+        )
+        raise check.error(message, selective[0].pattern.span.start, INVALID_SYNTAX)
+
+
+def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
+    """`shortestPath` takes one relationship, which may start at length 0 or 1."""
+    name = "allShortestPaths" if function.every else "shortestPath"
+    elements = function.pattern.elements
+    for element in elements:
+        quantified = isinstance(element, ast.ParenthesizedPath) or (
+            isinstance(element, ast.RelationshipPattern) and element.repetition is not None
+        )
+        if quantified:
+            message = f"{name}(...) contains quantified pattern. This is currently not supported."
+            raise check.error(message, element.span.start)
+    if len(elements) != 3 or not isinstance(elements[1], ast.RelationshipPattern):
+        message = f"{name}(...) requires a pattern containing a single relationship"
+        raise check.error(message, function.span.start, INVALID_SYNTAX)
+    if elements[1].predicate is not None:
+        message = "Relationship pattern predicates are not supported for variable-length relationships."
+        raise check.error_at(message, elements[1].predicate)
+    if elements[1].properties is not None:
+        shown = render.scala(elements[1].properties)
+        message = f"{name}(...) contains properties {shown}. This is currently not supported."
+        raise check.error(message, function.span.start)
+    hops = elements[1].hops
+    if hops is not None and hops.lower is not None and hops.lower not in (0, 1):
+        message = f"{name}(...) does not support a minimal length different from 0 or 1"
+        raise check.error(message, hops.span.start + 1)
+
+
+def _check_juxtaposition(check: Check, pattern: ast.PatternChain) -> None:
+    for left, right in zip(pattern.elements, pattern.elements[1:], strict=False):
+        if isinstance(left, ast.RelationshipPattern) or isinstance(right, ast.RelationshipPattern):
+            continue
+        if any(isinstance(e, ast.ParenthesizedPath) and e.repetition is not None for e in (left, right)):
+            continue
+        texts = [render.element(element, check.text) for element in (left, right)]
+        paths = [isinstance(element, ast.ParenthesizedPath) for element in (left, right)]
+        if all(paths):
+            case = f"both {texts[0]} and {texts[1]} are (non-quantified) parenthesized path patterns."
+        else:
+            kinds = ["a (non-quantified) parenthesized path pattern" if path else "a single node" for path in paths]
+            case = f"{texts[0]} is {kinds[0]} and {texts[1]} is {kinds[1]}."
+        raise check.error(
+            "Juxtaposition is currently only supported for quantified path patterns.\n"
+            f"In this case, {case}\nThat is, neither of these is a quantified path pattern.",
+            right.span.start,
+        )
+
+
+def _check_quantified(check: Check, element: Element, part: ast.PathPattern) -> None:
+    if isinstance(element, ast.RelationshipPattern):
+        if element.repetition is not None:
+            _check_repetition(check, element.repetition)
+            if element.hops is not None:
+                message = "Variable length relationships cannot be part of a quantified path pattern."
+                raise check.error(message, element.span.start)
+        return
+    if not isinstance(element, ast.ParenthesizedPath):
+        return
+    if element.repetition is None:
+        if element.path_variable is not None:
+            message = "Sub-path assignment is currently not supported."
+            raise check.error(message, element.path_variable.span.start, INVALID_SYNTAX)
+        _check_references(check, element, part)
+        for inner in element.pattern.elements:
+            _check_quantified(check, inner, part)
+        return
+    _check_repetition(check, element.repetition)
+    for inner in element.pattern.elements:
+        if isinstance(inner, ast.ParenthesizedPath) or (
+            isinstance(inner, ast.RelationshipPattern) and inner.repetition is not None
+        ):
+            raise check.error("Quantified path patterns are not allowed to be nested.", inner.span.start)
+        if isinstance(inner, ast.RelationshipPattern) and inner.hops is not None:
+            message = "Variable length relationships cannot be part of a quantified path pattern."
+            raise check.error(message, inner.span.start)
+    if not any(isinstance(inner, ast.RelationshipPattern) for inner in element.pattern.elements):
+        raise check.error(
+            "A quantified path pattern needs to have at least one relationship.\nIn this case, the quantified path "
+            f"pattern {render.element(element, check.text)} consists of only one node.",
+            element.span.start,
+        )
+    if element.path_variable is not None:
+        message = "Assigning a path in a quantified path pattern is not yet supported."
+        raise check.error(message, element.path_variable.span.start)
+
+
+def _check_references(check: Check, element: ast.ParenthesizedPath, part: ast.PathPattern) -> None:
+    if element.predicate is None or part.path_variable is None:
+        return
+    name = part.path_variable.name
+    if any(isinstance(node, ast.Variable) and node.name == name for node in walk(element.predicate)):
+        raise check.error(
+            "From within a parenthesized path pattern, one may only reference variables, that are already bound in a "
+            f"previous `MATCH` clause.\nIn this case, `{name}` is defined in the same `MATCH` clause as "
+            f"{render.element(element, check.text)}.",
+            part.span.start,
+        )
+
+
+def require_node(check: Check, part: ast.PathPattern) -> None:
+    """A pattern must have a node also where its quantified paths are repeated zero times."""
+    elements = chain_of(part).elements
+    if not all(isinstance(e, ast.ParenthesizedPath) and e.repetition is not None for e in elements):
+        return
+    paths = [element for element in elements if isinstance(element, ast.ParenthesizedPath)]
+    if any(path.repetition is not None and path.repetition.lower > 0 for path in paths):
+        return
+    empty = " ".join(f"{render.element(replace(path, repetition=None), check.text)}{{0}}" for path in paths)
+    raise check.error(
+        "A top-level path pattern in a `MATCH` clause must be written such that it always evaluates to at least one "
+        f"node pattern.\nIn this case, `{empty}` would result in an empty pattern.",
+        part.span.start,
+    )
+
+
+def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
+    if repetition.upper == 0:
+        message = "A quantifier for a path pattern must not be limited by 0."
+        raise check.error(message, repetition.span.start, INVALID_SYNTAX)
+    if repetition.upper is not None and repetition.lower > repetition.upper:
+        raise check.error(
+            "A quantifier for a path pattern must not have a lower bound which exceeds its upper bound.\n"
+            f"In this case, the lower bound {repetition.lower} is greater than the upper bound {repetition.upper}.",
+            repetition.span.start,
+        )
+
+
+def check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str]) -> None:
+    """A variable of a quantified path pattern stands for a list: it belongs to that pattern alone."""
+    groups: list[tuple[int, set[str]]] = []
+    single: set[str] = set()
+    for part in parts:
+        for element in elements_of(part):
+            names = {v.name for v in variables_of(element)}
+            if is_quantified(element):
+                groups.append((element.span.start, names))
+            else:
+                single |= names
+    for index, (start, names) in enumerate(groups):
+        for name in sorted(names):
+            if name in single:
+                raise check.error(
+                    f"The variable `{name}` occurs both inside and outside a quantified path pattern "
+                    "and needs to be renamed.",
+                    start,
+                )
+            if any(name in others for other, (_, others) in enumerate(groups) if other != index):
+                message = f"The variable `{name}` occurs in multiple quantified path patterns and needs to be renamed."
+                raise check.error(message, start)
+            if name in before:
+                raise check.error(
+                    f"The variable `{name}` is already defined in a previous clause, it cannot be referenced as a node "
+                    "or as a relationship variable inside of a quantified path pattern.",
+                    start,
+                )
+
+
+def forbid_mixed_lengths(check: Check, clause: ast.MatchClause) -> None:
+    """A clause has either quantified paths or variable-length relationships, its predicates counted in."""
+    elements = [element for part in clause.patterns for element in elements_of(part)]
+    if not any(is_quantified(element) for element in elements):
+        return
+    for element in walk_expression(clause):
+        if isinstance(element, ast.RelationshipPattern) and element.hops is not None:
+            raise check.error(
+                "Mixing variable-length relationships ('-[*]-') with quantified relationships ('()-->*()') or "
+                "quantified path patterns ('(()-->())*') is not allowed.",
+                element.span.start,
+            )

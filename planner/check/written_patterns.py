@@ -1,0 +1,171 @@
+"""The patterns of CREATE and MERGE, which take only what can be written."""
+
+from __future__ import annotations
+
+from hoplite.errors import SYNTAX_ERROR, CypherError
+from hoplite.grammar import ast
+from hoplite.planner.check.labels import check_labels, label_parts, label_position, only_alternatives
+from hoplite.planner.check.pattern_parts import (
+    NODES,
+    PATHS,
+    RELATIONSHIPS,
+    bind,
+    chain_of,
+    check_element,
+    is_quantified,
+    variables_of,
+)
+from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.state import Check
+from hoplite.planner.check.traverse import walk
+
+
+def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:
+    """Check the patterns of a CREATE or MERGE and declare their variables."""
+    before = frozenset(scope.visible())
+    for part in parts:
+        _check_writable(check, part, clause)
+    for part in parts:
+        _declare_written(check, part, scope)
+    for part in parts:
+        for element in chain_of(part).elements:
+            check_element(check, element, scope, clause)
+    if clause == "CREATE":
+        for part in parts:
+            _forbid_self_reference(check, part, before)
+    _note_references(check, parts, before, clause)
+
+
+def _check_writable(check: Check, part: ast.PathPattern, clause: str) -> None:
+    if isinstance(part.pattern, ast.ShortestPathFunction):
+        name = "allShortestPaths" if part.pattern.every else "shortestPath"
+        message = f"{name}(...) cannot be used in a {clause} clause, but only in a MATCH clause."
+        raise check.error(message, part.pattern.span.start)
+    if part.selector is not None:
+        raise check.error(
+            f"Path selectors such as `{_selector(part.selector)}` cannot be used in a {clause} clause, "
+            "but only in a MATCH clause.",
+            part.span.start,
+        )
+    for element in part.pattern.elements:
+        if is_quantified(element):
+            message = f"Quantified path patterns cannot be used in a {clause} clause, but only in a MATCH clause."
+            raise check.error(message, element.span.start)
+        if isinstance(element, ast.ParenthesizedPath):
+            message = f"Parenthesized path patterns cannot be used in a {clause} clause, but only in a MATCH clause."
+            raise check.error(message, element.span.start)
+        _check_written_element(check, element, clause)
+
+
+def _selector(selector: ast.PathSelector) -> str:
+    count = selector.count.value if isinstance(selector.count, ast.Literal) else 1
+    match selector.kind:
+        case "ANY":
+            return f"ANY {count} PATHS"
+        case "SHORTEST":
+            return f"SHORTEST {count} PATHS"
+        case "SHORTEST GROUPS":
+            return f"SHORTEST {count} PATH GROUPS"
+        case "ALL SHORTEST":
+            return "ALL SHORTEST PATHS"
+        case _:
+            return "ALL PATHS"
+
+
+def _check_written_element(check: Check, element: ast.NodePattern | ast.RelationshipPattern, clause: str) -> None:
+    if element.predicate is not None:
+        kind = "Node" if isinstance(element, ast.NodePattern) else "Relationship"
+        message = (
+            f"{kind} pattern predicates are not allowed in a {clause} clause, "
+            "but only in a MATCH clause or inside a pattern comprehension"
+        )
+        raise check.error_at(message, element.predicate)
+    if isinstance(element, ast.NodePattern):
+        check_labels(check, element.labels, element, "node")
+        for part in () if element.labels is None else label_parts(element.labels):
+            if isinstance(part, ast.DynamicLabel) and part.kind == "any":
+                message = "Dynamic labels using `$any()` are not allowed in CREATE or MERGE."
+                raise check.error(message, part.span.start)
+            if isinstance(part, ast.LabelOr | ast.LabelNot | ast.LabelWildcard):
+                message = (
+                    f"Label expressions in patterns are not allowed in a {clause} clause, "
+                    "but only in a MATCH clause and in expressions"
+                )
+                raise check.error(message, label_position(part, check.text))
+        return
+    if element.hops is not None:
+        raise check.error(f"Variable length relationships cannot be used in {clause}", element.span.start)
+    types = element.types
+    if types is None:
+        message = (
+            f"Exactly one relationship type must be specified for {clause}. "
+            "Did you forget to prefix your relationship type with a ':'?"
+        )
+        raise check.error(message, element.span.start)
+    if isinstance(types, ast.LabelOr) and only_alternatives(types):
+        raise check.error(f"A single relationship type must be specified for {clause}", element.span.start)
+    if not isinstance(types, ast.LabelName | ast.DynamicLabel):
+        message = (
+            f"Relationship type expressions in patterns are not allowed in a {clause} clause, "
+            "but only in a MATCH clause"
+        )
+        raise check.error(message, label_position(types, check.text))
+    if clause == "CREATE" and element.direction is ast.Direction.BOTH:
+        raise check.error("Only directed relationships are supported in CREATE", element.span.start)
+
+
+def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
+    elements = chain_of(part).elements
+    for element in elements:
+        variable = None if isinstance(element, ast.ParenthesizedPath) else element.variable
+        if variable is None:
+            continue
+        if isinstance(element, ast.RelationshipPattern):
+            check.declare(variable, RELATIONSHIPS, scope)
+        elif len(elements) == 1:
+            if scope.find(variable.name) is not None:
+                raise check.error(f"Variable `{variable.name}` already declared", variable.span.start)
+            scope.names[variable.name] = NODES
+        elif isinstance(element, ast.NodePattern):
+            bound = scope.find(variable.name) is not None
+            bind(check, variable, NODES, scope)
+            if bound and (element.labels is not None or element.properties is not None):
+                message = (
+                    f"Can't create node `{variable.name}` with labels or properties here. "
+                    "The variable is already declared in this context"
+                )
+                check.later(CypherError(SYNTAX_ERROR, message, "42N78"))
+    if part.path_variable is not None:
+        check.declare(part.path_variable, PATHS, scope)
+
+
+def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str], clause: str) -> None:
+    """A property that needs what the same clause writes is deprecated."""
+    elements = [element for part in parts for element in chain_of(part).elements]
+    written = {variable.name for element in elements for variable in variables_of(element)} - before
+    for element in elements:
+        own = {variable.name for variable in variables_of(element)}
+        if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
+            continue
+        for node in walk(element.properties):
+            if isinstance(node, ast.Variable) and node.name in written and (clause == "CREATE" or node.name in own):
+                verb = "Creating" if clause == "CREATE" else "Merging"
+                check.mentions.self_references[node.span.start] = (verb, clause, node.name)
+
+
+def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozenset[str]) -> None:
+    created: dict[str, str] = {}
+    for element in chain_of(part).elements:
+        if not isinstance(element, ast.ParenthesizedPath) and element.variable is not None:
+            created[element.variable.name] = "Node" if isinstance(element, ast.NodePattern) else "Relationship"
+    for element in chain_of(part).elements:
+        if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
+            continue
+        for node in walk(element.properties):
+            if isinstance(node, ast.Variable) and node.name in created and node.name not in before:
+                kind = created[node.name]
+                message = (
+                    f"The {kind} variable '{node.name}' is referencing a {kind} that is created in the same CREATE "
+                    "clause which is not allowed. Please only reference variables created in earlier clauses."
+                )
+                check.later(check.error(message, node.span.start))
