@@ -37,7 +37,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@echo "The project's own tests, without Torch: its backend has a run of its own where Torch is installed."
-	$(BIN)/pytest -n 2 -q $(ARGS)
+	$(BIN)/pytest -n 2 -q -m 'not neo4j' $(ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hoplite.engine.result import Result
     from hoplite.sample import load_sample
 
-__all__ = ["Database", "Result", "Session", "Transaction", "__version__", "load_sample", "open"]
+__all__ = ["Database", "Result", "Session", "Transaction", "__version__", "import_neo4j", "load_sample", "open"]
 
 __version__ = "0.1.0"
 
@@ -36,6 +36,20 @@ def open(path: Any = None, **settings: Any) -> Database:
     from hoplite.database import Database
 
     return Database(path, **settings)
+
+
+def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Database:
+    """A database with the graph of a live Neo4j, given as a URI or an open driver; see `Database.import_neo4j`.
+
+    Warns where the server's graph changed while it was read.
+    """
+    import warnings
+
+    filled = open() if db is None else db
+    done = filled.import_neo4j(server, **settings)
+    for change in done.changes:
+        warnings.warn(f"The graph changed while it was imported: {change}", stacklevel=2)
+    return filled
 
 
 def __getattr__(name: str) -> Any:

@@ -35,6 +35,8 @@ from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
+    from hoplite.storage.importers.neo4j_server import Neo4jImport
+    from hoplite.storage.importers.source_ids import SourceIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Database:
         self._preparer = Preparer(self._functions, self._procedures)
         self._lock = threading.Lock()
         self._closed = False
+        self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
     # --- running -----------------------------------------------------------------------------------------------
 
@@ -214,6 +217,38 @@ class Database:
         self._refuse_if_read_only()
         with _driver_errors():
             return import_triples(self._graph, os.fspath(path), progress=progress)
+
+    def import_neo4j(
+        self,
+        server: Any,
+        *,
+        auth: Any = None,
+        database: str | None = None,
+        labels: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        **settings: Any,
+    ) -> Neo4jImport:
+        """Import the graph of a live Neo4j, given as a URI or an open driver; nothing remains of one that fails.
+
+        `db.source_ids` then tells which node or relationship of the server each imported one was.
+        """
+        from hoplite.storage.importers.neo4j_server import import_neo4j
+
+        self._refuse_if_read_only()
+        with _driver_errors():
+            done = import_neo4j(
+                self._graph,
+                server,
+                auth=auth,
+                database=database,
+                labels=labels,
+                types=types,
+                progress=progress,
+                **settings,
+            )
+        self.source_ids = done.source_ids
+        return done
 
     # --- extending it ------------------------------------------------------------------------------------------
 

@@ -40,7 +40,6 @@ _NAMES: dict[type, str] = {
     RelationshipRef: "RELATIONSHIP",
     dict: "MAP",
     PathValue: "PATH",
-    bytes: "LIST",
 }
 
 
@@ -74,7 +73,7 @@ class _Type:
 def _type_of(value: Any) -> _Type:
     if value is None:
         return _Type("NULL", True)
-    if isinstance(value, list):
+    if isinstance(value, list | bytes):
         return _Type("LIST", False, _union(map(_type_of, value)))
     return _Type(_NAMES[type(value)], False)
 

@@ -1,0 +1,35 @@
+"""Which entity of a Neo4j server each imported one was, so that answers of both can be matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hoplite.values.columns import Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceEntities:
+    """Nodes, or relationships: the one with our id `first + i` was the one with id `ids[i]` at the source."""
+
+    first: int
+    ids: Int64s
+    prefix: str  # of the element ids at the source, which end in the number
+
+    def element_id(self, our_id: int) -> str | None:
+        """The element id at the source; None for what was not imported."""
+        row = our_id - self.first
+        return f"{self.prefix}{self.ids[row]}" if 0 <= row < len(self.ids) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceIds:
+    """The element ids that imported nodes and relationships had at their source."""
+
+    nodes: SourceEntities
+    relationships: SourceEntities
+
+    def of(self, entity: Any) -> str | None:
+        """The source's element id of a node or relationship from one of our results."""
+        entities = self.nodes if hasattr(entity, "labels") else self.relationships
+        return entities.element_id(int(entity.element_id.rpartition(":")[2]))

@@ -1,0 +1,1 @@
+"""Tests beside a live Neo4j, marked `neo4j`: importer, differ, and differential fuzzing."""
