@@ -24,7 +24,7 @@ from hoplite.storage import uniqueness
 from hoplite.storage.base import Base, build_base
 from hoplite.storage.delta import Delta
 from hoplite.storage.index_options import checked_config
-from hoplite.storage.property_columns import PropertyColumn, narrowed, property_column, without_nulls
+from hoplite.storage.property_columns import KeyValues, narrowed, property_column, without_nulls
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.schema_changes import with_constraint, with_index
 from hoplite.storage.snapshot import Snapshot
@@ -235,8 +235,8 @@ def _more_ids(ids: Int64s | None, count: int, next_id: int, new: int) -> Int64s 
 
 
 def _more_columns(
-    columns: Mapping[str, PropertyColumn], added: Mapping[str, Iterable[Cells]], first: int, total: int
-) -> dict[str, PropertyColumn]:
+    columns: Mapping[str, KeyValues], added: Mapping[str, Iterable[Cells]], first: int, total: int
+) -> dict[str, KeyValues]:
     merged: dict[str, Any] = {}
     for key in dict.fromkeys([*columns, *added]):
         parts = [columns[key].entries()] if key in columns else []
