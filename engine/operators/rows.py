@@ -103,32 +103,35 @@ class Unwind:
         """The rows in the order of the lists; null gives none, anything that is no list gives one."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.expression,), context)
-            rows, elements = _elements(column)
-            for start in range(0, len(rows), LARGEST_BATCH):
+            for rows, elements in _element_batches(column):
                 context.check()
-                piece = slice(start, start + LARGEST_BATCH)
-                part = np.arange(start, min(start + LARGEST_BATCH, len(rows)), dtype=np.int64)
-                yield batch.take(rows[piece]).with_columns({self.variable: elements.take(part)})
+                yield batch.take(rows).with_columns({self.variable: elements})
             if error is not None:
                 raise error
 
 
-def _elements(column: Column) -> tuple[Int64s, Column]:
-    """The elements of all lists of a column, and the row each comes from."""
+def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
+    """The row of each element and the elements of all lists of a column, at most LARGEST_BATCH at a time."""
     if isinstance(column, EntityLists):
-        lengths = np.diff(column.offsets)
-        rows = np.repeat(np.arange(len(column), dtype=np.int64), lengths)
-        return rows, Nodes(column.ids) if column.of_nodes else Relationships(column.ids)
+        rows = np.repeat(np.arange(len(column), dtype=np.int64), np.diff(column.offsets))
+        elements = Nodes(column.ids) if column.of_nodes else Relationships(column.ids)
+        for start in range(0, len(rows), LARGEST_BATCH):
+            part = np.arange(start, min(start + LARGEST_BATCH, len(rows)), dtype=np.int64)
+            yield rows[part], elements.take(part)
+        return
     row_of: list[int] = []
     flat: list[object] = []
     for row, value in enumerate(column.objects()):
-        if isinstance(value, list | tuple):
-            flat.extend(value)
-            row_of.extend([row] * len(value))
-        elif value is not None:
-            flat.append(value)
-            row_of.append(row)
-    return np.array(row_of, np.int64), column_of(flat)
+        items = value if isinstance(value, list | tuple) else () if value is None else (value,)
+        for start in range(0, len(items), LARGEST_BATCH):
+            piece = items[start : start + LARGEST_BATCH]
+            if flat and len(flat) + len(piece) > LARGEST_BATCH:
+                yield np.array(row_of, np.int64), column_of(flat)
+                row_of, flat = [], []
+            flat.extend(piece)
+            row_of.extend([row] * len(piece))
+    if flat:
+        yield np.array(row_of, np.int64), column_of(flat)
 
 
 def row_count_of(value: object, clause: str) -> int:
