@@ -15,10 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hoplite.database import Database, Session, Transaction
+    from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.result import Result
     from hoplite.sample import load_sample
 
-__all__ = ["Database", "Result", "Session", "Transaction", "__version__", "import_neo4j", "load_sample", "open"]
+__all__ = [
+    "AsyncGraphDatabase",
+    "Database",
+    "GraphDatabase",
+    "Result",
+    "Session",
+    "Transaction",
+    "__version__",
+    "import_neo4j",
+    "install_driver",
+    "load_sample",
+    "open",
+    "uninstall_driver",
+]
 
 __version__ = "0.1.0"
 
@@ -28,6 +42,10 @@ _HOMES = {
     "Transaction": "hoplite.database",
     "Result": "hoplite.engine.result",
     "load_sample": "hoplite.sample",
+    "GraphDatabase": "hoplite.driver",
+    "AsyncGraphDatabase": "hoplite.driver",
+    "install_driver": "hoplite.driver",
+    "uninstall_driver": "hoplite.driver",
 }
 
 

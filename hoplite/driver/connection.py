@@ -1,0 +1,342 @@
+"""Connections as the driver's sessions use them: messages are queued, sent, and their replies fetched one at a time.
+
+`run`, `pull` and the others only queue. What happens when replies are fetched differs: a `Connection` works on the
+message in the calling thread, an `AsyncConnection` in a thread of its pool, so that the event loop goes on. It works on
+all messages of the queue in one go, for a change of threads costs more than most of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import isawaitable
+from itertools import count
+from typing import Any
+
+from neo4j import READ_ACCESS
+from neo4j.exceptions import DriverError, Neo4jError
+
+from hoplite.database import Database, from_parameters
+from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
+from hoplite.driver.notifications import NotificationFilter
+from hoplite.engine.result import Row
+from hoplite.engine.summary import ADDRESS, server_info
+from hoplite.errors import CypherError, to_driver_error
+
+Handlers = Mapping[str, Callable[..., Any] | None]
+Outcome = list[Row] | Metadata | BaseException
+Call = tuple[str, tuple[Any, ...]]  # of a handler by its name
+
+_IDS = count(1)
+
+
+@dataclass(slots=True, eq=False)
+class _Message:
+    """A message in the queue, and whom to tell of its replies."""
+
+    replies: Replies
+    handlers: Handlers
+
+
+class _Queue:
+    """What both kinds of connections share: the queue of messages, and the names that sessions look up."""
+
+    unresolved_address = ADDRESS
+    ssr_enabled = False
+    supports_multiple_results = True
+    supports_multiple_databases = True
+    supports_re_auth = True
+    supports_notification_filtering = True
+    most_recent_qid: int | None = None  # kept here by the driver's results up to version 5
+
+    def __init__(self, database: Database, notifications: NotificationFilter) -> None:
+        self._conversation = Conversation(database)
+        self._notifications = notifications
+        self._messages: deque[_Message] = deque()
+        self._closed = False
+        self.log_id = self.local_port = next(_IDS) & 0xFFFF
+        self.connection_id = f"hoplite-{self.log_id}"
+        self.server_info = server_info()
+        self.server_info.update({"connection_id": self.connection_id})
+
+    # --- queueing ----------------------------------------------------------------------------------------------
+
+    def begin(
+        self,
+        mode: str | None = None,
+        bookmarks: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        db: str | None = None,
+        imp_user: str | None = None,
+        notifications_min_severity: str | None = None,
+        notifications_disabled_classifications: Iterable[str] | None = None,
+        dehydration_hooks: Any = None,
+        hydration_hooks: Any = None,
+        **handlers: Callable[..., Any] | None,
+    ) -> None:
+        """Open a transaction. Bookmarks need no waiting for: every committed transaction is seen at once."""
+        wanted = self._notifications.narrowed(notifications_min_severity, notifications_disabled_classifications)
+        terms = Terms(db, mode == READ_ACCESS, checked_timeout(timeout), metadata, imp_user, wanted)
+        self._queue(self._conversation.begin(terms), handlers)
+
+    def run(
+        self,
+        query: str,
+        parameters: Mapping[str, Any] | None = None,
+        mode: str | None = None,
+        bookmarks: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        db: str | None = None,
+        imp_user: str | None = None,
+        notifications_min_severity: str | None = None,
+        notifications_disabled_classifications: Iterable[str] | None = None,
+        dehydration_hooks: ResultScope | None = None,
+        hydration_hooks: ResultScope | None = None,
+        **handlers: Callable[..., Any] | None,
+    ) -> None:
+        """Run a statement. Parameters are taken over here, so that a value that cannot be one is refused at once."""
+        wanted = self._notifications.narrowed(notifications_min_severity, notifications_disabled_classifications)
+        terms = Terms(db, mode == READ_ACCESS, checked_timeout(timeout), metadata, imp_user, wanted)
+        given = parameters or {}
+        try:
+            taken = from_parameters(given)
+        except CypherError as error:
+            raise to_driver_error(error) from None
+        scope = dehydration_hooks or ResultScope()
+        self._queue(self._conversation.run(query, given, taken, terms, scope), handlers)
+
+    def pull(
+        self,
+        n: int = -1,
+        qid: int = NEWEST,
+        dehydration_hooks: Any = None,
+        hydration_hooks: Any = None,
+        **handlers: Callable[..., Any] | None,
+    ) -> None:
+        """Ask for the next rows of a result."""
+        self._queue(self._conversation.pull(n, qid), handlers)
+
+    def discard(
+        self,
+        n: int = -1,
+        qid: int = NEWEST,
+        dehydration_hooks: Any = None,
+        hydration_hooks: Any = None,
+        **handlers: Callable[..., Any] | None,
+    ) -> None:
+        """Give up the rest of a result."""
+        self._queue(self._conversation.discard(qid), handlers)
+
+    def commit(
+        self, dehydration_hooks: Any = None, hydration_hooks: Any = None, **handlers: Callable[..., Any] | None
+    ) -> None:
+        """Commit the transaction."""
+        self._queue(self._conversation.commit(), handlers)
+
+    def rollback(
+        self, dehydration_hooks: Any = None, hydration_hooks: Any = None, **handlers: Callable[..., Any] | None
+    ) -> None:
+        """Undo the transaction."""
+        self._queue(self._conversation.rollback(), handlers)
+
+    def telemetry(self, api: Any, **_: Any) -> None:
+        """Nobody is told which parts of the API are used."""
+
+    def _queue(self, replies: Replies, handlers: Handlers) -> None:
+        self._messages.append(_Message(replies, handlers))
+
+    # --- state -------------------------------------------------------------------------------------------------
+
+    def new_hydration_scope(self) -> ResultScope:
+        """The scope of one result."""
+        return ResultScope()
+
+    def defunct(self) -> bool:
+        """A connection within the process does not break."""
+        return False
+
+    def closed(self) -> bool:
+        """Given back to the pool, and not to be used again."""
+        return self._closed
+
+    @property
+    def is_reset(self) -> bool:
+        """Nothing is queued, and nothing open."""
+        return not self._messages and self._conversation.is_idle
+
+    def kill(self) -> None:
+        """Stop what is running, without waiting for it."""
+        self._closed = True
+        self._messages.clear()
+        self._conversation.stop()
+
+    def _work(self, message: _Message) -> Outcome:
+        """The next reply to a message, or its error."""
+        try:
+            return self._conversation.next_reply(message.replies)
+        except (Neo4jError, DriverError) as error:
+            return error
+
+
+def checked_timeout(timeout: float | None) -> float | None:
+    """A timeout in seconds, refused as the driver refuses it where it is no positive number."""
+    if timeout is None:
+        return None
+    try:
+        seconds = float(timeout)
+    except (TypeError, ValueError):
+        raise TypeError("Timeout must be specified as a number of seconds") from None
+    if seconds < 0:
+        raise ValueError("Timeout must be a positive number or 0.")
+    return seconds
+
+
+def _calls(outcome: Outcome) -> list[Call]:
+    """The handlers to be called for an outcome, with their arguments."""
+    if isinstance(outcome, BaseException):
+        return [("on_failure", ({},)), ("on_summary", ())]
+    if isinstance(outcome, list):
+        return [("on_records", (outcome,))]
+    return [("on_success", (outcome,)), *([] if outcome.get("has_more") else [("on_summary", ())])]
+
+
+_IGNORED: list[Call] = [("on_ignored", ({},)), ("on_summary", ())]
+
+
+class Connection(_Queue):
+    """A connection for one thread."""
+
+    def send_all(self) -> None:
+        """Nothing to send: the replies are worked out when they are fetched."""
+
+    def fetch_message(self) -> tuple[int, int]:
+        """Work on the next message up to its next reply. Returns how many rows and how many ends there were."""
+        if not self._messages:
+            return 0, 0
+        message = self._messages[0]
+        outcome = self._work(message)
+        if isinstance(outcome, list):
+            self._tell(message, _calls(outcome))
+            return len(outcome), 0
+        self._messages.popleft()
+        if isinstance(outcome, BaseException):
+            self.reset()
+        self._tell(message, _calls(outcome))
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return 0, 1
+
+    def fetch_all(self) -> None:
+        """Work on every message in the queue."""
+        while self._messages:
+            self.fetch_message()
+
+    def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
+        """Give up everything that is open; messages in the queue are ignored."""
+        messages = list(self._messages)
+        self._messages.clear()
+        self._conversation.reset()
+        for message in messages:
+            self._tell(message, _IGNORED)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._closed = True
+        self.reset()
+
+    def _tell(self, message: _Message, calls: list[Call]) -> None:
+        for name, arguments in calls:
+            handler = message.handlers.get(name)
+            if handler is not None:
+                handler(*arguments)
+
+
+class AsyncConnection(_Queue):
+    """A connection for one task."""
+
+    def __init__(self, database: Database, notifications: NotificationFilter, threads: Executor) -> None:
+        super().__init__(database, notifications)
+        self._threads = threads
+        self._outcomes: deque[tuple[_Message, Outcome]] = deque()  # worked out, and nobody told yet
+
+    @property
+    def is_reset(self) -> bool:
+        """Nothing is queued, and nothing open."""
+        return not self._outcomes and super().is_reset
+
+    async def send_all(self) -> None:
+        """Nothing to send: the replies are worked out when they are fetched."""
+
+    async def fetch_message(self) -> tuple[int, int]:
+        """Tell of the next reply, after working on the queue where there is none yet."""
+        if not self._outcomes:
+            if not self._messages:
+                return 0, 0
+            await self._in_thread(self._work_on_queue)
+        message, outcome = self._outcomes.popleft()
+        if isinstance(outcome, BaseException):
+            await self.reset()
+        await self._tell(message, _calls(outcome))
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return (len(outcome), 0) if isinstance(outcome, list) else (0, 1)
+
+    async def fetch_all(self) -> None:
+        """Work on every message in the queue."""
+        while self._messages or self._outcomes:
+            await self.fetch_message()
+
+    async def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
+        """Give up everything that is open; messages in the queue are ignored."""
+        messages = list(self._messages)
+        self._messages.clear()
+        self._outcomes.clear()
+        if not self._conversation.is_idle:
+            await self._in_thread(self._conversation.reset)
+        for message in messages:
+            await self._tell(message, _IGNORED)
+
+    async def close(self) -> None:
+        """End the connection."""
+        self._closed = True
+        await self.reset()
+
+    def kill(self) -> None:
+        """Stop what is running, without waiting for it."""
+        self._outcomes.clear()
+        super().kill()
+
+    def _work_on_queue(self) -> None:
+        """Work on messages until one has rows or an error, or none is left."""
+        while self._messages:
+            message = self._messages[0]
+            outcome = self._work(message)
+            self._outcomes.append((message, outcome))
+            if isinstance(outcome, list):
+                return
+            with suppress(IndexError):  # killed meanwhile
+                self._messages.popleft()
+            if isinstance(outcome, BaseException):
+                return
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        """Run something in a thread; a task that is cancelled meanwhile ends what runs there."""
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+
+    async def _tell(self, message: _Message, calls: list[Call]) -> None:
+        for name, arguments in calls:
+            handler = message.handlers.get(name)
+            if handler is not None:
+                waiting = handler(*arguments)
+                if isawaitable(waiting):
+                    await waiting

@@ -1,0 +1,327 @@
+"""One conversation with a database: what a server does with the messages of one connection.
+
+A message (`begin`, `run`, `pull`, `discard`, `commit`, `rollback`) is a generator of replies: lists of rows, and then,
+as its return value, the metadata that ends it. Errors are the driver's. After one the conversation must be `reset`.
+Messages are worked on one at a time, by `next_reply`; `stop` may be called from another thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+import uuid
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
+from neo4j.graph import Graph
+
+from hoplite.database import Database, Limits, Transaction
+from hoplite.driver.notifications import NotificationFilter
+from hoplite.driver.system_database import SYSTEM, open_system, refusal
+from hoplite.engine.result import Result, Row
+from hoplite.engine.summary import DATABASE
+from hoplite.errors import (
+    ACCESS_MODE,
+    ARGUMENT_ERROR,
+    DATABASE_NOT_FOUND,
+    CypherError,
+    cypher_error,
+    execution_failed,
+    to_driver_error,
+    transaction_timed_out,
+)
+
+Metadata = dict[str, Any]
+Replies = Generator[list[Row], None, Metadata]
+
+NEWEST = -1  # the result of the last statement that was run
+EVERYTHING = -1  # of its rows
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a client says about a transaction when it begins one."""
+
+    database: str | None = None
+    read_only: bool = False
+    timeout: float | None = None  # seconds; 0 is no limit
+    metadata: Mapping[str, Any] | None = None
+    impersonated_user: str | None = None
+    notifications: NotificationFilter = field(default_factory=NotificationFilter)
+
+
+@dataclass(slots=True)
+class ResultScope:
+    """What belongs together in one result on the client's side: nodes and relationships of one graph.
+
+    Stands where the driver has its tables for packing and unpacking values, which are not needed here.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+
+    @property
+    def hydration_hooks(self) -> ResultScope:
+        """Given to every message, so that the result of a statement finds its scope."""
+        return self
+
+    dehydration_hooks = hydration_hooks
+
+    def get_graph(self) -> Graph:
+        """What `Result.graph` returns."""
+        return self.graph
+
+
+@dataclass(slots=True)
+class _Stream:
+    """The rows of one statement on their way to the client, or the error that takes their place."""
+
+    result: Result | None
+    notifications: NotificationFilter
+    failure: Neo4jError | None = None
+    waiting: list[Row] = field(default_factory=list)
+
+    def take(self, count: int) -> list[Row] | None:
+        """Up to so many further rows, as many as are at hand; None at the end."""
+        if self.failure is not None:
+            raise self.failure
+        assert self.result is not None
+        rows = self.waiting or self.result.next_rows()
+        if rows is None or count == EVERYTHING:
+            self.waiting = []
+            return rows
+        self.waiting = rows[count:]
+        return rows[:count]
+
+    def end(self) -> Metadata:
+        """The metadata after the last row; rows that are left are given up."""
+        if self.failure is not None:
+            raise self.failure
+        assert self.result is not None
+        self.waiting = []
+        metadata = self.result.end()
+        metadata["statuses"] = self.notifications.wanted(metadata["statuses"])
+        return metadata
+
+
+@dataclass(slots=True)
+class _Open:
+    """An explicit transaction, and what was said about it."""
+
+    transaction: Transaction
+    terms: Terms
+    limits: Limits
+    deadline: float | None
+
+    def current_limits(self) -> Limits:
+        """The limits of the next statement: what is left of the time."""
+        if self.deadline is None:
+            return self.limits
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise to_driver_error(transaction_timed_out())
+        return replace(self.limits, timeout=left)
+
+
+class Conversation:
+    """The server's side of a connection."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._open: _Open | None = None
+        self._streams: dict[int, _Stream] = {}
+        self._newest = -1
+        self._stop = threading.Event()
+        self._working = threading.Lock()
+        self._stopped = False
+
+    @property
+    def is_idle(self) -> bool:
+        """No transaction is open, and no result waits to be read."""
+        return self._open is None and not self._streams
+
+    # --- messages ----------------------------------------------------------------------------------------------
+
+    def begin(self, terms: Terms) -> Replies:
+        """Open an explicit transaction."""
+        database = self._database_of(terms)
+        limits = self._limits(database, terms)
+        deadline = None if limits.timeout is None else time.monotonic() + limits.timeout
+        self._open = _Open(Transaction(database, limits), terms, limits, deadline)
+        return {"db": _name(terms)}
+        yield  # a message without rows
+
+    def run(
+        self, text: str, given: Mapping[str, Any], parameters: Mapping[str, Any], terms: Terms, scope: ResultScope
+    ) -> Replies:
+        """Run a statement in the open transaction, or in one of its own under these terms.
+
+        What is wrong with a statement is said here. What goes wrong while it runs is said where its rows are asked for,
+        unless it has none.
+        """
+        began = time.perf_counter()
+        explicit = self._open
+        terms = terms if explicit is None else explicit.terms
+        database = self._database_of(terms, text)
+        try:
+            if explicit is None:
+                result = database._run_alone(text, given, self._limits(database, terms), parameters)
+            else:
+                result = explicit.transaction._run(text, given, parameters, explicit.current_limits())
+        except Neo4jError as error:
+            columns = () if error.code == ACCESS_MODE else _columns(database, text, parameters)
+            if not columns:
+                raise
+            stream = _Stream(None, terms.notifications, error)
+        else:
+            columns = result.keys()
+            stream = _Stream(result, terms.notifications)
+            scope.graph = result.entities
+        self._newest = number = self._newest + 1
+        self._streams[number] = stream
+        metadata = {"t_first": int((time.perf_counter() - began) * 1000), "fields": list(columns), "db": _name(terms)}
+        return metadata if explicit is None else {**metadata, "qid": number}
+        yield  # a message without rows
+
+    def pull(self, count: int, number: int) -> Replies:
+        """So many rows of a result, in pieces as they are found."""
+        stream = self._stream(number)
+        left = count
+        while left:
+            rows = stream.take(left)
+            if rows is None:
+                return self._finish(number)
+            yield rows
+            if count != EVERYTHING:
+                left -= len(rows)
+        return {"has_more": True}
+
+    def discard(self, number: int) -> Replies:
+        """Give up the rows that are left of a result."""
+        return self._finish(number)
+        yield  # a message without rows
+
+    def commit(self) -> Replies:
+        """Commit the open transaction."""
+        assert self._open is not None
+        self._open.current_limits()
+        opened, self._open = self._open, None
+        self._streams.clear()
+        try:
+            opened.transaction.commit()
+        except BaseException:
+            opened.transaction.rollback()
+            raise
+        return {"bookmark": self._bookmark(), "db": _name(opened.terms)}
+        yield  # a message without rows
+
+    def rollback(self) -> Replies:
+        """Undo the open transaction."""
+        self.reset()
+        return {}
+        yield  # a message without rows
+
+    # --- working on them ---------------------------------------------------------------------------------------
+
+    def next_reply(self, replies: Replies) -> list[Row] | Metadata:
+        """The next rows of a message, or the metadata at its end."""
+        with self._working:
+            try:
+                return next(replies)
+            except StopIteration as end:
+                metadata: Metadata = end.value
+                return metadata
+            except (Neo4jError, DriverError):
+                raise
+            except Exception as error:
+                raise to_driver_error(execution_failed(f"{type(error).__name__}: {error}")) from error
+            finally:
+                if self._stopped:
+                    self.reset()
+
+    def reset(self) -> None:
+        """Give up everything that is open."""
+        streams, self._streams = self._streams, {}
+        for stream in streams.values():
+            if stream.result is not None:
+                stream.result.close()
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened.transaction.rollback()
+
+    def stop(self) -> None:
+        """End the conversation, and the statement that is running, without waiting for it; from any thread."""
+        self._stopped = True
+        self._stop.set()
+        if self._working.acquire(blocking=False):
+            try:
+                self.reset()
+            finally:
+                self._working.release()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _stream(self, number: int) -> _Stream:
+        return self._streams[self._newest if number == NEWEST else number]
+
+    def _finish(self, number: int) -> Metadata:
+        metadata = self._stream(number).end()
+        del self._streams[self._newest if number == NEWEST else number]
+        if self._open is None:
+            metadata["bookmark"] = self._bookmark()
+        return metadata
+
+    def _limits(self, database: Database, terms: Terms) -> Limits:
+        """The database's own limits, made stricter by what the client asks for."""
+        asked, own = terms.timeout or None, database._limits.timeout
+        timeout = asked if own is None else own if asked is None else min(asked, own)
+        return replace(
+            database._limits.within(timeout, None, terms.read_only),
+            stop=self._stop,
+            metadata=dict(terms.metadata or {}),
+        )
+
+    def _database_of(self, terms: Terms, text: str | None = None) -> Database:
+        """The database that is meant by its name."""
+        if self._database._closed:
+            raise ServiceUnavailable("The database is closed.")
+        if terms.impersonated_user is not None:
+            raise to_driver_error(
+                cypher_error(ARGUMENT_ERROR, "Impersonation is not supported with auth disabled.", "51N30")
+            )
+        name = _name(terms)
+        if name == DATABASE:
+            return self._database
+        if name != SYSTEM:
+            raise to_driver_error(cypher_error(DATABASE_NOT_FOUND, f"Graph not found: {terms.database}"))
+        refused = None if text is None else _refusal(text)
+        if refused is not None:
+            raise to_driver_error(refused)
+        return open_system()
+
+    def _bookmark(self) -> str:
+        """A mark of the last committed version, in the form of Neo4j's."""
+        graph = self._database._graph
+        identity, version = uuid.UUID(graph.uuid).bytes, graph._version.to_bytes(8, "big")
+        return "FB:" + base64.b64encode(b"\x91\xcc\x10" + identity + b"\xcb" + version + b"\x90").decode()
+
+
+def _name(terms: Terms) -> str:
+    return (terms.database or DATABASE).lower()
+
+
+def _refusal(text: str) -> CypherError | None:
+    try:
+        return refusal(text)
+    except CypherError as error:
+        return error
+
+
+def _columns(database: Database, text: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of a statement that failed; none where it failed before it ran."""
+    try:
+        return database._prepare(text, database._graph.snapshot(), parameters).columns
+    except CypherError:
+        return ()

@@ -1,0 +1,41 @@
+"""Which notifications a client wants to hear of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+_SEVERITIES = {"OFF": 2, "WARNING": 1, "INFORMATION": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationFilter:
+    """The least severity to be sent, and the classifications that are not; as a driver, session or query sets them."""
+
+    min_severity: str = "INFORMATION"
+    disabled: frozenset[str] = frozenset()
+
+    def narrowed(self, min_severity: str | None, disabled: Iterable[str] | None) -> NotificationFilter:
+        """This filter with the parts replaced that are given."""
+        changed = self
+        if min_severity is not None:
+            changed = replace(changed, min_severity=_written(min_severity))
+        if disabled is not None:
+            changed = replace(changed, disabled=frozenset(map(_written, disabled)))
+        return changed
+
+    def wanted(self, statuses: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The status objects to be sent: the outcome always, notifications as far as they pass."""
+        return [status for status in statuses if "neo4j_code" not in status or self._passes(status)]
+
+    def _passes(self, status: dict[str, Any]) -> bool:
+        record = status["diagnostic_record"]
+        if record["_classification"] in self.disabled:
+            return False
+        return _SEVERITIES.get(record["_severity"], 0) >= _SEVERITIES.get(self.min_severity, 0)
+
+
+def _written(value: Any) -> str:
+    """The driver's enumerations are strings, and may come as either."""
+    return str(getattr(value, "value", value))

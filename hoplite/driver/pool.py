@@ -1,0 +1,131 @@
+"""Where the driver's sessions get their connections from. One costs nothing, so each is made when it is needed.
+
+There are never more of them than `max_connection_pool_size`, as with a server. For the asynchronous driver this means
+that a thread is always free to go on with a transaction, whatever others wait for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from neo4j import exceptions
+
+from hoplite.database import Database
+from hoplite.driver.connection import AsyncConnection, Connection
+from hoplite.driver.notifications import NotificationFilter
+from hoplite.engine.summary import ADDRESS
+
+_MOST_CONNECTIONS = 1000
+
+
+class _PoolBase:
+    """What both pools share, under the names that the driver looks up."""
+
+    is_direct_pool = True
+    ssr_enabled = False
+    home_db_cache = None
+    address = ADDRESS
+
+    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
+        self.database = database
+        self._owned = owned  # closed with the pool
+        self.pool_config = pool_config
+        self.workspace_config = workspace_config
+        self._size = int(max(1, min(pool_config.max_connection_pool_size, _MOST_CONNECTIONS)))
+        self._notifications = NotificationFilter().narrowed(
+            pool_config.notifications_min_severity, pool_config.notifications_disabled_classifications
+        )
+
+    def _close_database(self) -> None:
+        if self._owned:
+            self.database.close()
+
+
+class Pool(_PoolBase):
+    """Connections for threads."""
+
+    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
+        super().__init__(database, owned, pool_config, workspace_config)
+        self._free = threading.Semaphore(self._size)
+
+    def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
+        """A connection; who may use it, and for what, is said with each transaction."""
+        seconds = _seconds(timeout)
+        if not self._free.acquire(timeout=seconds):
+            raise _timed_out(seconds)
+        return Connection(self.database, self._notifications)
+
+    def release(self, *connections: Connection) -> None:
+        """Take connections back."""
+        for connection in connections:
+            try:
+                connection.close()
+            finally:
+                self._free.release()
+
+    def kill_and_release(self, *connections: Connection) -> None:
+        """Take connections back without waiting for what they do."""
+        for connection in connections:
+            connection.kill()
+            self._free.release()
+
+    def close(self) -> None:
+        """The end of the driver."""
+        self._close_database()
+
+
+class AsyncPool(_PoolBase):
+    """Connections for tasks, each with a thread to work in."""
+
+    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
+        super().__init__(database, owned, pool_config, workspace_config)
+        self._free = asyncio.Semaphore(self._size)
+        self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="hoplite")
+
+    async def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> AsyncConnection:
+        """A connection; who may use it, and for what, is said with each transaction."""
+        seconds = _seconds(timeout)
+        if self._free.locked():
+            try:
+                await asyncio.wait_for(self._free.acquire(), seconds)
+            except TimeoutError:
+                raise _timed_out(seconds) from None
+        else:
+            await self._free.acquire()
+        return AsyncConnection(self.database, self._notifications, self._threads)
+
+    async def release(self, *connections: AsyncConnection) -> None:
+        """Take connections back."""
+        for connection in connections:
+            try:
+                await connection.close()
+            finally:
+                self._free.release()
+
+    def kill_and_release(self, *connections: AsyncConnection) -> None:
+        """Take connections back without waiting for what they do."""
+        for connection in connections:
+            connection.kill()
+            self._free.release()
+
+    async def close(self) -> None:
+        """The end of the driver."""
+        self._threads.shutdown(wait=False)
+        self._close_database()
+
+
+def _seconds(timeout: Any) -> float | None:
+    """A timeout, which newer versions of the driver give as a deadline."""
+    if hasattr(timeout, "to_timeout"):
+        timeout = timeout.to_timeout()
+    return None if timeout is None or timeout == float("inf") else max(0.0, float(timeout))
+
+
+def _timed_out(seconds: float | None) -> Exception:
+    """The driver's error for a pool that stays empty; up to version 5 it has no class of its own."""
+    kind = getattr(exceptions, "ConnectionAcquisitionTimeoutError", exceptions.ClientError)
+    error: Exception = kind(f"failed to obtain a connection from the pool within {seconds!r}s (timeout)")
+    return error

@@ -1,0 +1,30 @@
+"""The `system` database, as far as an embedded one has it: SHOW and CALL answer there, nothing else is allowed."""
+
+from __future__ import annotations
+
+from hoplite.database import Database
+from hoplite.errors import INVALID_SYNTAX, CypherError, semantic_error
+from hoplite.grammar import ast
+from hoplite.grammar.parse import parse
+
+SYSTEM = "system"
+
+
+def open_system() -> Database:
+    """An empty database that cannot be written to."""
+    return Database(read_only=True)
+
+
+def refusal(text: str) -> CypherError | None:
+    """Why a statement cannot run on the system database; None where it can."""
+    match parse(text).body:
+        case ast.Show():
+            return None
+        case ast.SingleQuery(clauses=(ast.CallProcedure(),) | (ast.CallProcedure(), ast.ReturnClause())):
+            return None
+        case _:
+            return semantic_error(
+                "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
+                f"database: {text}",
+                INVALID_SYNTAX,
+            )
