@@ -1,0 +1,71 @@
+"""Limits of databases, sessions and transactions; they never truncate in silence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from neo4j.exceptions import ClientError, Neo4jError
+
+import hoplite
+
+ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a * b AS c WHERE c < 0 RETURN count(*)"
+MANY_TRAILS = "MATCH p = (a:N)-[*1..30]-(b) RETURN count(p)"
+PRODUCT = "MATCH (a:N), (b:N), (c:N), (d:N), (e:N), (f:N) WHERE a.i + b.i + c.i + d.i + e.i + f.i < 0 RETURN count(*)"
+
+
+@pytest.fixture
+def db() -> Iterator[hoplite.Database]:
+    with hoplite.open() as db:
+        db.run("UNWIND range(0, 29) AS i CREATE (:N {i: i})").consume()
+        db.run("MATCH (a:N), (b:N) WHERE a.i < b.i AND b.i < a.i + 4 CREATE (a)-[:R]->(b)").consume()
+        yield db
+
+
+@pytest.mark.parametrize("query", [ENDLESS, MANY_TRAILS, PRODUCT], ids=["unwind", "trails", "product"])
+def test_a_query_stops_at_its_deadline(db: hoplite.Database, query: str) -> None:
+    began = time.monotonic()
+    with db.session(timeout=0.3) as session, pytest.raises(Neo4jError) as raised:
+        session.run(query).values()
+    assert "TransactionTimedOut" in (raised.value.code or "")
+    assert time.monotonic() - began < 20  # without a deadline it would be hours
+
+
+def test_too_many_rows_are_an_error_and_not_cut_off(db: hoplite.Database) -> None:
+    with db.session(max_rows=10) as session:
+        assert len(session.run("MATCH (n:N) RETURN n LIMIT 10").values()) == 10
+        with pytest.raises(Neo4jError):
+            session.run("MATCH (n:N) RETURN n").values()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "CREATE (:X)",
+        "MATCH (n:N) SET n.x = 1",
+        "MATCH (n) DETACH DELETE n",
+        "MERGE (:X)",
+        "CREATE INDEX FOR (n:N) ON (n.i)",
+    ],
+)
+def test_a_read_only_session_refuses_writes(db: hoplite.Database, query: str) -> None:
+    with db.session(read_only=True) as session, pytest.raises(ClientError) as raised:
+        session.run(query)
+    assert raised.value.code == "Neo.ClientError.Statement.AccessMode"
+    assert db.run("MATCH (n) RETURN count(n), count(n.x)").values() == [[30, 0]]
+
+
+def test_a_read_only_database_stays_so() -> None:
+    with hoplite.open(read_only=True) as db:
+        with pytest.raises(ClientError):
+            db.run("CREATE (:X)")
+        with db.session(read_only=False) as session, pytest.raises(ClientError):
+            session.run("CREATE (:X)")
+        with pytest.raises(ClientError):
+            db.load(nodes={"X": {"id": [1]}})
+
+
+def test_limits_are_no_parameters(db: hoplite.Database) -> None:
+    """A parameter may be called like a limit, and changes nothing."""
+    assert db.run("RETURN $timeout + $max_rows AS n", timeout=0, max_rows=0).value() == [0]
