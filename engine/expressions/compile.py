@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from hoplite.engine.batch import Batch
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions import access, arithmetic, comparison, lists, maps, text, types
 from hoplite.engine.expressions.calls import call
 from hoplite.engine.expressions.conditional import coalesce, searched_case
@@ -26,6 +26,7 @@ from hoplite.engine.expressions.labels import has_labels, label_test
 from hoplite.engine.expressions.logic import conjunction, disjunction, exclusive_or, negation
 from hoplite.engine.expressions.subqueries import subquery
 from hoplite.engine.functions.registry import Function
+from hoplite.errors import execution_failed
 from hoplite.grammar import ast
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.values.columns import INT64_MIN, Column
@@ -126,9 +127,10 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
             return _compile_projection(expression, functions)
         case PlannedSubquery(imports=imports):
             return Compiled(subquery(expression), frozenset(imports), stable=False)
+        case ast.CountStar():
+            return Compiled(_misplaced_aggregate)  # the check lets it pass where Neo4j only fails when it runs
         case (
-            ast.CountStar()
-            | ast.PatternComprehension()
+            ast.PatternComprehension()
             | ast.PatternExpression()
             | ast.ShortestPathExpression()
             | ast.SubqueryExpression()
@@ -234,6 +236,10 @@ def _compile_bare(operand: ast.Expression, functions: Functions) -> Compiled:
     if not isinstance(operand, ast.Parameter):
         return compiled
     return _unary(compiled, lambda column: map_rows(lambda v: bool(v) if isinstance(v, list) else v, column))
+
+
+def _misplaced_aggregate(batch: Batch, execution: Execution) -> Column:
+    raise RowError(0, execution_failed("Aggregations should not be used like this."))
 
 
 def _flattened(expression: ast.Expression, operator: str) -> list[ast.Expression]:
