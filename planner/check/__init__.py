@@ -30,6 +30,7 @@ from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
 from hoplite.planner.check.procedures import known_procedure
+from hoplite.planner.check.projections import forbid_unaggregated_order
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
 from hoplite.planner.check.traverse import walk
@@ -71,6 +72,9 @@ def check(
         return _command(body, text, catalogue, specs)
     nodes = tuple(walk(body))
     second = Check(text, catalogue, specs, True, _PARTS)
+    for node in nodes:
+        if isinstance(node, ast.WithClause | ast.ReturnClause):
+            forbid_unaggregated_order(second, node)
     try:
         _resolve(second, nodes)
         columns = _round(second, body)

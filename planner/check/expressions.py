@@ -118,11 +118,8 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
         case ast.Unary(operator=operator, operand=operand):
             inner = place.condition if operator == "NOT" else place.value
             return operators.unary(check, expression, type_of(check, operand, scope, inner))
-        case ast.Binary(operator=operator):
-            inner = place.condition if operator in ("AND", "OR", "XOR") else place.value
-            left = type_of(check, expression.left, scope, inner)
-            right = type_of(check, expression.right, scope, inner)
-            return operators.binary(check, expression, left, right)
+        case ast.Binary():
+            return _binary(check, expression, scope, place)
         case ast.Comparison(operands=operands):
             for operand in operands:
                 type_of(check, operand, scope, place.value)
@@ -195,6 +192,22 @@ def _literal(value: bool | int | float | str | None) -> TypeSpec:
             return exactly(STRING)
         case _:
             assert_never(value)
+
+
+def _binary(check: Check, node: ast.Binary, scope: Scope, place: Place) -> TypeSpec:
+    """A chain of operators leans to the left and may be long: it is taken from its inner end, without recursion."""
+    chain = [node]
+    while isinstance(chain[-1].left, ast.Binary):
+        chain.append(chain[-1].left)
+    types = type_of(check, chain[-1].left, scope, _operand_place(chain[-1], place))
+    for link in reversed(chain):
+        right = type_of(check, link.right, scope, _operand_place(link, place))
+        types = operators.binary(check, link, types, right)
+    return types
+
+
+def _operand_place(node: ast.Binary, place: Place) -> Place:
+    return place.condition if node.operator in ("AND", "OR", "XOR") else place.value
 
 
 def _check_type_name(check: Check, type: ast.TypeName) -> None:

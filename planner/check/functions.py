@@ -234,7 +234,7 @@ def _registry_call(
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         given = LISTS if _is_constant_list(argument) else types
         check.expect(_accepted(_argument(signature, index), registry=True), given, argument)
-    return exactly(*signature.returns) if not _any(signature) else ALL
+    return any_of(signature.returns)
 
 
 def _is_constant_list(argument: ast.Expression) -> bool:

@@ -135,7 +135,7 @@ def _sum(left: TypeSpec, right: TypeSpec) -> TypeSpec:
     for instant in _INSTANTS:
         pair(exactly(instant), _DURATIONS, exactly(instant))
     if left.everything or right.everything:
-        return ALL
+        return result | LISTS
     if left.elements is not None and right.elements is not None:
         result |= list_spec(left.elements.least_upper_bounds(right.elements).covariant)
     if left.elements is not None and right.simple:

@@ -53,7 +53,7 @@ def check_projection(
     columns = _columns(check, projection, types, scope)
     aggregating = any(aggregates_in(check, item.expression) for item in projection.items)
     after = scope.replaced(columns)
-    _check_order(check, projection, predicate, clause, scope, after, aggregating=aggregating)
+    _check_order(check, projection, predicate, scope, after, aggregating=aggregating)
     _forbid_shadowing(check, projection, scope, returning=keyword == "RETURN")
     for name, value in (("LIMIT", projection.limit), ("SKIP", projection.skip)):
         if value is not None:
@@ -95,6 +95,17 @@ def _forbid_shadowing(check: Check, projection: ast.Projection, scope: Scope, *,
             check.forbid_shadowing(item.alias.name, item.alias.span.start, scope)
 
 
+def forbid_unaggregated_order(check: Check, clause: ast.WithClause | ast.ReturnClause) -> None:
+    """ORDER BY aggregates only where the clause does. Neo4j sees to this before it looks at names and types."""
+    projection = clause.projection
+    if not any(aggregates_in(check, item.expression) for item in projection.order):
+        return
+    if not any(aggregates_in(check, item.expression) for item in projection.items):
+        keyword = "WITH" if isinstance(clause, ast.WithClause) else "RETURN"
+        message = f"Cannot use aggregation in ORDER BY if there are no aggregate expressions in the preceding {keyword}"
+        raise check.error(message, clause.span.start)
+
+
 # --- ORDER BY and WHERE --------------------------------------------------------------------------------------------
 
 
@@ -102,7 +113,6 @@ def _check_order(
     check: Check,
     projection: ast.Projection,
     predicate: ast.Expression | None,
-    clause: ast.WithClause | ast.ReturnClause,
     before: Scope,
     after: Scope,
     *,
@@ -110,10 +120,6 @@ def _check_order(
 ) -> None:
     expressions = [item.expression for item in projection.order]
     narrowed = aggregating or projection.distinct
-    if expressions and not aggregating and any(aggregates_in(check, expression) for expression in expressions):
-        keyword = "WITH" if isinstance(clause, ast.WithClause) else "RETURN"
-        message = f"Cannot use aggregation in ORDER BY if there are no aggregate expressions in the preceding {keyword}"
-        raise check.error(message, clause.span.start)
     if not narrowed:
         visible = Scope(after.names, Scope(before.names, before.outer))
         for expression in expressions:
