@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import cypher_type
 from hoplite.engine.procedures.registry import Row, cypher_procedure
-from hoplite.engine.procedures.schema import label_pairs, visualization
+from hoplite.engine.procedures.schema import label_pairs
 from hoplite.engine.procedures.vectors import describe_index
+from hoplite.engine.procedures.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
 
@@ -79,13 +81,6 @@ def _relations(context: Execution, label: str) -> Iterator[_Relation]:
         yield _Relation(name, int(having.sum()), int(out.sum()) // count, int(into.sum()) // count, ends)
 
 
-def _wanted(config: dict[str, Any] | None, key: str, name: str) -> bool:
-    """Whether the configuration leaves a label or type in (includeLabels, excludeLabels, ...)."""
-    settings = config or {}
-    included = settings.get(f"include{key}") or settings.get("labels" if key == "Labels" else "rels") or []
-    return (not included or name in included) and name not in (settings.get(f"exclude{key}") or [])
-
-
 @cypher_procedure(
     "apoc.meta.data(config = {} :: MAP) :: (label :: STRING, property :: STRING, count :: INTEGER, unique :: BOOLEAN, "
     "index "
@@ -97,19 +92,18 @@ def _wanted(config: dict[str, Any] | None, key: str, name: str) -> bool:
     works_on_system=False,
 )
 def meta_data(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """A row for each property and each kind of relationship of a label or type."""
+    """A row for each property and each kind of relationship of a label or type.
+
+    Everything is looked at, whatever sample is asked for; APOC's own takes no other settings here, either.
+    """
     graph = context.graph
     for name in graph.relationship_types_in_use():
-        if not _wanted(config, "Rels", name):
-            continue
         for label in dict.fromkeys(start for start, _ in label_pairs(context, name)):
             (relation,) = (one for one in _relations(context, label) if one.type == name)
             yield _relation_row(name, label, relation, "relationship")
         for one in _properties(context, Entity.RELATIONSHIP, name, graph.relationships_with_type(name)):
             yield _property_row(name, one, "relationship")
     for label in graph.labels_in_use():
-        if not _wanted(config, "Labels", label):
-            continue
         for relation in _relations(context, label):
             yield _relation_row(label, relation.type, relation, "node")
         for one in _properties(context, Entity.NODE, label, graph.nodes_with_label(label)):
@@ -150,8 +144,6 @@ def meta_schema(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
         held = _described(context, Entity.RELATIONSHIP, name, members)
         value[name] = {"type": "relationship", "count": graph.type_count(name), "properties": held}
     for label in graph.labels_in_use():
-        if not _wanted(config, "Labels", label):
-            continue
         value[label] = {
             "type": "node",
             "count": graph.label_count(label),
@@ -224,6 +216,27 @@ def meta_stats(context: Execution) -> Iterator[Row]:
 
 
 _PICTURE = "nodes :: LIST<NODE>, relationships :: LIST<RELATIONSHIP>"
+_FIRST_VIRTUAL_ID = -10
+
+
+def _picture(context: Execution, labels: Sequence[str], types: Sequence[str], exact: bool) -> Row:
+    """Labels as nodes with counts, and the types between them; where not exact, also those that could be there."""
+    graph = context.graph
+    nodes = {
+        label: VirtualNode(_FIRST_VIRTUAL_ID - number, (label,), {"name": label, "count": graph.label_count(label)})
+        for number, label in enumerate(labels)
+    }
+    relationships: list[VirtualRelationship] = []
+    for name in types:
+        out = {label: count for label in labels if (count := graph.pattern_count(label, name, None))}
+        into = {label: count for label in labels if (count := graph.pattern_count(None, name, label))}
+        for start, end in product(out, into):
+            if exact and not graph.pattern_count(start, name, end):
+                continue
+            facts = {"type": name, "count": graph.type_count(name), "in": into[end], "out": out[start]}
+            number = _FIRST_VIRTUAL_ID - len(relationships)
+            relationships.append(VirtualRelationship(number, name, nodes[start], nodes[end], facts))
+    return list(nodes.values()), relationships
 
 
 @cypher_procedure(
@@ -233,13 +246,19 @@ _PICTURE = "nodes :: LIST<NODE>, relationships :: LIST<RELATIONSHIP>"
     works_on_system=False,
 )
 def meta_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """As db.schema.visualization, without what the configuration leaves out."""
-    for nodes, relationships in visualization(context):
-        kept = [node for node in nodes if _wanted(config, "Labels", node.labels[0])]
-        between = [
-            one for one in relationships if one.start in kept and one.end in kept and _wanted(config, "Rels", one.type)
-        ]
-        yield (kept, between)
+    """Everything is looked at, whatever sample is asked for."""
+    yield _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=True)
+
+
+@cypher_procedure(
+    f"apoc.meta.graphSample(config = {{}} :: MAP) :: ({_PICTURE})",
+    mode="DEFAULT",
+    description="Draws the labels as nodes and the types that may be between them as relationships.",
+    works_on_system=False,
+)
+def meta_graph_sample(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
+    """From the counts of starts and ends alone."""
+    yield _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=False)
 
 
 @cypher_procedure(
@@ -249,8 +268,17 @@ def meta_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     works_on_system=False,
 )
 def meta_sub_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """The same picture."""
-    return meta_graph(context, config)
+    """The same picture of the labels and types that the configuration leaves in."""
+    settings = config or {}
+    labels = settings.get("includeLabels") or settings.get("labels") or ()
+    types = settings.get("includeRels") or settings.get("rels") or ()
+    left_out = settings.get("excludeLabels") or settings.get("excludes") or ()
+    yield _picture(
+        context,
+        [label for label in context.graph.labels_in_use() if (not labels or label in labels) and label not in left_out],
+        [name for name in context.graph.relationship_types_in_use() if not types or name in types],
+        exact=True,
+    )
 
 
 # --- indexes ---
