@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hoplite.database import Database, Session, Transaction
+    from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.result import Result
     from hoplite.sample import load_sample
@@ -27,6 +28,7 @@ __all__ = [
     "Session",
     "Transaction",
     "__version__",
+    "diff",
     "import_neo4j",
     "install_driver",
     "load_sample",
@@ -41,6 +43,7 @@ _HOMES = {
     "Session": "hoplite.database",
     "Transaction": "hoplite.database",
     "Result": "hoplite.engine.result",
+    "diff": "hoplite.differ.run",
     "load_sample": "hoplite.sample",
     "GraphDatabase": "hoplite.driver",
     "AsyncGraphDatabase": "hoplite.driver",

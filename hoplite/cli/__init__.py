@@ -1,21 +1,14 @@
-"""The `hoplite` command: `query`, `shell`, `import` and `demo`. Each part loads what it needs when it is used."""
+"""The `hoplite` command: `query`, `shell`, `import`, `diff`, `demo`. Each part loads what it needs when it is used."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from hoplite.cli.opening import (
-    MEMORY,
-    UsageError,
-    add_database_options,
-    add_limit_options,
-    import_file,
-    open_database,
-    parameter,
-)
+from hoplite.cli.diff import add_diff_command
+from hoplite.cli.importing import add_import_command
+from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database, parameter
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,19 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     add_limit_options(shell)
     shell.set_defaults(command=_shell)
 
-    importing = commands.add_parser(
-        "import",
-        help="load a file and say what is in it",
-        description="Load a graph and print its counts. There is no format on disk yet: the graph lives as long as this"
-        " command, so give --query to ask it something, or use `hoplite shell --import FILE`.",
-    )
-    importing.add_argument(
-        "kind", choices=("jsonl", "triples"), help="JSON lines (APOC's export) or subject-type-object"
-    )
-    importing.add_argument("file", type=Path, metavar="FILE")
-    importing.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
-    importing.add_argument("--query", metavar="CYPHER", help="run this query on the imported graph")
-    importing.set_defaults(command=_import, sample=False, imported=None)
+    add_import_command(commands)
+    add_diff_command(commands)
 
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
     demo.set_defaults(command=_demo)
@@ -104,19 +86,6 @@ def _shell(options: argparse.Namespace) -> int:
 
     with open_database(options) as db:
         return run_shell(db, timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only)
-
-
-def _import(options: argparse.Namespace) -> int:
-    from hoplite.cli.render import write
-    from hoplite.cli.schema import print_schema
-
-    with open_database(options) as db:
-        import_file(db, options.file, options.kind)
-        print_schema(db)
-        if options.query:
-            result = db.run(options.query)
-            write(result.keys(), (record.values() for record in result), "table", sys.stdout)
-    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:

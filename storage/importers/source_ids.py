@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hoplite.values.columns import Int64s
 
 
@@ -21,6 +23,14 @@ class SourceEntities:
         row = our_id - self.first
         return f"{self.prefix}{self.ids[row]}" if 0 <= row < len(self.ids) else None
 
+    def has(self, element_id: str) -> bool:
+        """Whether the one with this element id at the source was imported."""
+        number = element_id.removeprefix(self.prefix)
+        if not number.isdigit() or not len(self.ids):
+            return False
+        row = int(np.searchsorted(self.ids, int(number)))  # imports go by number
+        return row < len(self.ids) and int(self.ids[row]) == int(number)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceIds:
@@ -31,5 +41,11 @@ class SourceIds:
 
     def of(self, entity: Any) -> str | None:
         """The source's element id of a node or relationship from one of our results."""
-        entities = self.nodes if hasattr(entity, "labels") else self.relationships
-        return entities.element_id(int(entity.element_id.rpartition(":")[2]))
+        return self._entities(entity).element_id(int(entity.element_id.rpartition(":")[2]))
+
+    def known(self, entity: Any) -> str | None:
+        """The element id of a node or relationship from a result of the source, if it was imported."""
+        return entity.element_id if self._entities(entity).has(entity.element_id) else None
+
+    def _entities(self, entity: Any) -> SourceEntities:
+        return self.nodes if hasattr(entity, "labels") else self.relationships

@@ -1,0 +1,157 @@
+"""One query on one side, in a transaction that is rolled back: columns, canonical rows, counters, or an error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from neo4j import Driver
+from neo4j.exceptions import ClientError, DriverError, Neo4jError
+
+from hoplite.differ.values import Canonical, Name, canonical
+
+if TYPE_CHECKING:
+    from hoplite.database import Database
+
+Row = tuple[Canonical, ...]
+_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
+_TOO_MANY = "Neo.ClientError.Statement.ResultLimitExceeded"
+_WHOLE_GRAPH = ("MATCH (n) RETURN n", "MATCH ()-[r]->() RETURN r")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error by its code."""
+
+    code: str
+    message: str
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is only one of time or rows."""
+        return self.code.endswith(_TIMED_OUT) or self.code == _TOO_MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave. `graph` is the graph after a write, where it was asked for."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    counters: Mapping[str, int] | None = None
+    notifications: tuple[str, ...] = ()
+    graph: tuple[Row, ...] = ()
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a query may take, and how many rows it may give."""
+
+    timeout: float | None = 60.0
+    max_rows: int = 200_000
+    max_graph: int = 2_000
+    """The largest graph that is compared after a write, in rows changed or not."""
+
+
+class Side(Protocol):
+    """A database that answers."""
+
+    def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
+        """Run a query and take back what it changed."""
+
+
+class HopliteSide:
+    """Answers of a Hoplite database; `name` knows the entities that both sides have."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def _name(self, entity: Any) -> str | None:
+        return None if self._db.source_ids is None else self._db.source_ids.of(entity)
+
+    def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
+        began = time.perf_counter()
+        try:
+            transaction = self._db.begin(timeout=limits.timeout, max_rows=limits.max_rows)
+            try:
+                result = transaction.run(query, dict(parameters))
+                return _read(result, lambda text: transaction.run(text), self._name, limits, began)
+            finally:
+                transaction.rollback()
+        except (Neo4jError, DriverError) as error:
+            return _failed(error, began)
+
+
+class Neo4jSide:
+    """Answers of a server; entities are known by their element ids where the import kept them."""
+
+    def __init__(self, driver: Driver, database: str | None, db: Database) -> None:
+        self._driver = driver
+        self._database = database
+        self._db = db
+
+    def _name(self, entity: Any) -> str | None:
+        return None if self._db.source_ids is None else self._db.source_ids.known(entity)
+
+    def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
+        began = time.perf_counter()
+        try:
+            with (
+                self._driver.session(database=self._database) as session,
+                session.begin_transaction(timeout=limits.timeout) as transaction,
+            ):
+                try:
+                    result = transaction.run(query, dict(parameters))
+                    return _read(result, lambda text: transaction.run(text), self._name, limits, began)
+                finally:
+                    transaction.rollback()
+        except (Neo4jError, DriverError) as error:
+            return _failed(error, began)
+
+
+def _read(result: Any, ask: Any, name: Name, limits: Limits, began: float) -> Answer:
+    rows: list[Row] = []
+    columns = tuple(result.keys())
+    for record in result:
+        rows.append(_row(record, name))
+        if len(rows) > limits.max_rows:
+            raise ClientError._basic_hydrate(neo4j_code=_TOO_MANY, message=f"More than {limits.max_rows} rows")
+    summary = result.consume()
+    seconds = time.perf_counter() - began
+    counters = {key: count for key, count in vars(summary.counters).items() if count and not key.startswith("_")}
+    graph = _graph(ask, name, limits) if counters else ()
+    notifications = tuple(sorted({_notification(status) for status in summary.gql_status_objects} - {""}))
+    return Answer(columns, tuple(rows), counters, notifications, graph, None, seconds)
+
+
+def _row(record: Any, name: Name) -> Row:
+    # A record raises for values that the driver cannot read; read as a tuple it does not.
+    return tuple(canonical(value, name) for _, value in record.items())
+
+
+def _graph(ask: Any, name: Name, limits: Limits) -> tuple[Row, ...]:
+    """All nodes and relationships with what they hold; nothing where there are too many."""
+    rows: list[Row] = []
+    for query in _WHOLE_GRAPH:
+        for (entity,) in ask(query):
+            kind = ("labels", *sorted(entity.labels)) if hasattr(entity, "labels") else ("type", entity.type)
+            rows.append((canonical(entity, name), kind, canonical(dict(entity.items()), name)))
+            if len(rows) > limits.max_graph:
+                return ()
+    return tuple(rows)
+
+
+def _notification(status: Any) -> str:
+    if status.gql_status[:2] in ("00", "02"):
+        return ""
+    return f"{status.gql_status} {status.position or ''}".strip()
+
+
+def _failed(error: Neo4jError | DriverError, began: float) -> Answer:
+    code = getattr(error, "code", None) or type(error).__name__
+    message = getattr(error, "message", None) or str(error)
+    return Answer(failure=Failure(code, message), seconds=time.perf_counter() - began)

@@ -1,0 +1,144 @@
+"""What a query leaves open: the order of its rows, which rows a LIMIT keeps, the order inside lists, chance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from hoplite.errors import CypherError
+from hoplite.grammar import ast
+from hoplite.grammar.parse import parse
+
+_CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}
+_CLOCK = {"timestamp", "date", "time", "datetime", "localtime", "localdatetime"}
+_CLOCK_SUFFIXES = ("transaction", "statement", "realtime")
+_FREE_LISTS = {"collect", "keys", "labels", "apoc.coll.toset", "apoc.map.values"}
+_SHORTEST = (ast.ShortestPathExpression, ast.ShortestPathFunction, ast.PathSelector)
+_CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`sort_columns`: the columns that ORDER BY sorts by, up to a key that is not one. `keyed`: the query with its
+    hidden sort keys as further columns, where it has any. `unlimited`: the query without its last SKIP and LIMIT,
+    where it has them. `free_lists`: whether a list may come in any order. `open`:
+    why two right answers may differ beyond that; empty where they may not."""
+
+    sort_columns: tuple[int, ...] = ()
+    keyed: str | None = None
+    unlimited: str | None = None
+    free_lists: bool = False
+    open: tuple[str, ...] = ()
+
+
+def shape_of(query: str) -> Shape:
+    """The shape of a query; that of nothing in particular where it cannot be parsed."""
+    try:
+        statement = parse(query)
+    except CypherError:
+        return Shape()
+    last = _last_projection(statement)
+    names = {_function_name(node) for node in _walk(statement)}
+    return Shape(
+        () if last is None else _sort_columns(last),
+        None if last is None else _keyed(query, last),
+        None if last is None else _unlimited(query, last),
+        bool(names & _FREE_LISTS) or any(_makes_list(node) for node in _walk(statement)),
+        tuple(_open_ends(statement, last, names)),
+    )
+
+
+def _last_projection(statement: Any) -> ast.Projection | None:
+    """Of the RETURN that ends a query without UNION."""
+    for node in _walk(statement):
+        if isinstance(node, ast.Union):
+            return None
+        if isinstance(node, ast.SingleQuery):
+            last = node.clauses[-1] if node.clauses else None
+            return last.projection if isinstance(last, ast.ReturnClause) else None
+    return None
+
+
+def _sort_columns(projection: ast.Projection) -> tuple[int, ...]:
+    if projection.star:
+        return ()
+    columns: list[int] = []
+    for item in projection.order:
+        column = next(
+            (
+                number
+                for number, returned in enumerate(projection.items)
+                if item.expression in (returned.expression, returned.alias)
+                or (isinstance(item.expression, ast.Variable) and item.expression.name == returned.name)
+            ),
+            None,
+        )
+        if column is None:
+            break  # ordered by these first; what a hidden key orders is left open
+        columns.append(column)
+    return tuple(columns)
+
+
+def _keyed(query: str, projection: ast.Projection) -> str | None:
+    """Works for keys in terms of what stands before the RETURN; the others make it fail on both sides."""
+    if projection.star or len(_sort_columns(projection)) == len(projection.order):
+        return None
+    end = projection.items[-1].span.end
+    keys = [query[item.expression.span.start : item.expression.span.end] for item in projection.order]
+    added = "".join(f", {key} AS `sort key {number}`" for number, key in enumerate(keys))
+    return query[:end] + added + query[end:]
+
+
+def _unlimited(query: str, projection: ast.Projection) -> str | None:
+    cuts = [bound.span.start for bound in (projection.skip, projection.limit) if bound is not None]
+    if not cuts:
+        return None
+    return _CUT.sub("", query[: min(cuts)].rstrip())
+
+
+def _open_ends(statement: Any, last: ast.Projection | None, names: set[str]) -> Iterator[str]:
+    if names & _CHANCE:
+        yield "chance"
+    if any(_reads_clock(node) for node in _walk(statement)):
+        yield "the clock"
+    for node in _walk(statement):
+        if isinstance(node, ast.Projection) and node is not last and (node.limit is not None or node.skip is not None):
+            yield "LIMIT or SKIP half way"
+            break
+    if any(isinstance(node, ast.Index | ast.Slice) for node in _walk(statement)) and names & _FREE_LISTS:
+        yield "a pick from a list of no order"
+    if "head" in names or "last" in names:
+        yield "a pick from a list of no order"
+    if any(isinstance(node, _SHORTEST) for node in _walk(statement)):
+        yield "one of several shortest paths"
+    if last is not None and last.limit is not None and any(isinstance(n, ast.Union) for n in _walk(statement)):
+        yield "LIMIT in a part of a UNION"
+
+
+def _function_name(node: Any) -> str:
+    return node.name.lower() if isinstance(node, ast.FunctionCall) else ""
+
+
+def _reads_clock(node: Any) -> bool:
+    name = _function_name(node)
+    if name == "timestamp":
+        return True
+    family, _, suffix = name.partition(".")
+    return family in _CLOCK and (suffix in _CLOCK_SUFFIXES or (not suffix and not node.arguments))
+
+
+def _makes_list(node: Any) -> bool:
+    return isinstance(node, ast.PatternComprehension | ast.SubqueryExpression)
+
+
+def _walk(node: Any) -> Iterator[Any]:
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, tuple):
+            stack.extend(reversed(top))
+        elif is_dataclass(top):
+            yield top
+            stack.extend(getattr(top, field.name) for field in reversed(fields(top)))
