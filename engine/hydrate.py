@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from neo4j import graph as driver_graph
 
-from hoplite.engine.procedures.virtual import VirtualNode, VirtualRelationship
+from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Relationships, Strings
 from hoplite.values.driver import to_driver

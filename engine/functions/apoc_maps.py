@@ -11,6 +11,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
 from hoplite.engine.functions.strings import string_of
+from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.order import equals
@@ -224,6 +225,8 @@ def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Ma
             found = thing
         case NodeRef() | RelationshipRef():
             found = properties_of(context, thing)
+        case VirtualNode() | VirtualRelationship():
+            found = dict(thing.properties)
         case _:
             return None
     return found if keys is None else {key: found[key] for key in keys if key in found}

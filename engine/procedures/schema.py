@@ -9,7 +9,7 @@ import numpy as np
 
 from hoplite.engine.context import Execution
 from hoplite.engine.procedures.registry import Row, cypher_procedure
-from hoplite.engine.procedures.virtual import VirtualNode, VirtualRelationship
+from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.schema import Entity
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
 from hoplite.values.spatial import Point
