@@ -14,6 +14,9 @@ from hoplite.grammar import ast
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.schema_changes import enterprise_only
 
+_NOT_SYSTEM_DATABASE = "Neo.ClientError.Statement.NotSystemDatabaseError"
+_OF_CLUSTERS = ("SHOW SERVERS", "SHOW ALIASES")
+
 
 def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:
     """Run a command for what it does; it has no rows."""
@@ -25,8 +28,10 @@ def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:
             _create_constraint(command, context)
         case ast.DropSchema():
             _drop(command, context)
-        case ast.Administration(command=name):
-            raise CypherError(UNSUPPORTED_ADMINISTRATION, f"Unsupported administration command: {name}")
+        case ast.Administration(command=name, span=span):
+            text = prepared.text[span.start :].strip().rstrip(";").strip()
+            code = _NOT_SYSTEM_DATABASE if name in _OF_CLUSTERS else UNSUPPORTED_ADMINISTRATION
+            raise CypherError(code, f"Unsupported administration command: {text}")
         case _:
             raise AssertionError(command)
     return iter(())

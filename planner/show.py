@@ -61,6 +61,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("SETTINGS", _SETTINGS, "startupValue isExplicitlySet validValues isDeprecated"),
         ("TRANSACTIONS", _TRANSACTIONS, _MORE_ABOUT_TRANSACTIONS),
+        ("TERMINATE TRANSACTIONS", "transactionId username message", ""),
     )
 }
 

@@ -246,16 +246,19 @@ def types_of_column(context: Execution, column: Column) -> Column | None:
 # --- ends of relationships, parts of paths ---
 
 
-def _endpoint(context: Execution, relationship: Any, function: str, side: int) -> NodeRef:
+def _endpoint(context: Execution, relationship: Any, function: str, side: int) -> NodeRef | None:
     if not isinstance(relationship, RelationshipRef):
         raise type_error(
             f"Invalid input for function '{function}()': Expected {describe(relationship)} to be a RelationshipValue"
         )
-    return NodeRef(int(context.graph.endpoints(_one(relationship.id))[side][0]))
+    position = _one(relationship.id)
+    if not context.graph.relationship_exists(position)[0]:
+        return None  # deleted in this transaction
+    return NodeRef(int(context.graph.endpoints(position)[side][0]))
 
 
 def _endpoints(context: Execution, column: Column, side: int) -> Column | None:
-    if not isinstance(column, Relationships) or (column.ids < 0).any():
+    if not isinstance(column, Relationships) or not context.graph.relationship_exists(column.ids).all():
         return None
     return Nodes(context.graph.endpoints(column.ids)[side])
 
@@ -268,7 +271,7 @@ def _endpoints(context: Execution, column: Column, side: int) -> Column | None:
     description="Returns the start `NODE` of a `RELATIONSHIP`.",
     needs_context=True,
 )
-def start_node(context: Execution, relationship: Any) -> NodeRef:
+def start_node(context: Execution, relationship: Any) -> NodeRef | None:
     """The node that the relationship leads from."""
     return _endpoint(context, relationship, "startNode", 0)
 
@@ -287,7 +290,7 @@ def start_nodes(context: Execution, column: Column) -> Column | None:
     description="Returns the end `NODE` of a `RELATIONSHIP`.",
     needs_context=True,
 )
-def end_node(context: Execution, relationship: Any) -> NodeRef:
+def end_node(context: Execution, relationship: Any) -> NodeRef | None:
     """The node that the relationship leads to."""
     return _endpoint(context, relationship, "endNode", 1)
 

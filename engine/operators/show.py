@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from hoplite.engine.functions.show import function_rows
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.rows import constant_of
 from hoplite.engine.procedures.show import procedure_rows
+from hoplite.errors import CypherError
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 
 Rows = list[dict[str, Any]]
@@ -29,10 +31,13 @@ class Show:
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All rows in one batch."""
-        rows = _KINDS[self.kind](context, self.qualifier)
         wanted = self._wanted(context)
-        if wanted is not None:
-            rows = [row for row in rows if row.get("name") in wanted]
+        if self.kind == "TERMINATE TRANSACTIONS":
+            rows = [_terminated(name) for name in wanted or ()]
+        else:
+            rows = _KINDS[self.kind](context, self.qualifier)
+            if wanted is not None:
+                rows = [row for row in rows if row.get("name", row.get("transactionId")) in wanted]
         columns = {name: column_of([row.get(name) for row in rows]) for name in self.columns}
         yield Batch(columns, len(rows))
 
@@ -191,7 +196,28 @@ def _settings(context: Execution, _: str | None) -> Rows:
 
 
 def _transactions(context: Execution, _: str | None) -> Rows:
-    return []
+    """Only the one that asks: others run in threads of their own and are nobody else's business."""
+    return [
+        {
+            "database": "neo4j",
+            "transactionId": "neo4j-transaction-1",
+            "currentQueryId": "query-1",
+            "connectionId": "",
+            "clientAddress": "",
+            "username": "",
+            "startTime": str(context.transaction_time),
+            "status": "Running",
+        }
+    ]
+
+
+def _terminated(name: Any) -> dict[str, Any]:
+    if not isinstance(name, str) or not re.fullmatch(r"[^ ]+-transaction-[0-9]+", name):
+        raise CypherError(
+            "Neo.ClientError.General.InvalidArguments",
+            "Could not parse id (expected format: <databasename>-transaction-<id>)",
+        )
+    return {"transactionId": name, "username": None, "message": "Transaction not found."}
 
 
 _KINDS: dict[str, Callable[[Execution, str | None], Rows]] = {
