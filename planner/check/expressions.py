@@ -132,8 +132,7 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
         case ast.HasLabels(operand=operand):
             check_label_predicate(check, expression)
             types = type_of(check, operand, scope, place.value)
-            if not types & _ENTITIES:
-                raise check.mismatch(_ENTITIES, types, operand, INVALID_SYNTAX)
+            check.expect(_ENTITIES, types, operand)
             note_labels(check, expression.labels, "type" if types == exactly(RELATIONSHIP) else "label")
             return BOOLEANS
         case ast.CountStar():

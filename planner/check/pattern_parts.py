@@ -66,10 +66,10 @@ def declare_element(check: Check, element: Element, scope: Scope) -> None:
             if variable is not None:
                 bind(check, variable, NODES, scope)
         case ast.RelationshipPattern(variable=variable):
-            check_types(check, element)
             if variable is not None:
                 many = element.hops is not None or element.repetition is not None
                 bind(check, variable, list_spec(RELATIONSHIPS) if many else RELATIONSHIPS, scope)
+            check_types(check, element)
         case ast.ParenthesizedPath(pattern=pattern):
             singles = Scope()
             for inner in pattern.elements:
