@@ -11,7 +11,8 @@ from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.prepare import Prepared
 from hoplite.errors import UNSUPPORTED_ADMINISTRATION, CypherError, argument_error
 from hoplite.grammar import ast
-from hoplite.storage.schema import Entity, IndexKind
+from hoplite.planner.notifications import already_exists, does_not_exist
+from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.schema_changes import enterprise_only
 
 _NOT_SYSTEM_DATABASE = "Neo.ClientError.Statement.NotSystemDatabaseError"
@@ -57,8 +58,9 @@ def _options(expression: ast.Expression | None, context: Execution) -> dict[str,
 
 def _create_index(command: ast.CreateIndex, context: Execution) -> None:
     assert context.writer is not None
+    outcome_name = _name(command.name, context)
     outcome = context.writer.create_index(
-        _name(command.name, context),
+        outcome_name,
         IndexKind(command.kind),
         Entity(command.entity),
         command.labels,
@@ -67,6 +69,9 @@ def _create_index(command: ast.CreateIndex, context: Execution) -> None:
         command.if_not_exists,
     )
     context.counters.indexes_added += int(outcome.is_new)
+    if not outcome.is_new:
+        asked = _described(f"{command.kind} INDEX", outcome_name, Entity(command.entity), command.labels, command.keys)
+        _note_existing(asked, outcome.rule, context)
 
 
 _ENTERPRISE = {"KEY": "KEY", "NOT NULL": "PROPERTY EXISTENCE", "TYPED": "PROPERTY TYPE"}
@@ -83,6 +88,8 @@ def _create_constraint(command: ast.CreateConstraint, context: Execution) -> Non
         name, entity, command.label, command.keys, options, command.if_not_exists
     )
     context.counters.constraints_added += int(outcome.is_new)
+    if not outcome.is_new:
+        _note_existing(_described("CONSTRAINT", name, entity, (command.label,), command.keys), outcome.rule, context)
 
 
 def _drop(command: ast.DropSchema, context: Execution) -> None:
@@ -90,6 +97,28 @@ def _drop(command: ast.DropSchema, context: Execution) -> None:
     name = _name(command.name, context)
     assert name is not None
     if command.kind == "INDEX":
-        context.counters.indexes_removed += int(context.writer.drop_index(name, command.if_exists))
+        dropped = context.writer.drop_index(name, command.if_exists)
+        context.counters.indexes_removed += int(dropped)
     else:
-        context.counters.constraints_removed += int(context.writer.drop_constraint(name, command.if_exists))
+        dropped = context.writer.drop_constraint(name, command.if_exists)
+        context.counters.constraints_removed += int(dropped)
+    if not dropped:
+        context.notifications.append(does_not_exist(f"DROP {command.kind} {name} IF EXISTS", name))
+
+
+def _described(
+    kind: str, name: str | None, entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]
+) -> list[str]:
+    """What a rule is called and what it covers, as notifications write it: before and after IF NOT EXISTS."""
+    label = "|".join(labels)
+    covered = f"(e:{label})" if entity is Entity.NODE else f"()-[e:{label}]-()"
+    properties = ", ".join(f"e.{key}" for key in keys)
+    target = f"REQUIRE ({properties}) IS UNIQUE" if kind == "CONSTRAINT" else f"ON ({properties})"
+    return [f"{kind} {name}" if name is not None else kind, f"FOR {covered} {target}"]
+
+
+def _note_existing(asked: list[str], rule: Index | Constraint, context: Execution) -> None:
+    kind = f"{rule.kind.value} INDEX" if isinstance(rule, Index) else "CONSTRAINT"
+    known = _described(kind, rule.name, rule.entity, rule.labels, rule.keys)
+    command = f"CREATE {asked[0]} IF NOT EXISTS {asked[1]}"
+    context.notifications.append(already_exists(command, " ".join(known)))

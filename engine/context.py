@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.engine.procedures.registry import Procedure
     from hoplite.engine.profile import Measured
+    from hoplite.planner.notifications import Notification
     from hoplite.storage.snapshot import Snapshot
     from hoplite.storage.transaction import Transaction
     from hoplite.values.temporal import DateTime
@@ -84,6 +85,7 @@ class Execution:
     timeout: float | None = None
     cancelled: threading.Event | None = None  # set from another thread to stop the statement
     counters: Counters = field(default_factory=Counters)
+    notifications: list[Notification] = field(default_factory=list)  # those that only running brings up
     procedures: Mapping[str, Procedure] = field(default_factory=dict)
     backend: BackendName = "auto"
     import_folder: str | None = None  # where LOAD CSV may read

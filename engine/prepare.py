@@ -22,6 +22,7 @@ from hoplite.planner.check import check
 from hoplite.planner.cost import Estimates
 from hoplite.planner.explain import subplans
 from hoplite.planner.notifications import Notification
+from hoplite.planner.options import check_options
 from hoplite.planner.plan_description import Measurement, plan_description
 from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
@@ -108,6 +109,7 @@ class Preparer:
 
     def _prepare(self, text: str, graph: Snapshot, types: Mapping[str, Any]) -> Prepared:
         statement = parse(text)
+        check_options(statement)
         catalogue = GraphCatalogue(graph, self.functions, self.procedures)
         checked = check(statement, text, catalogue, types)
         plan: lp.Plan | None = None
@@ -116,7 +118,7 @@ class Preparer:
         writes = checked.writes
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
-                builder = Builder(catalogue)
+                builder = Builder(catalogue, text)
                 built = builder.query(query, lp.Argument(), frozenset())
                 plan = builder.optimised(
                     lp.EmptyResult(built.plan)

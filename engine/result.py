@@ -249,8 +249,15 @@ class Result:
         execution = self._execution
         elapsed = int((time.perf_counter() - self._began) * 1000)
         if execution is None:
-            return summary_metadata(self._prepared, Counters(), self._row_count, elapsed, {})
-        return summary_metadata(self._prepared, execution.counters, self._row_count, elapsed, execution.measured)
+            return summary_metadata(self._prepared, Counters(), (), self._row_count, elapsed, {})
+        return summary_metadata(
+            self._prepared,
+            execution.counters,
+            execution.notifications,
+            self._row_count,
+            elapsed,
+            execution.measured,
+        )
 
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""

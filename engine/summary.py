@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -41,7 +41,12 @@ def make_summary(metadata: dict[str, Any], columns: tuple[str, ...], row_count: 
 
 
 def summary_metadata(
-    prepared: Prepared, counters: Counters, row_count: int, consumed_ms: int, measured: Mapping[int, Measured]
+    prepared: Prepared,
+    counters: Counters,
+    notifications: Sequence[Notification],
+    row_count: int,
+    consumed_ms: int,
+    measured: Mapping[int, Measured],
 ) -> dict[str, Any]:
     """What a server sends at the end of a result."""
     stats = {name.replace("_", "-"): value for name, value in asdict(counters).items() if value}
@@ -51,7 +56,7 @@ def summary_metadata(
         "db": DATABASE,
         "type": prepared.query_type,
         "t_last": consumed_ms,
-        "statuses": _statuses(prepared, row_count),
+        "statuses": _statuses(prepared, notifications, row_count),
     }
     if stats:
         metadata["stats"] = stats
@@ -63,7 +68,7 @@ def summary_metadata(
     return metadata
 
 
-def _statuses(prepared: Prepared, row_count: int) -> list[dict[str, Any]]:
+def _statuses(prepared: Prepared, notifications: Sequence[Notification], row_count: int) -> list[dict[str, Any]]:
     """Notifications and how the statement ended, in the order of precedence: no data, warnings, success,
     information.
     """
@@ -75,7 +80,7 @@ def _statuses(prepared: Prepared, row_count: int) -> list[dict[str, Any]]:
         outcome = _NO_DATA
     else:
         outcome = _OMITTED
-    statuses = [_status(notification) for notification in prepared.notifications]
+    statuses = [_status(notification) for notification in (*prepared.notifications, *notifications)]
     statuses.append({**outcome, "diagnostic_record": dict(_DIAGNOSTIC)})
     return sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from hoplite.errors import unsupported
+from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsupported
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
@@ -32,8 +32,9 @@ class Built:
 class Builder:
     """Builds the plan of one statement."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, text: str = "") -> None:
         self.catalogue = catalogue
+        self.text = text
         self.estimates = Estimates(catalogue)
         self.names = Names()
         self.writes = Writes(self)
@@ -106,8 +107,7 @@ class Builder:
                     )
                     scope |= {variable.name}
                 case ast.UseClause():
-                    if clause.name is None or clause.name.lower() != "neo4j":
-                        raise unsupported("USE with another database")
+                    self._use(clause)
                 case (
                     ast.CreateClause()
                     | ast.MergeClause()
@@ -120,6 +120,18 @@ class Builder:
                 case _:
                     assert_never(clause)
         return Built(plan, scope, columns)
+
+    def _use(self, clause: ast.UseClause) -> None:
+        """USE: there is one database, and it is called as Neo4j's default one."""
+        if clause.name is None:
+            raise unsupported("USE with a graph that is computed")
+        if clause.name.lower() == "system":
+            raise semantic_error(
+                "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
+                f"database: {self.text}"
+            )
+        if clause.name.lower() != "neo4j":
+            raise CypherError(DATABASE_NOT_FOUND, f"Graph not found: {clause.name}")
 
     def projection(
         self,

@@ -305,3 +305,36 @@ def unsupported_runtime(runtime: str) -> Notification:
         f"used. Cause: This version of Neo4j does not support the requested runtime: `{runtime}`.",
         None,
     )
+
+
+# --- schema commands without effect --------------------------------------------------------------------------------
+
+
+def already_exists(command: str, rule: str) -> Notification:
+    """CREATE ... IF NOT EXISTS of something that is there."""
+    return Notification(
+        f"{_SCHEMA}IndexOrConstraintAlreadyExists",
+        f"`{command}` has no effect.",
+        f"`{rule}` already exists.",
+        "INFORMATION",
+        "SCHEMA",
+        "00NA0",
+        f"note: successful completion - index or constraint already exists. The command '{command}' has no effect. "
+        f"The index or constraint specified by '{rule}' already exists.",
+        None,
+    )
+
+
+def does_not_exist(command: str, name: str) -> Notification:
+    """DROP ... IF EXISTS of something that is not there."""
+    return Notification(
+        f"{_SCHEMA}IndexOrConstraintDoesNotExist",
+        f"`{command}` has no effect.",
+        f"`{name}` does not exist.",
+        "INFORMATION",
+        "SCHEMA",
+        "00NA1",
+        f"note: successful completion - index or constraint does not exist. The command '{command}' has no effect. "
+        f"The specified index or constraint `{name}` does not exist.",
+        None,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.operators.apply import numbered
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
 from hoplite.errors import CypherError, semantic_error, type_error
@@ -269,7 +270,7 @@ class Setter:
     def _key(self, key: str | RowValue, row: int) -> str:
         name = key if isinstance(key, str) else self._of(key, row)
         if not isinstance(name, str):
-            raise type_error(f"Expected a property key to be a string, but got: {describe(name)}")
+            raise expected(TEXT_VALUE, name)
         return name
 
     def _subject(self, subject: RowValue, row: int) -> NodeRef | RelationshipRef | None:
@@ -303,7 +304,8 @@ class Setter:
         if isinstance(value, NodeRef | RelationshipRef):
             value = dict(_current(value, self.context))
         if not isinstance(value, dict):
-            raise type_error(f"Expected {describe(value)} to be a map, but it was :`{_class(value)}`")
+            shown = "Null()" if value is None else describe(value)
+            raise type_error(f"Expected {shown} to be a map, but it was :`{describe(value)}`", "22G03")
         left = []
         if not item.merge and _alive(subject, self.context):
             left = [key for key in _current(subject, self.context) if key not in value]

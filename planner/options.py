@@ -1,0 +1,56 @@
+"""The options of a `CYPHER` prefix: known names and values pass and change nothing, others are refused."""
+
+from __future__ import annotations
+
+from hoplite.errors import CypherError
+from hoplite.grammar import ast
+
+_VALUES = {
+    name: tuple(values.split())
+    for name, values in (
+        ("planner", "cost dp idp"),
+        ("runtime", "interpreted legacy parallel pipelined slotted"),
+        ("updateStrategy", "default eager"),
+        ("expressionEngine", "compiled interpreted only_when_hot"),
+        ("operatorEngine", "compiled interpreted"),
+        ("interpretedPipesFallback", "all disabled whitelisted_plans_only"),
+        ("replan", "force skip"),
+        ("connectComponentsPlanner", "greedy idp"),
+        (
+            "debug",
+            "ast disableexistssubquerycaching disablepropertycaching generate_java_source graphviz inverse_cost "
+            "logcostcomparisons logicalplan logicalplanbuilder mermaid printcostcomparisons querygraph "
+            "rawcardinalities renderdistinctness semanticstate tostring",
+        ),
+        ("eagerAnalyzer", "ir lp"),
+        ("statefulShortestPlanningMode", "all_if_possible cardinality_heuristic into_only"),
+        ("planVarExpandInto", "minimum_cost single_row"),
+        ("inferSchemaParts", "most_selective_label off"),
+    )
+}
+_NAMES = {name.lower(): name for name in _VALUES}
+
+
+def check_options(statement: ast.Statement) -> None:
+    """Refuse options that Neo4j does not know, values it does not take, and two values for one."""
+    given: dict[str, str] = {}
+    unknown: list[str] = []
+    for written, value in statement.options:
+        lower = written.lower()
+        if lower == "version":
+            continue
+        name = _NAMES.get(lower)
+        if name is None:
+            unknown.append(lower)
+            continue
+        if value.lower() not in _VALUES[name]:
+            valid = ", ".join(_VALUES[name])
+            raise _refused(f"{value.lower()} is not a valid option for {name}. Valid options are: {valid}")
+        if given.setdefault(name, value.lower()) != value.lower() and name != "debug":
+            raise _refused(f"Can't specify multiple conflicting values for {name}")
+    if unknown:
+        raise _refused(f"Unsupported options: {', '.join(unknown)}")
+
+
+def _refused(message: str) -> CypherError:
+    return CypherError("Neo.ClientError.Statement.ArgumentError", message, "22000")
