@@ -46,17 +46,20 @@ def main() -> int:
     parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each family, always the same ones")
     add_options(parser)
     options = parser.parse_args()
-    clean = True
+    clean, ran = True, False
     for name in options.suite:
         suite = SUITES[name]
         everything = suite.read_tasks()
         chosen = choose(everything, options.family, options.only, options.limit)
         if not chosen:
-            raise SystemExit(f"{name}: no such case")
+            continue
+        ran = True
         print(f"\n{name}: {len(chosen)} of {len(everything)} cases", flush=True)
         results = run_tasks(suite.make_runner, chosen, options.jobs, suite.deadline_seconds)
         verdicts = {task.name: verdict for task, verdict in results}
         clean &= finish(name, options, KNOWN_FAILURES / f"{name}.txt", everything, verdicts, suite.describe)
+    if not ran:
+        raise SystemExit(f"No case of {', '.join(options.suite)} is of that family or name.")
     return 0 if clean else 1
 
 
