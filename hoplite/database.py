@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.engine.batch import UNIT, Batch
@@ -35,6 +36,7 @@ from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
+    from hoplite.storage.disk.graph import Durability
     from hoplite.storage.importers.neo4j_server import Neo4jImport
     from hoplite.storage.importers.source_ids import SourceIds
 
@@ -80,14 +82,19 @@ class Database:
         timeout: float | None = None,
         max_rows: int | None = None,
         read_only: bool = False,
-        partitions: int = 1,
+        partitions: int | None = None,
         backend: BackendName = "auto",
         import_folder: str | os.PathLike[str] | None = None,
+        memory: str | int | None = None,
+        durability: Durability = "full",
     ) -> None:
-        if path is not None:
-            with _driver_errors():
-                raise unsupported("databases on disk yet: open one in memory with hoplite.open()")
-        self._graph = Graph(partitions)
+        """In memory without a path; else in that folder, which is made if it is not there.
+
+        `memory` ("512MB") is how much of a database on disk is held at once. With `durability` "full" a commit is on
+        the disk itself before it is acknowledged; "relaxed" leaves the moment to the operating system: a crash of the
+        process loses nothing then either, one of the machine may lose the latest commits.
+        """
+        self._graph = _open_graph(path, read_only, partitions, memory, durability)
         self._limits = Limits(timeout, max_rows, read_only)
         self._backend = backend
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
@@ -275,6 +282,22 @@ class Database:
         self._functions[made.signature.name.lower()] = made
         self._preparer.forget()
 
+    # --- on disk -----------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> None:
+        """Fold what was written into a new snapshot and begin a new log. Done by itself when the log has grown."""
+        self._refuse_if_read_only()
+        with _driver_errors():
+            self._graph.checkpoint()
+
+    def stats(self) -> dict[str, Any]:
+        """How large the database is, how it is held in memory and on disk, and how the cache has been doing."""
+        return self._graph.statistics()
+
+    def verify(self) -> list[str]:
+        """Read the whole database, and say what is damaged, a sentence each; nothing if all is well."""
+        return self._graph.verify()
+
     # --- the end -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -386,6 +409,21 @@ class Database:
                 pass
             batches = iter(())
         return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
+
+
+def _open_graph(
+    path: str | os.PathLike[str] | None,
+    read_only: bool,
+    partitions: int | None,
+    memory: str | int | None,
+    durability: Durability,
+) -> Graph:
+    if path is None:
+        return Graph(partitions or 1)
+    from hoplite.storage.disk.graph import DiskGraph
+
+    with _driver_errors():
+        return DiskGraph(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
 
 def _nothing() -> None:

@@ -72,15 +72,16 @@ class Base:
         """The subject of each relationship."""
         parts = []
         for partition, incidence in enumerate(self.outgoing):
-            lengths = np.diff(incidence.indptr)
-            parts.append(np.repeat(self._nodes_of_partition(partition, len(lengths)), lengths))
+            nodes = self.nodes_of_partition(partition)
+            lengths = np.diff(incidence.indptr)[: len(nodes)]  # the empty row at the end is nobody's
+            parts.append(np.repeat(nodes, lengths))
         return np.concatenate(parts).astype(_position_type(self.node_count))
 
-    def _nodes_of_partition(self, partition: int, rows: int) -> Int64s:
+    def nodes_of_partition(self, partition: int) -> NDArray[Any]:
+        """The node of each row of a partition."""
         if self.partition_of is None:
-            return np.arange(rows, dtype=np.int64)
-        nodes = np.flatnonzero(self.partition_of[: self.node_count] == partition)
-        return np.concatenate([nodes, np.full(rows - len(nodes), -1, np.int64)])  # the empty row at the end is nobody's
+            return np.arange(self.node_count, dtype=np.int64)
+        return np.flatnonzero(self.partition_of[: self.node_count] == partition)
 
     @cached_property
     def ends(self) -> NDArray[Any]:
@@ -142,10 +143,14 @@ class Base:
     @cached_property
     def pattern_counts(self) -> tuple[Int64s, Int64s]:
         """Which (set of start labels, type, set of end labels) occur, packed into one integer, and how often."""
-        labels = self.node_labels.astype(np.int64)
-        types = self.relationship_types.astype(np.int64)
-        packed = labels[self.starts] << 42 | types << 21 | labels[self.ends]
+        labels = self.node_labels
+        packed = self.packed_patterns(labels[self.starts], self.relationship_types, labels[self.ends])
         return np.unique(packed, return_counts=True)
+
+    @staticmethod
+    def packed_patterns(start_sets: NDArray[Any], types: NDArray[Any], end_sets: NDArray[Any]) -> Int64s:
+        """Set of start labels, type and set of end labels in one integer."""
+        return start_sets.astype(np.int64) << 42 | types.astype(np.int64) << 21 | end_sets.astype(np.int64)
 
     @staticmethod
     def pattern_parts(packed: Int64s) -> tuple[Int64s, Int64s, Int64s]:

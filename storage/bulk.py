@@ -160,7 +160,7 @@ class BulkLoad:
         base = self._merged()
         delta = Delta(base, self._schema)
         self._check_constraints(Snapshot(delta, self._graph.uuid, 0))
-        self._graph._publish(delta)
+        self._graph._publish_load(delta)
         self.close()
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class BulkLoad:
             base.next_relationship_id + self._relationship_count,
             _more_columns(base.node_columns, self._node_cells, base.node_count, len(node_labels)),
             _more_columns(base.relationship_columns, self._relationship_cells, base.relationship_count, len(types)),
-            self._graph.partitions,
+            self._graph.partitions_for(len(node_labels), len(types)),
         )
 
     def _check_constraints(self, after: Snapshot) -> None:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
+from typing import Any
 
 from hoplite.errors import CypherError
 from hoplite.storage.base import Base, empty_base
 from hoplite.storage.bulk import BulkLoad
-from hoplite.storage.delta import Delta
+from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.fold import fold
 from hoplite.storage.schema import initial_schema
 from hoplite.storage.snapshot import Snapshot
@@ -117,6 +118,10 @@ class Graph:
         self._changing = None
         self._writer.release()
 
+    def _record(self, delta: Delta, journal: Journal) -> None:
+        """Called before a commit is made visible, with what it changed: where there is a disk, it is written there,
+        and an error is the end of the commit. In memory there is nothing to do."""
+
     def _publish(self, delta: Delta) -> int:
         with self._guard:
             if delta is not self._delta:
@@ -125,13 +130,21 @@ class Graph:
             self._version += 1
             return self._version
 
+    def _publish_load(self, delta: Delta) -> None:
+        """Put a whole new base in place."""
+        self._publish(delta)
+
+    def partitions_for(self, node_count: int, relationship_count: int) -> int:
+        """How many partitions a base of this size gets."""
+        return self.partitions
+
     def bulk(self) -> BulkLoad:
         """A bulk load: the one writer until it is committed or closed. The delta is folded first."""
         self._lock_writer()
         try:
             with self._guard:
                 if self._delta.size:
-                    self._replace_base(fold(self._delta, self.partitions))
+                    self._replace_base(self._folded())
                 return BulkLoad(self, self.snapshot(fold=False))
         except BaseException:
             self._release_writer()
@@ -140,10 +153,17 @@ class Graph:
     # --- folding ---
 
     def _fold_if_due(self) -> None:
+        if self._is_fold_due():
+            self._replace_base(self._folded())
+
+    def _is_fold_due(self) -> bool:
         size, base = self._delta.size, self._delta.base
         limit = (base.node_count + base.relationship_count) / self._fold_share
-        if size >= max(self._fold_minimum, min(limit, FOLD_MAXIMUM), 1):
-            self._replace_base(fold(self._delta, self.partitions))
+        return size >= max(self._fold_minimum, min(limit, FOLD_MAXIMUM), 1)
+
+    def _folded(self) -> Base:
+        delta = self._delta
+        return fold(delta, self.partitions_for(delta.node_count, delta.relationship_count))
 
     def fold(self) -> None:
         """Fold now, whatever the size. Readers keep the positions they have; new ones get new positions."""
@@ -151,13 +171,34 @@ class Graph:
         try:
             with self._guard:
                 if self._delta.size:
-                    self._replace_base(fold(self._delta, self.partitions))
+                    self._replace_base(self._folded())
         finally:
             self._writer.release()
 
     def _replace_base(self, base: Base) -> None:
         self._delta = Delta(base, self._delta.schema)
         self._pinned = None
+
+    # --- what a graph on disk does more of ---
+
+    def checkpoint(self) -> None:
+        """Fold; on disk, write a new snapshot."""
+        self.fold()
+
+    def statistics(self) -> dict[str, Any]:
+        """How large the graph is, and how it is held."""
+        snapshot = self.snapshot(fold=False)
+        return {
+            "path": None,
+            "nodes": snapshot.node_count,
+            "relationships": snapshot.relationship_count,
+            "partitions": len(self._delta.base.outgoing),
+            "unfolded_changes": self._delta.size,
+        }
+
+    def verify(self) -> list[str]:
+        """What is wrong with the files; nothing where there are none."""
+        return []
 
     def close(self) -> None:
         """Nothing to let go of in memory."""

@@ -218,9 +218,14 @@ class Transaction(Snapshot):
     def commit(self) -> Snapshot:
         """Make the changes visible to all. Gives back the version just made, in the transaction's own positions.
 
-        A node deleted with relationships left on it fails the commit, and rolls everything back.
+        A node deleted with relationships left on it fails the commit, and rolls everything back; so does a commit
+        that cannot be written to disk.
         """
-        self._publish()
+        try:
+            self._publish()
+        except BaseException:
+            self.rollback()
+            raise
         if self._holds_lock:
             self._pin = self._graph.snapshot(fold=False)
         self._close()
@@ -241,6 +246,7 @@ class Transaction(Snapshot):
                 "To delete this node, you must first delete its relationships."
             )
         if self._journal:
+            self._graph._record(self._delta, self._journal)
             self._version = self._graph._publish(self._delta)
             self._in_place = True
             self._journal = []

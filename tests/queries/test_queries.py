@@ -26,17 +26,21 @@ def test_query(case: Case, partitions: int) -> None:
     with hoplite.open(partitions=partitions) as db:
         for statement in (*case.graph, *case.before):
             db.run(statement).consume()
-        match case.expected:
-            case ExpectedError(code=code, message=message):
-                with pytest.raises(Neo4jError) as raised:
-                    list(db.run(case.query, case.parameters))
-                assert raised.value.code == code
-                assert (raised.value.message or "").startswith(message)
-            case ExpectedRows(columns=columns, rows=rows, ordered=ordered):
-                result = db.run(case.query, case.parameters)
-                assert tuple(result.keys()) == columns
-                got = [tuple(render(value) for value in record.values()) for record in result]
-                want = [tuple(render(parse(cell)) for cell in row) for row in rows]
-                assert (got if ordered else Counter(got)) == (want if ordered else Counter(want))
-            case ExpectedPlan():
-                pytest.fail("plans belong into tests/plans")
+        assert_answered(db, case)
+
+
+def assert_answered(db: hoplite.Database, case: Case) -> None:
+    match case.expected:
+        case ExpectedError(code=code, message=message):
+            with pytest.raises(Neo4jError) as raised:
+                list(db.run(case.query, case.parameters))
+            assert raised.value.code == code
+            assert (raised.value.message or "").startswith(message)
+        case ExpectedRows(columns=columns, rows=rows, ordered=ordered):
+            result = db.run(case.query, case.parameters)
+            assert tuple(result.keys()) == columns
+            got = [tuple(render(value) for value in record.values()) for record in result]
+            want = [tuple(render(parse(cell)) for cell in row) for row in rows]
+            assert (got if ordered else Counter(got)) == (want if ordered else Counter(want))
+        case ExpectedPlan():
+            pytest.fail("plans belong into tests/plans")

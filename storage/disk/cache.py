@@ -1,0 +1,114 @@
+"""What is held of a database on disk: partitions and columns, up to a budget in bytes; the least recently used goes
+first.
+
+To evict is to let go: whoever still reads a partition keeps it mapped until done.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+ENTRIES = 384
+"""At most so many are held, whatever their size: each mapped file takes a file descriptor."""
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStatistics:
+    """`budget_bytes` of None is no limit."""
+
+    budget_bytes: int | None
+    used_bytes: int
+    entries: int
+    hits: int
+    loads: int
+    evictions: int
+
+
+class Cache:
+    """Loaded things by key."""
+
+    def __init__(self, budget_bytes: int | None) -> None:
+        self.budget_bytes = budget_bytes
+        self._held: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._used = 0
+        self._hits = 0
+        self._loads = 0
+        self._evictions = 0
+
+    def get(self, key: Hashable, load: Callable[[], tuple[T, int]]) -> T:
+        """What has this key; `load` makes it, and says how many bytes it takes."""
+        with self._lock:
+            held = self._held.get(key)
+            if held is not None:
+                self._held.move_to_end(key)
+                self._hits += 1
+                found: T = held[0]
+                return found
+        loaded, size = load()
+        with self._lock:
+            self._loads += 1
+            if key not in self._held:
+                self._held[key] = (loaded, size)
+                self._used += size
+            self._shrink()
+        return loaded
+
+    def forget(self, about: Callable[[Hashable], bool]) -> None:
+        """Let go of what is no longer needed; not counted as evictions."""
+        with self._lock:
+            for key in [key for key in self._held if about(key)]:
+                self._used -= self._held.pop(key)[1]
+
+    def _shrink(self) -> None:
+        while len(self._held) > 1 and (
+            len(self._held) > ENTRIES or (self.budget_bytes is not None and self._used > self.budget_bytes)
+        ):
+            _, (_, size) = self._held.popitem(last=False)
+            self._used -= size
+            self._evictions += 1
+
+    def fits(self, size: int) -> bool:
+        """Whether something of this size leaves room for others."""
+        return self.budget_bytes is None or size * 4 <= self.budget_bytes
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        """How it has been doing."""
+        with self._lock:
+            return CacheStatistics(
+                self.budget_bytes, self._used, len(self._held), self._hits, self._loads, self._evictions
+            )
+
+
+def byte_count(size: str | int) -> int:
+    """`512MB`, `4GB`, `1.5 GiB` or a number of bytes.
+
+    >>> byte_count("512MB")
+    512000000
+    """
+    if isinstance(size, int) and not isinstance(size, bool):
+        if size <= 0:
+            raise ValueError(f"memory={size!r}: a budget is more than nothing")
+        return size
+    written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", str(size).upper())
+    if written is None or float(written[1]) <= 0:
+        raise ValueError(f"memory={size!r} is no size: write it like '512MB' or '4GB', or as a number of bytes")
+    return int(float(written[1]) * _UNITS[written[2] or ""])
+
+
+def machine_memory() -> int:
+    """How much memory the machine has, in bytes; 8 GB where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8 * 10**9

@@ -1,0 +1,474 @@
+"""The graph of a database on disk.
+
+    commit       a record to the log, then the same as in memory
+    checkpoint   the delta folded into a new snapshot, beside readers and writers: they are only stopped for the moment
+                 in which the new manifest takes over, together with what was committed meanwhile
+    bulk load    a new snapshot at once
+    open         the snapshot that the manifest names, and the commits in its log
+
+A checkpoint is made when the log has grown past a limit, on request, and at the end, unless the log is short and the
+snapshot large.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from hoplite.errors import CypherError, access_mode
+from hoplite.storage.base import Base, empty_base
+from hoplite.storage.delta import Delta, Journal
+from hoplite.storage.disk.blocks import BlockReader
+from hoplite.storage.disk.cache import Cache, byte_count, machine_memory
+from hoplite.storage.disk.changes import NameCounts, apply, record_of
+from hoplite.storage.disk.codec import BadEncoding
+from hoplite.storage.disk.files import Files, remove_tree, write_file
+from hoplite.storage.disk.lock import LOCK, FolderHold, WriterLock, is_held
+from hoplite.storage.disk.log import HEADER_BYTES, Log, LogReader, header
+from hoplite.storage.disk.manifest import (
+    MANIFEST,
+    Manifest,
+    UncertainRename,
+    log_name,
+    read_manifest,
+    snapshot_name,
+    write_manifest,
+)
+from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, log_unusable
+from hoplite.storage.disk.stored import StoredBase, open_snapshot
+from hoplite.storage.disk.verify import problems_of
+from hoplite.storage.disk.write import write_snapshot
+from hoplite.storage.fold import fold
+from hoplite.storage.graph import FOLD_MINIMUM, FOLD_SHARE, LOCK_TIMEOUT_S, Graph
+from hoplite.storage.schema import Schema, initial_schema
+from hoplite.storage.tokens import Tokens
+
+Durability = Literal["full", "relaxed"]
+
+LOG_LIMITS = (16 * 2**20, 256 * 2**20)
+"""A checkpoint is due when the log is a quarter of the snapshot, but not below the first nor above the second."""
+LARGE_BYTES = 64 * 2**20
+"""A snapshot larger than this is not rewritten at the end of every session, nor folded in memory."""
+_RELATIONSHIP_BYTES, _NODE_BYTES = 16, 8
+"""What a relationship and a node take of the larger side of a partition."""
+_OURS = re.compile(r"snapshot-(\d+)|wal-(\d+)\.log")
+
+
+class DiskGraph(Graph):
+    """A graph in a folder. `partitions` of None: as many as the budget of the cache asks for."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        durability: Durability = "full",
+        memory: str | int | None = None,
+        partitions: int | None = None,
+        files: Files | None = None,
+        log_limit_bytes: int | None = None,
+        fold_minimum: int = FOLD_MINIMUM,
+        fold_share: float = FOLD_SHARE,
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+    ) -> None:
+        if durability not in ("full", "relaxed"):
+            raise ValueError(f"durability={durability!r}: it is 'full' or 'relaxed'")
+        super().__init__(
+            partitions or 1, fold_minimum=fold_minimum, fold_share=fold_share, lock_timeout_s=lock_timeout_s
+        )
+        self.root = path
+        self.read_only = read_only
+        self._fixed_partitions = partitions
+        self._durability: Durability = durability
+        self._files = files or Files()
+        self._cache = Cache(machine_memory() // 2 if memory is None else byte_count(memory))
+        self._log_limit_bytes = log_limit_bytes
+        self._checkpointing = threading.Lock()
+        self._background: threading.Thread | None = None
+        self._background_error: CypherError | None = None
+        self._checkpoints = 0
+        self._readers: list[tuple[int, weakref.ref[BlockReader]]] = []  # of snapshots, by number
+        self._last_number = 0
+        self._being_written: set[int] = set()
+        self._log: Log | None = None
+        self._lock: WriterLock | None = None
+        self._hold: FolderHold | None = None
+        self._is_ahead = False  # the log has a commit that was never made visible
+        self._is_open = False
+        try:
+            if read_only:
+                self._open_to_read()
+            else:
+                self._open_to_write()
+        except OSError as error:
+            self._let_go()
+            raise cannot_open(path, f"the database cannot be opened ({error.strerror or error})") from error
+        except BaseException:
+            self._let_go()
+            raise
+        self._is_open = True
+
+    # --- opening ---
+
+    def _open_to_write(self) -> None:
+        self._make_root()
+        self._lock = WriterLock(self.root)
+        manifest = read_manifest(self.root)
+        if manifest is None:
+            self._refuse_if_not_new()
+            manifest = self._create()
+        self._remove_all_but(manifest.snapshot)
+        reader = self._load(manifest)
+        self._log = Log(
+            self._files, reader.path, self._version, reader.end, is_durable=self._durability == "full"
+        )  # fmt: skip
+
+    def _make_root(self) -> None:
+        if self.root.is_dir():
+            return
+        if self.root.exists():
+            raise cannot_open(self.root, "there is a file of that name; a database is a folder")
+        self._files.make_folder(self.root)
+        self._files.sync_folder(self.root.parent)
+
+    def _refuse_if_not_new(self) -> None:
+        """A folder without a manifest is the beginning of a database that was never finished, or not one of ours."""
+        for inside in self.root.iterdir():
+            number = _OURS.fullmatch(inside.name)
+            is_begun = number is not None and (number[1] or number[2]) == "1"
+            is_begun = is_begun and (inside.is_dir() or inside.stat().st_size <= HEADER_BYTES)
+            if not is_begun and inside.name not in (LOCK, f"{MANIFEST}.new"):
+                if number is not None:
+                    raise damaged(self.root / MANIFEST, "it is missing")
+                raise cannot_open(self.root, f"the folder is not a database ({inside.name} is in it)")
+
+    def _create(self) -> Manifest:
+        """The first snapshot, which is empty."""
+        for name in (snapshot_name(1), log_name(1)):
+            remove_tree(self._files, self.root / name)
+        partitions = self.partitions_for(0, 0)
+        base = empty_base(Tokens(), partitions)
+        manifest = write_snapshot(self._files, self.root, 1, base, initial_schema(), self.uuid, 0)
+        write_file(self._files, self.root / manifest.log, header(1, 0, self.uuid))
+        self._files.sync_folder(self.root)
+        try:
+            write_manifest(self._files, self.root, manifest)
+        except UncertainRename as uncertain:
+            raise uncertain.error from None
+        return manifest
+
+    def _open_to_read(self) -> None:
+        """Hold the snapshot that the manifest names; a checkpoint may take it away before it is held."""
+        while True:
+            manifest = read_manifest(self.root)
+            if manifest is None:
+                raise cannot_open(self.root, "there is no database here")
+            try:
+                self._hold = FolderHold(self.root / manifest.folder)
+            except FileNotFoundError:
+                if read_manifest(self.root) == manifest:
+                    raise damaged(self.root / manifest.folder, "it is missing") from None
+                continue
+            if read_manifest(self.root) == manifest:
+                break
+            self._hold.release()
+        self._load(manifest)
+
+    def _load(self, manifest: Manifest) -> LogReader:
+        """The graph as of the last commit in the log."""
+        self._manifest, self._last_number = manifest, manifest.snapshot
+        self.uuid = manifest.uuid
+        try:
+            base = self._stored(manifest, None)
+        except ValueError as error:
+            raise damaged(self.root / MANIFEST, str(error)) from error
+        delta = Delta(base, manifest.schema)
+        reader = LogReader(self.root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
+        commits = manifest.commits
+        for record in reader.records():
+            self._apply(record.content, delta, reader.path)
+            commits = record.commit
+        self._delta, self._version = delta, commits
+        self._known = NameCounts.of(base.tokens)
+        return reader
+
+    def _stored(self, manifest: Manifest, tokens: Tokens | None) -> StoredBase:
+        base = open_snapshot(self.root / manifest.folder, manifest, self._cache, tokens)
+        self._readers.append((manifest.snapshot, weakref.ref(base.reader)))
+        return base
+
+    def _apply(self, content: bytes, delta: Delta, path: Path) -> None:
+        try:
+            apply(content, delta)
+        except BadEncoding as error:
+            raise damaged(path, str(error)) from error
+
+    # --- commits ---
+
+    def _record(self, delta: Delta, journal: Journal) -> None:
+        if self.read_only:
+            raise access_mode()
+        if self._log is None or not self._is_open:
+            raise cannot_open(self.root, "the database is closed")
+        if self._is_ahead:
+            raise log_unusable(self._log.path)
+        content, known = record_of(delta, journal, self._known)
+        self._is_ahead = True
+        try:
+            self._log.append(content)
+        except BaseException:
+            self._is_ahead = False
+            raise
+        self._known = known
+
+    def _publish(self, delta: Delta) -> int:
+        version = super()._publish(delta)
+        self._is_ahead = False
+        if self._log is not None and self._log.size > self._log_limit():
+            self._checkpoint_in_background()
+        return version
+
+    def _publish_load(self, delta: Delta) -> None:
+        if self.read_only:
+            raise access_mode()
+        if not self._is_open:
+            raise cannot_open(self.root, "the database is closed")
+        assert self._log is not None
+        commits = self._log.commits + 1
+        try:
+            with self._new_number() as number:
+                manifest = self._write(number, delta.base, delta.schema, commits)
+                folded = self._take_over(manifest, delta.base.tokens, [])
+        except OSError as error:
+            raise checkpoint_failed(self.root, error) from error
+        self._publish(folded)
+        self._remove_all_but(manifest.snapshot)
+
+    # --- checkpoints ---
+
+    def checkpoint(self) -> None:
+        """Write a new snapshot with everything that is committed, and begin a new log."""
+        if self.read_only:
+            raise access_mode()
+        with self._checkpointing:
+            try:
+                with self._new_number() as number:
+                    self._checkpoint(number)
+            except OSError as error:
+                raise checkpoint_failed(self.root, error) from error
+            self._remove_all_but(self._manifest.snapshot)
+
+    fold = checkpoint
+
+    def _checkpoint(self, number: int) -> None:
+        log, before = self._log, self._manifest
+        if log is None:
+            raise cannot_open(self.root, "the database is closed")
+        self._lock_writer()
+        try:
+            snapshot = self.snapshot(fold=False)  # held, so that writers leave it as it is
+            end, commits = log.end, log.commits
+        finally:
+            self._writer.release()
+        delta = snapshot._delta
+        partitions = self.partitions_for(delta.node_count, delta.relationship_count)
+        if end == HEADER_BYTES and partitions == before.partitions:
+            return
+        changed = delta.size or partitions != before.partitions
+        base = fold(delta, partitions) if changed else delta.base
+        manifest = self._write(number, base, delta.schema, commits)
+        try:
+            self._lock_writer()
+        except CypherError:
+            remove_tree(self._files, self.root / manifest.folder)
+            raise
+        try:
+            if self._manifest is not before or self._log is not log or not log.is_usable:  # a bulk load came between
+                remove_tree(self._files, self.root / manifest.folder)
+                return
+            later = [record.content for record in self._log_reader(before).records() if record.offset >= end]
+            folded = self._take_over(manifest, base.tokens, later)
+            with self._guard:
+                self._delta = folded
+                self._pinned = None
+            self._checkpoints += 1
+        finally:
+            self._writer.release()
+
+    def _log_reader(self, manifest: Manifest) -> LogReader:
+        return LogReader(self.root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
+
+    @contextmanager
+    def _new_number(self) -> Iterator[int]:
+        """The number of a snapshot that is to be written; what is written under it meanwhile is left alone."""
+        with self._guard:
+            self._last_number += 1
+            number = self._last_number
+            self._being_written.add(number)
+        try:
+            yield number
+        finally:
+            self._being_written.discard(number)
+
+    def _write(self, number: int, base: Base, schema: Schema, commits: int) -> Manifest:
+        """The files of a new snapshot; nothing is left of them when it fails."""
+        for name in (snapshot_name(number), log_name(number)):
+            remove_tree(self._files, self.root / name)
+        try:
+            return write_snapshot(self._files, self.root, number, base, schema, self.uuid, commits)
+        except BaseException:
+            remove_tree(self._files, self.root / snapshot_name(number))
+            raise
+
+    def _take_over(self, manifest: Manifest, tokens: Tokens, later: list[bytes]) -> Delta:
+        """Put a snapshot in force, with a log of the commits that came later; the graph as it then is. Called by
+        whoever holds the writer's lock."""
+        old = self._log
+        assert old is not None
+        path = self.root / manifest.log
+        log: Log | None = None
+        try:
+            write_file(self._files, path, header(manifest.snapshot, manifest.commits, manifest.uuid))
+            log = Log(self._files, path, manifest.commits, HEADER_BYTES, is_durable=False)
+            for content in later:
+                log.append(content)
+            log.sync()
+            log.is_durable = self._durability == "full"
+            self._files.sync_folder(self.root)
+            delta = Delta(self._stored(manifest, tokens), manifest.schema)
+            for content in later:
+                self._apply(content, delta, path)
+            write_manifest(self._files, self.root, manifest)
+        except BaseException as error:
+            if log is not None:
+                log.close()
+            if isinstance(error, UncertainRename):
+                # Both manifests have everything that was committed, as long as nothing more is.
+                old.is_usable = False
+                raise error.error from error
+            remove_tree(self._files, path)
+            remove_tree(self._files, self.root / manifest.folder)
+            raise
+        self._log, self._manifest = log, manifest
+        # A name may have come up after the manifest was made: the log has it if it was committed.
+        self._known = NameCounts.of_names(manifest.names).widest(self._known if later else None)
+        old.close()
+        return delta
+
+    def _checkpoint_in_background(self) -> None:
+        if self._background is None or not self._background.is_alive():
+            self._background = threading.Thread(target=self._try_checkpoint, name="hoplite-checkpoint", daemon=True)
+            self._background.start()
+
+    def _try_checkpoint(self) -> None:
+        try:
+            self.checkpoint()
+            self._background_error = None
+        except CypherError as error:
+            self._background_error = error
+
+    def _log_limit(self) -> int:
+        if self._log_limit_bytes is not None:
+            return self._log_limit_bytes
+        low, high = LOG_LIMITS
+        return min(max(low, self._manifest.size // 4), high)
+
+    def _fold_if_due(self) -> None:
+        if not self._is_fold_due():
+            return
+        if self._manifest.size <= LARGE_BYTES or self.read_only:
+            super()._fold_if_due()
+        elif self._log is not None and self._log.size:
+            self._checkpoint_in_background()
+
+    def partitions_for(self, node_count: int, relationship_count: int) -> int:
+        """As many partitions as were asked for, or so many that four of them fit the budget."""
+        if self._fixed_partitions is not None:
+            return self._fixed_partitions
+        budget = self._cache.budget_bytes
+        assert budget is not None
+        side = _NODE_BYTES * node_count + _RELATIONSHIP_BYTES * relationship_count
+        return max(1, -(-side * 4 // budget))
+
+    # --- files that nobody needs any more ---
+
+    def _remove_all_but(self, current: int) -> None:
+        """Remove the snapshots and logs of other numbers, but for those that someone reads from, or writes."""
+        with self._guard:
+            self._readers = [(number, reader) for number, reader in self._readers if reader() is not None]
+            used = {current, *self._being_written, *(number for number, _ in self._readers)}
+        for inside in list(self.root.iterdir()):
+            number = _OURS.fullmatch(inside.name)
+            if number is None or int(number[1] or number[2]) in used:
+                continue
+            folder = self.root / snapshot_name(int(number[1] or number[2]))
+            if not is_held(folder):
+                remove_tree(self._files, inside)
+
+    # --- about it ---
+
+    def statistics(self) -> dict[str, Any]:
+        """How large the graph is, how it is held, and how the cache has been doing."""
+        log, error = self._log, self._background_error
+        return {
+            **super().statistics(),
+            "path": str(self.root),
+            "format": 1,
+            "snapshot": self._manifest.snapshot,
+            "snapshot_bytes": self._manifest.size,
+            "commits": self._version,
+            "log_bytes": 0 if log is None else log.size,
+            "durability": self._durability,
+            "checkpoints": self._checkpoints,
+            "checkpoint_error": None if error is None else error.message,
+            "cache": asdict(self._cache.statistics),
+        }
+
+    def verify(self) -> list[str]:
+        """Read everything, and say what is wrong."""
+        with self._checkpointing:
+            return problems_of(self.root)
+
+    # --- the end ---
+
+    def close(self) -> None:
+        """Make a checkpoint if it is worth it, and let go of everything."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if self._background is not None:
+            self._background.join()
+        log = self._log
+        try:
+            if log is not None and log.is_usable:
+                is_short = log.size * 4 < self._manifest.size
+                if log.size and not (is_short and self._manifest.size > LARGE_BYTES):
+                    self._checkpoint_at_the_end()
+                if self._durability == "relaxed" and self._log is not None:
+                    self._log.sync()
+        finally:
+            self._let_go()
+
+    def _checkpoint_at_the_end(self) -> None:
+        """Not while a transaction is open; and nothing is lost if it fails."""
+        if not self._writer.acquire(blocking=False):
+            return
+        self._writer.release()
+        with suppress(CypherError):
+            self.checkpoint()
+
+    def _let_go(self) -> None:
+        log, lock, hold = self._log, self._lock, self._hold
+        self._log = self._lock = self._hold = None
+        if log is not None:
+            log.close()
+        if hold is not None:
+            hold.release()
+        if lock is not None:
+            lock.release()

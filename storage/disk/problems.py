@@ -1,0 +1,56 @@
+"""What can be wrong with a database on disk, in Neo4j's codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hoplite.errors import CypherError
+
+DAMAGED = "Neo.DatabaseError.General.StorageDamageDetected"
+CANNOT_OPEN = "Neo.DatabaseError.Database.UnableToStartDatabase"
+UNAVAILABLE = "Neo.TransientError.Database.DatabaseUnavailable"
+LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
+CHECKPOINT_FAILED = "Neo.DatabaseError.General.UnknownError"
+
+
+def damaged(path: Path, found: str) -> CypherError:
+    """A file does not hold what was written to it."""
+    return CypherError(DAMAGED, f"{path}: {found}. The file is damaged, and nothing is answered from it.")
+
+
+def cannot_open(path: Path, why: str) -> CypherError:
+    """The folder cannot be opened as a database."""
+    return CypherError(CANNOT_OPEN, f"{path}: {why}")
+
+
+def in_use(path: Path, holder: str) -> CypherError:
+    """Another process is writing."""
+    whose = f" by process {holder}" if holder else ""
+    return CypherError(
+        UNAVAILABLE,
+        f"{path}: the database is open for writing{whose}. Close it there first, or open it with read_only=True.",
+    )
+
+
+def log_failed(path: Path, error: OSError) -> CypherError:
+    """A commit could not be written."""
+    return CypherError(
+        LOG_FAILED, f"{path}: {error.strerror or error}. The transaction was rolled back; nothing of it was kept."
+    )
+
+
+def log_unusable(path: Path) -> CypherError:
+    """A failed write could not be taken back, so that no commit may follow it."""
+    return CypherError(
+        LOG_FAILED,
+        f"{path}: an earlier write failed and could not be taken back. "
+        "Close the database and open it again; what was committed is safe.",
+    )
+
+
+def checkpoint_failed(path: Path, error: OSError) -> CypherError:
+    """A snapshot could not be written; the one before it and the log stay in force."""
+    return CypherError(
+        CHECKPOINT_FAILED,
+        f"{path}: the snapshot could not be written ({error.strerror or error}). Nothing is lost: the log has it all.",
+    )

@@ -1,0 +1,112 @@
+"""A whole database read and checked: every checksum, every record of the log, and that the arrays fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.errors import CypherError
+from hoplite.storage.base import Base
+from hoplite.storage.delta import Delta
+from hoplite.storage.disk.cache import Cache
+from hoplite.storage.disk.changes import apply
+from hoplite.storage.disk.codec import BadEncoding
+from hoplite.storage.disk.log import LogReader
+from hoplite.storage.disk.manifest import MANIFEST, Manifest, read_manifest
+from hoplite.storage.disk.stored import StoredBase, open_snapshot
+from hoplite.storage.incidence import Incidence
+
+_BUDGET = 256 * 2**20
+
+
+def problems_of(root: Path, progress: Callable[[int, int | None], None] | None = None) -> list[str]:
+    """What is wrong with a database, in a sentence each. Progress is in bytes."""
+    try:
+        manifest = read_manifest(root)
+        if manifest is None:
+            return [f"{root / MANIFEST}: it is missing"]
+        base = open_snapshot(root / manifest.folder, manifest, Cache(_BUDGET))
+    except CypherError as error:
+        return [error.message]
+    except (OSError, ValueError) as error:
+        return [f"{root}: {error}"]
+    problems: list[str] = []
+    _collect(problems, root, lambda: _read_blocks(base, manifest, progress))
+    if not problems:
+        _collect(problems, root, lambda: list(_misfits(base, root / manifest.folder)))
+    if not problems:
+        _collect(problems, root, lambda: _read_log(root, manifest, base))
+    return problems
+
+
+def _collect(problems: list[str], root: Path, check: Callable[[], list[str]]) -> None:
+    try:
+        problems += check()
+    except CypherError as error:
+        problems.append(error.message)
+    except (OSError, BadEncoding, KeyError, ValueError, IndexError) as error:
+        problems.append(f"{root}: {error}")
+
+
+def _read_blocks(base: StoredBase, manifest: Manifest, progress: Callable[[int, int | None], None] | None) -> list[str]:
+    problems = []
+    done = 0
+    for file in manifest.files:
+        try:
+            base.reader.verify_file(file.name)
+        except CypherError as error:
+            problems.append(error.message)
+        done += file.size
+        if progress is not None:
+            progress(done, manifest.size)
+    return problems
+
+
+def _misfits(base: StoredBase, folder: Path) -> Iterator[str]:
+    """Where arrays contradict each other, which no damage of single bytes leads to."""
+    if len(base.node_labels) != base.node_count or not _within(base.node_labels, base.tokens.label_set_count):
+        yield f"{folder}: the labels of nodes are not as many as the nodes, or not known"
+    totals = [0, 0]
+    for partition in range(len(base.outgoing)):
+        for number, side in enumerate((base.outgoing, base.incoming)):
+            incidence = side[partition]
+            totals[number] += len(incidence.types)
+            if not _is_sound(incidence, base):
+                yield f"{folder}: the arrays of partition {partition} do not fit each other"
+    if totals != [base.relationship_count] * 2:
+        yield f"{folder}: the partitions have {totals} relationships, and there are {base.relationship_count}"
+    for ids, positions in ((base.node_ids, base.node_of_id), (base.relationship_ids, base.relationship_of_id)):
+        if ids is not None and (positions is None or bool((positions[ids] != np.arange(len(ids))).any())):
+            yield f"{folder}: public ids do not lead back to where they belong"
+    for columns in (base.node_columns, base.relationship_columns):
+        for column in columns.values():
+            column.entries()
+
+
+def _is_sound(incidence: Incidence, base: Base) -> bool:
+    return (
+        incidence.indptr[0] == 0
+        and bool((incidence.indptr[1:] >= incidence.indptr[:-1]).all())
+        and _within(incidence.neighbours, base.node_count)
+        and _within(incidence.types, len(base.tokens.types))
+        and (incidence.relationships is None or _within(incidence.relationships, base.relationship_count))
+    )
+
+
+def _within(codes: NDArray[Any], count: int) -> bool:
+    return not len(codes) or (int(codes.min()) >= 0 and int(codes.max()) < count)
+
+
+def _read_log(root: Path, manifest: Manifest, base: StoredBase) -> list[str]:
+    delta = Delta(base, manifest.schema)
+    reader = LogReader(root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
+    for record in reader.records():
+        try:
+            apply(record.content, delta)
+        except BadEncoding as error:
+            return [f"{reader.path}: commit {record.commit}: {error}"]
+    return []
