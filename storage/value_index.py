@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.values.columns import Column, Floats, Int64s, Integers, Strings, from_objects
+from hoplite.values.columns import INT64_MAX, Column, Floats, Int64s, Integers, Strings, from_objects
 from hoplite.values.order import equals, less_or_equal, less_than
 
 NOTHING: Int64s = np.zeros(0, np.int64)
@@ -114,6 +114,8 @@ class ValueIndex:
             if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
                 return []
             values = self.column.values
+            if value in (INT64_MAX, 2.0**63):  # the two are equal, though the integer is the smaller one
+                value = INT64_MAX if isinstance(self.column, Integers) else 2.0**63
             low, high = _place(values, value, "left"), _place(values, value, "right")
             found: list[int] = self.positions[low:high].tolist()
             return found
@@ -181,15 +183,20 @@ def _is_number(value: Any) -> bool:
 
 
 def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> int:
-    """Where a number would stand in a sorted array; integers and floats compare as floats, as Cypher's `<` does."""
+    """Where a number would stand in a sorted array; integers and floats compare by their exact values."""
     if values.dtype == np.float64:
-        return int(np.searchsorted(values, float(bound), side))
-    if isinstance(bound, int):
-        return int(np.searchsorted(values, bound, side))
-    if abs(bound) < EXACT_DOUBLE:
+        if not isinstance(bound, int):
+            return int(np.searchsorted(values, bound, side))
+        nearest = float(bound)
+        if nearest != bound:  # the double beside it is on one side of the integer, and so are all that equal it
+            side = "left" if nearest > bound else "right"
+        return int(np.searchsorted(values, nearest, side))
+    if isinstance(bound, float):
+        if math.isinf(bound) or not -(2.0**63) <= bound < 2.0**63:
+            return 0 if bound < 0 else len(values)
         # Between integers: the first one not below the bound serves either side, unless the bound is an integer itself.
         return int(np.searchsorted(values, math.ceil(bound), side if bound.is_integer() else "left"))
-    return int(np.searchsorted(values.astype(np.float64), bound, side))
+    return int(np.searchsorted(values, bound, side))
 
 
 def _fits(value: Any, low: Bound | None, high: Bound | None) -> bool:
