@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 
+def _record_maker() -> Callable[[tuple[str, ...], Row], Record]:
+    """How a record is made: newer drivers take keys and values as they are, older ones only pairs."""
+    make: Any = Record
+    direct: Callable[[tuple[str, ...], Row], Record] | None = getattr(make, "_new", None)
+    return direct or (lambda keys, row: make(zip(keys, row, strict=True)))
+
+
+_new_record = _record_maker()
+
+
 class Result:
     """The answer to one statement: an iterable of `neo4j.Record`, read once, and then a summary."""
 
@@ -72,9 +82,7 @@ class Result:
         return self._record(self._buffer.pop())
 
     def _record(self, row: Row) -> Record:
-        make: Any = Record  # the driver does not annotate it
-        record: Record = make(zip(self._prepared.columns, row, strict=True))
-        return record
+        return _new_record(self._prepared.columns, row)
 
     def _next_batch(self) -> Batch | None:
         """The next batch with rows in it; None at the end."""
