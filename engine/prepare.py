@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hoplite.engine.catalogue import GraphCatalogue
@@ -14,14 +14,16 @@ from hoplite.engine.lower import Lowering
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.parameters import parameter_types
 from hoplite.engine.procedures.registry import Procedure
+from hoplite.errors import SYNTAX_ERROR, CypherError, position_of
 from hoplite.grammar import ast
+from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
 from hoplite.planner.build import Builder
 from hoplite.planner.check import check
 from hoplite.planner.cost import Estimates
 from hoplite.planner.explain import subplans
-from hoplite.planner.notifications import Notification
+from hoplite.planner.notifications import Notification, relaxed_form
 from hoplite.planner.options import check_options
 from hoplite.planner.plan_description import Measurement, plan_description
 from hoplite.planner.rewrite import contains
@@ -79,8 +81,11 @@ def _estimates(plan: lp.Plan, estimates: Estimates) -> dict[int, float]:
 class Preparer:
     """Prepares statements for one database and remembers them by text, parameter types and schema."""
 
-    def __init__(self, functions: Mapping[str, Function], procedures: Mapping[str, Procedure]) -> None:
+    def __init__(
+        self, functions: Mapping[str, Function], procedures: Mapping[str, Procedure], lenient: bool = False
+    ) -> None:
         self.functions = functions
+        self.lenient = lenient
         self.procedures = procedures
         self.lowering = Lowering(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
@@ -100,12 +105,29 @@ class Preparer:
             if known is not None:
                 self._kept.move_to_end(key)
                 return known
-        prepared = self._prepare(text, graph, types)
+        try:
+            prepared = self._prepare(text, graph, types)
+        except CypherError as error:
+            if not self.lenient or error.code != SYNTAX_ERROR:
+                raise
+            prepared = self._prepare_relaxed(text, graph, types, error)
         with self._lock:
             self._kept[key] = prepared
             while len(self._kept) > KEPT_PLANS:
                 self._kept.popitem(last=False)
         return prepared
+
+    def _prepare_relaxed(self, text: str, graph: Snapshot, types: Mapping[str, Any], error: CypherError) -> Prepared:
+        """The statement that a refused text stands for in forms of today; its own error where that is refused too."""
+        changed, changes = relaxed(text)
+        if not changes:
+            raise error
+        try:
+            prepared = self._prepare(changed, graph, types)
+        except CypherError:
+            raise error from None
+        notes = tuple(relaxed_form(c.description, position_of(text, c.offset)) for c in changes)
+        return replace(prepared, text=text, notifications=(*prepared.notifications, *notes))
 
     def _prepare(self, text: str, graph: Snapshot, types: Mapping[str, Any]) -> Prepared:
         statement = parse(text)

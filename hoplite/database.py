@@ -85,6 +85,7 @@ class Database:
         partitions: int | None = None,
         backend: BackendName = "auto",
         import_folder: str | os.PathLike[str] | None = None,
+        lenient: bool = False,
         memory: str | int | None = None,
         durability: Durability = "full",
     ) -> None:
@@ -100,7 +101,7 @@ class Database:
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: dict[str, Function] = dict(FUNCTIONS)
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
-        self._preparer = Preparer(self._functions, self._procedures)
+        self._preparer = Preparer(self._functions, self._procedures, lenient)
         self._lock = threading.Lock()
         self._closed = False
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server

@@ -338,3 +338,20 @@ def does_not_exist(command: str, name: str) -> Notification:
         f"The specified index or constraint `{name}` does not exist.",
         None,
     )
+
+
+# --- of our own -----------------------------------------------------------------------------------------------------
+
+
+def relaxed_form(change: str, position: Position) -> Notification:
+    """A form that Neo4j refuses and the lenient setting took."""
+    return Notification(
+        f"{_STATEMENT}FeatureDeprecationWarning",
+        "The query was not valid and was read leniently.",
+        f"The lenient setting changed the query: {change}.",
+        "WARNING",
+        "DEPRECATION",
+        "01N00",
+        f"warn: feature deprecated. The lenient setting changed the query: {change}.",
+        position,
+    )

@@ -1,0 +1,139 @@
+"""Forms that language models still write, put into the Cypher of today. Text in, text and a list of changes out.
+
+| written                          | read as                             |
+|----------------------------------|-------------------------------------|
+| a Markdown code fence            | what is inside it                   |
+| `cypher` or `Cypher query:` first | without it                          |
+| an explanation behind the query  | without it                          |
+| `a != b`, `a == b`               | `a <> b`, `a = b`                   |
+| `exists(n.p)`                    | `(n.p IS NOT NULL)`                 |
+| `size((a)-->())`                 | `COUNT { (a)-->() }`                |
+| `toInt(x)`, `distance(a, b)`     | `toInteger(x)`, `point.distance(a, b)` |
+
+Nothing inside strings, names in backticks and comments is touched. Only a text that was refused is worth trying.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change: where in the text that was given, and what it was."""
+
+    offset: int
+    description: str
+
+
+_FENCE = re.compile(r"```[ \t]*(?:cypher|sql|\w*)[ \t]*\r?\n?(.*?)(?:```|\Z)", re.S | re.I)
+_LEAD = re.compile(r"\s*(?:(?:here is|this is|the)\b[^\n:]*:|cypher(?:[ \t]+(?:query|statement))?[ \t]*:?)\s*", re.I)
+_CLAUSES = (
+    r"MATCH|OPTIONAL|WITH|RETURN|UNWIND|CALL|CREATE|MERGE|SET|REMOVE|DELETE|DETACH|FOREACH|LOAD|UNION|WHERE|ORDER|SKIP|"
+    r"LIMIT|OFFSET|USE|SHOW|DROP|EXPLAIN|PROFILE|ON|AND|OR|FINISH|YIELD"
+)
+_CLAUSE = re.compile(rf"\s*(?:{_CLAUSES})\b", re.I)
+_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n|;[ \t]*\r?\n")
+_QUIET = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
+_PATTERN = re.compile(r"\(\s*\w*\s*(?::[^()]*)?\)\s*<?-")
+_RENAMED = {"toint": "toInteger", "distance": "point.distance"}
+
+
+def relaxed(text: str) -> tuple[str, list[Change]]:
+    """The text in forms that Neo4j 5 takes, and what was changed for that."""
+    changes: list[Change] = []
+    text, start = _without_fence(text, changes)
+    text, start = _without_lead(text, start, changes)
+    text = _without_prose(text, start, changes)
+    return _forms(text, start, changes), changes
+
+
+def _without_fence(text: str, changes: list[Change]) -> tuple[str, int]:
+    fence = _FENCE.search(text)
+    if fence is None:
+        return text, 0
+    changes.append(Change(fence.start(), "a code fence was taken away"))
+    return fence[1], fence.start(1)
+
+
+def _without_lead(text: str, start: int, changes: list[Change]) -> tuple[str, int]:
+    lead = _LEAD.match(text)
+    if lead is None or not _CLAUSE.match(text, lead.end()):
+        return text, start
+    changes.append(Change(start, f"'{lead[0].strip()}' before the query was taken away"))
+    return text[lead.end() :], start + lead.end()
+
+
+def _without_prose(text: str, start: int, changes: list[Change]) -> str:
+    """Cut behind the query: at an empty line, or a semicolon at a line's end, that no clause follows."""
+    for gap in _PARAGRAPH.finditer(text):
+        rest = text[gap.end() :]
+        if rest.strip() and not _CLAUSE.match(rest) and text[: gap.start()].strip() and rest.lstrip()[0].isalpha():
+            changes.append(Change(start + gap.end(), "text behind the query was taken away"))
+            return text[: gap.start()]
+    return text
+
+
+def _forms(text: str, start: int, changes: list[Change]) -> str:
+    """Operators and functions, outside strings and comments."""
+    parts: list[str] = []
+    position = 0
+    while position < len(text):
+        quiet = _QUIET.match(text, position)
+        if quiet is not None:
+            parts.append(quiet[0])
+            position = quiet.end()
+            continue
+        found = _form_at(text, position)
+        if found is None:
+            parts.append(text[position])
+            position += 1
+            continue
+        end, replacement = found
+        changes.append(Change(start + position, f"'{text[position:end]}' was read as '{replacement}'"))
+        parts.append(replacement)
+        position = end
+    return "".join(parts)
+
+
+def _form_at(text: str, position: int) -> tuple[int, str] | None:
+    """Where an old form ends that begins here, and what stands for it."""
+    if text.startswith("!=", position):
+        return position + 2, "<>"
+    if text.startswith("==", position):
+        return position + 2, "="
+    if position and (text[position - 1].isalnum() or text[position - 1] in "_.$"):
+        return None
+    call = re.compile(r"(\w+)\s*\(").match(text, position)
+    if call is None:
+        return None
+    name = call[1].lower()
+    if name in _RENAMED:
+        return call.end(1), _RENAMED[name]
+    if name not in ("exists", "size"):
+        return None
+    close = _closing(text, call.end() - 1)
+    if close is None:
+        return None
+    inside = text[call.end() : close].strip()
+    if name == "exists" and re.fullmatch(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)|\[[^\]]+\])+", inside):
+        return close + 1, f"({inside} IS NOT NULL)"
+    if name == "size" and _PATTERN.match(inside):
+        return close + 1, f"COUNT {{ {inside} }}"
+    return None
+
+
+def _closing(text: str, opening: int) -> int | None:
+    """The parenthesis that closes the one at `opening`."""
+    depth, position = 0, opening
+    while position < len(text):
+        quiet = _QUIET.match(text, position)
+        if quiet is not None:
+            position = quiet.end()
+            continue
+        depth += (text[position] == "(") - (text[position] == ")")
+        if depth == 0:
+            return position
+        position += 1
+    return None
