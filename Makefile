@@ -8,8 +8,10 @@
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
 #   make plans    rewrites the plans expected in tests/plans; review the diff
+#   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
+#   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench plans clean
+.PHONY: help dev demo test check format tck golden corpus bench plans libraries-test driver-test clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -65,6 +67,23 @@ bench: $(STAMP)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite
+
+libraries-test: .venv/libraries/.installed
+	HOPLITE_LIBRARIES=required .venv/libraries/bin/pytest -q tests/driver/test_libraries.py $(ARGS)
+
+.venv/libraries/.installed: $(STAMP)
+	@.ci/setup .venv/libraries
+	.venv/libraries/bin/python -m pip --disable-pip-version-check --quiet install --group libraries
+	@touch $@
+
+DRIVER ?= 5.28
+driver-test: .venv/driver-$(DRIVER)/.installed
+	.venv/driver-$(DRIVER)/bin/pytest -q tests/driver $(ARGS)
+
+.venv/driver-$(DRIVER)/.installed: $(STAMP)
+	@.ci/setup .venv/driver-$(DRIVER)
+	.venv/driver-$(DRIVER)/bin/python -m pip --disable-pip-version-check --quiet install 'neo4j==$(DRIVER).*'
+	@touch $@
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -17,6 +17,7 @@ from inspect import isawaitable
 from itertools import count
 from typing import Any
 
+import neo4j
 from neo4j import READ_ACCESS
 from neo4j.exceptions import DriverError, Neo4jError
 
@@ -32,6 +33,9 @@ Outcome = list[Row] | Metadata | BaseException
 Call = tuple[str, tuple[Any, ...]]  # of a handler by its name
 
 _IDS = count(1)
+
+# Before 6.2, results of the driver change the order of rows that come several at a time.
+_ONE_ROW_AT_A_TIME = tuple(map(int, neo4j.__version__.split(".")[:2])) < (6, 2)
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +61,7 @@ class _Queue:
         self._conversation = Conversation(database)
         self._notifications = notifications
         self._messages: deque[_Message] = deque()
+        self._outcomes: deque[tuple[_Message, Outcome]] = deque()  # worked out, and nobody told yet
         self._closed = False
         self.log_id = self.local_port = next(_IDS) & 0xFFFF
         self.connection_id = f"hoplite-{self.log_id}"
@@ -168,20 +173,37 @@ class _Queue:
     @property
     def is_reset(self) -> bool:
         """Nothing is queued, and nothing open."""
-        return not self._messages and self._conversation.is_idle
+        return not self._messages and not self._outcomes and self._conversation.is_idle
 
     def kill(self) -> None:
         """Stop what is running, without waiting for it."""
         self._closed = True
-        self._messages.clear()
+        self._forget()
         self._conversation.stop()
 
-    def _work(self, message: _Message) -> Outcome:
-        """The next reply to a message, or its error."""
+    def _work(self) -> bool:
+        """Work out the next reply to the first message in the queue. Whether it was the end of it, without an error."""
+        message = self._messages[0]
+        outcome: Outcome
         try:
-            return self._conversation.next_reply(message.replies)
+            outcome = self._conversation.next_reply(message.replies)
         except (Neo4jError, DriverError) as error:
-            return error
+            outcome = error
+        if isinstance(outcome, list):
+            parts = [[row] for row in outcome] if _ONE_ROW_AT_A_TIME else [outcome]
+            self._outcomes.extend((message, part) for part in parts)
+            return False
+        with suppress(IndexError):  # killed meanwhile
+            self._messages.popleft()
+        self._outcomes.append((message, outcome))
+        return not isinstance(outcome, BaseException)
+
+    def _forget(self) -> list[_Message]:
+        """Empty the queue; what was in it."""
+        messages = list(self._messages)
+        self._messages.clear()
+        self._outcomes.clear()
+        return messages
 
 
 def checked_timeout(timeout: float | None) -> float | None:
@@ -216,31 +238,27 @@ class Connection(_Queue):
         """Nothing to send: the replies are worked out when they are fetched."""
 
     def fetch_message(self) -> tuple[int, int]:
-        """Work on the next message up to its next reply. Returns how many rows and how many ends there were."""
-        if not self._messages:
-            return 0, 0
-        message = self._messages[0]
-        outcome = self._work(message)
-        if isinstance(outcome, list):
-            self._tell(message, _calls(outcome))
-            return len(outcome), 0
-        self._messages.popleft()
+        """Tell of the next reply. Returns how many rows and how many ends there were."""
+        if not self._outcomes:
+            if not self._messages:
+                return 0, 0
+            self._work()
+        message, outcome = self._outcomes.popleft()
         if isinstance(outcome, BaseException):
             self.reset()
         self._tell(message, _calls(outcome))
         if isinstance(outcome, BaseException):
             raise outcome
-        return 0, 1
+        return (len(outcome), 0) if isinstance(outcome, list) else (0, 1)
 
     def fetch_all(self) -> None:
         """Work on every message in the queue."""
-        while self._messages:
+        while self._messages or self._outcomes:
             self.fetch_message()
 
     def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
         """Give up everything that is open; messages in the queue are ignored."""
-        messages = list(self._messages)
-        self._messages.clear()
+        messages = self._forget()
         self._conversation.reset()
         for message in messages:
             self._tell(message, _IGNORED)
@@ -263,12 +281,6 @@ class AsyncConnection(_Queue):
     def __init__(self, database: Database, notifications: NotificationFilter, threads: Executor) -> None:
         super().__init__(database, notifications)
         self._threads = threads
-        self._outcomes: deque[tuple[_Message, Outcome]] = deque()  # worked out, and nobody told yet
-
-    @property
-    def is_reset(self) -> bool:
-        """Nothing is queued, and nothing open."""
-        return not self._outcomes and super().is_reset
 
     async def send_all(self) -> None:
         """Nothing to send: the replies are worked out when they are fetched."""
@@ -294,9 +306,7 @@ class AsyncConnection(_Queue):
 
     async def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
         """Give up everything that is open; messages in the queue are ignored."""
-        messages = list(self._messages)
-        self._messages.clear()
-        self._outcomes.clear()
+        messages = self._forget()
         if not self._conversation.is_idle:
             await self._in_thread(self._conversation.reset)
         for message in messages:
@@ -307,23 +317,10 @@ class AsyncConnection(_Queue):
         self._closed = True
         await self.reset()
 
-    def kill(self) -> None:
-        """Stop what is running, without waiting for it."""
-        self._outcomes.clear()
-        super().kill()
-
     def _work_on_queue(self) -> None:
         """Work on messages until one has rows or an error, or none is left."""
-        while self._messages:
-            message = self._messages[0]
-            outcome = self._work(message)
-            self._outcomes.append((message, outcome))
-            if isinstance(outcome, list):
-                return
-            with suppress(IndexError):  # killed meanwhile
-                self._messages.popleft()
-            if isinstance(outcome, BaseException):
-                return
+        while self._messages and self._work():
+            pass
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run something in a thread; a task that is cancelled meanwhile ends what runs there."""

@@ -165,11 +165,12 @@ class Conversation:
         explicit = self._open
         terms = terms if explicit is None else explicit.terms
         database = self._database_of(terms, text)
+        limits = self._limits(database, terms) if explicit is None else explicit.current_limits()
         try:
             if explicit is None:
-                result = database._run_alone(text, given, self._limits(database, terms), parameters)
+                result = database._run_alone(text, given, limits, parameters)
             else:
-                result = explicit.transaction._run(text, given, parameters, explicit.current_limits())
+                result = explicit.transaction._run(text, given, parameters, limits)
         except Neo4jError as error:
             columns = () if error.code == ACCESS_MODE else _columns(database, text, parameters)
             if not columns:

@@ -11,7 +11,7 @@ from neo4j._sync.config import PoolConfig
 
 from hoplite.database import Database
 from hoplite.driver.pool import AsyncPool, Pool
-from hoplite.driver.target import Target, is_ours, open_target
+from hoplite.driver.target import Target, is_ours, of_database, open_target
 
 _CHECKED_AS = "bolt://localhost:7687"  # the driver checks its settings as it would for a server of its own
 _TARGET = "hoplite_target"
@@ -64,7 +64,7 @@ class GraphDatabase(neo4j.GraphDatabase):
             made: neo4j.Driver = (getattr(parent, "_bolt_driver", None) or parent.bolt_driver)(target, **config)
             return made
         pool_config, workspace_config = _CONFIG.consume_chain(config, PoolConfig, WorkspaceConfig)
-        return Driver(Pool(ours.database, ours.owned, pool_config, workspace_config), workspace_config)
+        return Driver(Pool(ours, pool_config, workspace_config), workspace_config)
 
     bolt_driver = _bolt_driver  # its name up to version 5 of the driver
 
@@ -87,7 +87,7 @@ class AsyncGraphDatabase(neo4j.AsyncGraphDatabase):
             made: neo4j.AsyncDriver = (getattr(parent, "_bolt_driver", None) or parent.bolt_driver)(target, **config)
             return made
         pool_config, workspace_config = _CONFIG.consume_chain(config, AsyncPoolConfig, WorkspaceConfig)
-        return AsyncDriver(AsyncPool(ours.database, ours.owned, pool_config, workspace_config), workspace_config)
+        return AsyncDriver(AsyncPool(ours, pool_config, workspace_config), workspace_config)
 
     bolt_driver = _bolt_driver  # its name up to version 5 of the driver
 
@@ -97,7 +97,7 @@ def _made(make: Any, uri: Any, auth: Any, database: Any, config: dict[str, Any])
     if isinstance(database, Database):
         if uri is not None and not is_ours(uri):
             raise neo4j.exceptions.ConfigurationError(f"Give either a database or the URL {uri!r}.")
-        target = Target(database, owned=False)
+        target = of_database(database)
     else:
         if database is not None:
             config["database"] = database  # the name of a database on a server
@@ -107,6 +107,5 @@ def _made(make: Any, uri: Any, auth: Any, database: Any, config: dict[str, Any])
     try:
         return make(_CHECKED_AS, auth=auth, **config, **{_TARGET: target})
     except BaseException:
-        if target.owned:
-            target.database.close()
+        target.close()
         raise

@@ -13,9 +13,9 @@ from typing import Any
 
 from neo4j import exceptions
 
-from hoplite.database import Database
 from hoplite.driver.connection import AsyncConnection, Connection
 from hoplite.driver.notifications import NotificationFilter
+from hoplite.driver.target import Target
 from hoplite.engine.summary import ADDRESS
 
 _MOST_CONNECTIONS = 1000
@@ -29,9 +29,9 @@ class _PoolBase:
     home_db_cache = None
     address = ADDRESS
 
-    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
-        self.database = database
-        self._owned = owned  # closed with the pool
+    def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
+        self.database = target.database
+        self._target = target
         self.pool_config = pool_config
         self.workspace_config = workspace_config
         self._size = int(max(1, min(pool_config.max_connection_pool_size, _MOST_CONNECTIONS)))
@@ -39,16 +39,12 @@ class _PoolBase:
             pool_config.notifications_min_severity, pool_config.notifications_disabled_classifications
         )
 
-    def _close_database(self) -> None:
-        if self._owned:
-            self.database.close()
-
 
 class Pool(_PoolBase):
     """Connections for threads."""
 
-    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
-        super().__init__(database, owned, pool_config, workspace_config)
+    def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
+        super().__init__(target, pool_config, workspace_config)
         self._free = threading.Semaphore(self._size)
 
     def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
@@ -74,14 +70,14 @@ class Pool(_PoolBase):
 
     def close(self) -> None:
         """The end of the driver."""
-        self._close_database()
+        self._target.close()
 
 
 class AsyncPool(_PoolBase):
     """Connections for tasks, each with a thread to work in."""
 
-    def __init__(self, database: Database, owned: bool, pool_config: Any, workspace_config: Any) -> None:
-        super().__init__(database, owned, pool_config, workspace_config)
+    def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
+        super().__init__(target, pool_config, workspace_config)
         self._free = asyncio.Semaphore(self._size)
         self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="hoplite")
 
@@ -114,7 +110,7 @@ class AsyncPool(_PoolBase):
     async def close(self) -> None:
         """The end of the driver."""
         self._threads.shutdown(wait=False)
-        self._close_database()
+        self._target.close()
 
 
 def _seconds(timeout: Any) -> float | None:

@@ -9,10 +9,10 @@ hoplite://kg.hop         the folder kg.hop in the working directory
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-from weakref import WeakValueDictionary
 
 from neo4j.exceptions import ConfigurationError
 
@@ -21,16 +21,25 @@ from hoplite.database import Database
 SCHEME = "hoplite"
 _MEMORY = "memory"
 
-_shared: WeakValueDictionary[str, Database] = WeakValueDictionary()
-_sharing = threading.Lock()
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A database, and whether the driver that was made for it closes it."""
+    """A database, and what is to be done with it when the driver that was made for it is closed."""
 
     database: Database
-    owned: bool
+    close: Callable[[], None]
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A database in memory, and how many drivers use it."""
+
+    database: Database
+    users: int = 0
+
+
+_shared: dict[str, _Shared] = {}
+_sharing = threading.Lock()
 
 
 def is_ours(uri: object) -> bool:
@@ -47,18 +56,38 @@ def open_target(uri: str) -> Target:
     if parts.netloc == _MEMORY:
         return _in_memory(path.strip("/"))
     if parts.netloc:
-        return Target(Database(Path(unquote(parts.netloc) + path)), owned=True)
+        return _owned(Database(Path(unquote(parts.netloc) + path)))
     if not path.strip("/"):
         raise ConfigurationError(f"The URL {uri!r} names no database: write hoplite://memory or hoplite:///path.")
     absolute, relative = Path("/" + path.lstrip("/")), Path(path.lstrip("/"))
-    return Target(Database(relative if relative.exists() and not absolute.exists() else absolute), owned=True)
+    return _owned(Database(relative if relative.exists() and not absolute.exists() else absolute))
+
+
+def of_database(database: Database) -> Target:
+    """A database that somebody else has opened, and will close."""
+    return Target(database, _nothing)
+
+
+def _nothing() -> None:
+    """What is done with a database that belongs to somebody else."""
+
+
+def _owned(database: Database) -> Target:
+    return Target(database, database.close)
 
 
 def _in_memory(name: str) -> Target:
     if not name:
-        return Target(Database(), owned=True)
+        return _owned(Database())
     with _sharing:
-        database = _shared.get(name)
-        if database is None or database._closed:
-            database = _shared[name] = Database()
-        return Target(database, owned=False)
+        shared = _shared.setdefault(name, _Shared(Database()))
+        shared.users += 1
+
+    def leave() -> None:
+        with _sharing:
+            shared.users -= 1
+            if not shared.users:
+                del _shared[name]
+                shared.database.close()
+
+    return Target(shared.database, leave)

@@ -1,0 +1,199 @@
+"""Libraries written for Neo4j run unchanged on a Hoplite driver, with a script in place of the language model.
+
+They are heavy and not among the development tools: `make libraries-test` installs them beside and runs this file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import neo4j
+import pytest
+
+import hoplite
+from hoplite import GraphDatabase
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the libraries' own dependencies
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+ACTORS = "MATCH (p:Person)-[:ACTED_IN]->(m:Movie {title: 'The Matrix'}) RETURN p.name AS name ORDER BY name"
+SCHEMA = """Node properties:
+Person {name: STRING, born: INTEGER}
+Movie {title: STRING, released: INTEGER, plot: STRING, embedding: LIST}
+Relationship properties:
+ACTED_IN {roles: LIST}
+The relationships:
+(:Person)-[:ACTED_IN]->(:Movie)"""
+
+
+def _library(name: str) -> Any:
+    """A library; where it is not installed the test is skipped, and fails where it must be there."""
+    if os.environ.get("HOPLITE_LIBRARIES") == "required":
+        import importlib
+
+        return importlib.import_module(name)
+    return pytest.importorskip(name, reason=f"{name} is not installed: make libraries-test")
+
+
+@pytest.fixture
+def movies() -> Iterator[neo4j.Driver]:
+    """Two actors and two movies with texts and vectors, in a database that libraries find by its name."""
+    with GraphDatabase.driver("hoplite://memory/movies") as driver:
+        driver.execute_query(
+            """
+            CREATE (k:Person {name: 'Keanu Reeves', born: 1964}), (c:Person {name: 'Carrie-Anne Moss', born: 1967}),
+                (m:Movie {title: 'The Matrix', released: 1999, plot: 'A hacker wakes up', embedding: [1.0, 0.0]}),
+                (s:Movie {title: 'Speed', released: 1994, plot: 'A bus must not slow down', embedding: [0.0, 1.0]}),
+                (k)-[:ACTED_IN {roles: ['Neo']}]->(m), (c)-[:ACTED_IN {roles: ['Trinity']}]->(m), (k)-[:ACTED_IN]->(s)
+            """
+        )
+        driver.execute_query("CREATE CONSTRAINT person FOR (p:Person) REQUIRE p.name IS UNIQUE")
+        driver.execute_query("CREATE INDEX movie FOR (m:Movie) ON (m.title)")
+        driver.execute_query(
+            "CREATE VECTOR INDEX plots FOR (m:Movie) ON m.embedding "
+            "OPTIONS {indexConfig: {`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}"
+        )
+        driver.execute_query("CREATE FULLTEXT INDEX texts FOR (m:Movie) ON EACH [m.title, m.plot]")
+        yield driver
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    hoplite.install_driver()
+    try:
+        yield
+    finally:
+        hoplite.uninstall_driver()
+
+
+# --- neo4j-graphrag ---
+
+
+def _scripted(*answers: str) -> Any:
+    """A model of neo4j-graphrag that says these things one after the other, and remembers what it was asked."""
+    llm = _library("neo4j_graphrag.llm")
+
+    class Scripted(llm.LLMInterface):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__(model_name="script")
+            self.asked: list[str] = []
+            self.answers = list(answers)
+
+        def invoke(self, input: str, *_: Any, **__: Any) -> Any:
+            self.asked.append(input)
+            return llm.LLMResponse(content=self.answers.pop(0))
+
+        async def ainvoke(self, input: str, *_: Any, **__: Any) -> Any:
+            return self.invoke(input)
+
+    return Scripted()
+
+
+def test_graphrag_reads_the_schema(movies: neo4j.Driver) -> None:
+    schema = _library("neo4j_graphrag.schema")
+    assert schema.get_schema(movies) == SCHEMA
+    enhanced = schema.get_schema(movies, is_enhanced=True)
+    assert "- `born`: INTEGER Min: 1964, Max: 1967" in enhanced
+    structured = schema.get_structured_schema(movies)
+    assert structured["relationships"] == [{"start": "Person", "type": "ACTED_IN", "end": "Movie"}]
+    assert [rule["name"] for rule in structured["metadata"]["constraint"]] == ["person"]
+    (index,) = structured["metadata"]["index"]
+    assert (index["label"], index["properties"], index["size"]) == ("Movie", ["title"], 2)
+
+
+def test_graphrag_text_to_cypher(movies: neo4j.Driver) -> None:
+    retrievers = _library("neo4j_graphrag.retrievers")
+    model = _scripted(f"```cypher\n{ACTORS}\n```")
+    found = retrievers.Text2CypherRetriever(driver=movies, llm=model).search(query_text="Who is in The Matrix?")
+    assert [item.content for item in found.items] == [
+        "<Record name='Carrie-Anne Moss'>",
+        "<Record name='Keanu Reeves'>",
+    ]
+    assert found.metadata["cypher"].strip() == ACTORS
+    assert SCHEMA in model.asked[0]
+
+
+def test_graphrag_says_what_is_wrong_with_a_query(movies: neo4j.Driver) -> None:
+    retrievers = _library("neo4j_graphrag.retrievers")
+    exceptions = _library("neo4j_graphrag.exceptions")
+    retriever = retrievers.Text2CypherRetriever(driver=movies, llm=_scripted("MATCH (p:Person) RETRN p"))
+    with pytest.raises(exceptions.Text2CypherRetrievalError, match="Failed to get search result"):
+        retriever.search(query_text="?")
+
+
+def test_graphrag_searches_vectors_and_texts(movies: neo4j.Driver) -> None:
+    retrievers = _library("neo4j_graphrag.retrievers")
+    found = retrievers.VectorRetriever(movies, "plots").search(query_vector=[0.9, 0.1], top_k=1)
+    assert "The Matrix" in found.items[0].content
+    query = "MATCH (node)<-[:ACTED_IN]-(p) RETURN node.title AS title, collect(p.name) AS actors, score"
+    around = retrievers.VectorCypherRetriever(movies, "plots", query).search(query_vector=[0.0, 1.0], top_k=1)
+    assert "Speed" in around.items[0].content
+    hybrid = retrievers.HybridRetriever(movies, "plots", "texts").search("hacker", query_vector=[1.0, 0.0], top_k=1)
+    assert "The Matrix" in hybrid.items[0].content
+
+
+# --- LangChain ---
+
+
+@pytest.fixture
+def graph(movies: neo4j.Driver, installed: None) -> Iterator[Any]:
+    """LangChain's graph, which makes its driver by itself."""
+    langchain_neo4j = _library("langchain_neo4j")
+    with langchain_neo4j.Neo4jGraph(url="hoplite://memory/movies", username="neo4j", password="x") as graph:
+        yield graph
+
+
+def test_langchain_reads_the_schema_and_queries(graph: Any) -> None:
+    assert graph.schema == SCHEMA
+    assert graph.query(ACTORS) == [{"name": "Carrie-Anne Moss"}, {"name": "Keanu Reeves"}]
+    in_transactions = "MATCH (n) CALL (n) { SET n.seen = true } IN TRANSACTIONS OF 1 ROW RETURN count(n) AS n"
+    assert graph.query(in_transactions) == [{"n": 4}]
+
+
+@pytest.mark.parametrize("base_label", [True, False])
+def test_langchain_adds_documents(graph: Any, base_label: bool) -> None:
+    documents = _library("langchain_neo4j.graphs.graph_document")
+    document = _library("langchain_core.documents").Document(page_content="Aspirin treats headache.")
+    drug = documents.Node(id="Aspirin", type="Drug", properties={"dose": 100})
+    disease = documents.Node(id="Headache", type="Disease")
+    treats = documents.Relationship(source=drug, target=disease, type="treats", properties={"weight": 1.5})
+    added = documents.GraphDocument(nodes=[drug, disease], relationships=[treats], source=document)
+    for _ in range(2):  # merged, so twice is once
+        graph.add_graph_documents([added], include_source=True, baseEntityLabel=base_label)
+    found = graph.query("MATCH (d:Drug)-[t:TREATS]->(e:Disease) RETURN d.id, d.dose, t.weight, e.id")
+    assert found == [{"d.id": "Aspirin", "d.dose": 100, "t.weight": 1.5, "e.id": "Headache"}]
+    assert graph.query("MATCH (:Document)-[m:MENTIONS]->() RETURN count(m) AS n") == [{"n": 2}]
+    graph.refresh_schema()
+    assert "(:Drug)-[:TREATS]->(:Disease)" in graph.schema
+
+
+def test_langchain_answers_a_question(graph: Any) -> None:
+    models = _library("langchain_core.language_models.fake_chat_models")
+    model = models.FakeListChatModel(responses=[ACTORS, "Keanu Reeves and Carrie-Anne Moss."])
+    chain = _library("langchain_neo4j").GraphCypherQAChain.from_llm(
+        model, graph=graph, allow_dangerous_requests=True, return_intermediate_steps=True
+    )
+    answer = chain.invoke({"query": "Who is in The Matrix?"})
+    assert answer["result"] == "Keanu Reeves and Carrie-Anne Moss."
+    assert answer["intermediate_steps"][1]["context"] == [{"name": "Carrie-Anne Moss"}, {"name": "Keanu Reeves"}]
+
+
+def test_langchain_stores_vectors(installed: None) -> None:
+    vectors = _library("langchain_neo4j").Neo4jVector
+    embeddings = _library("langchain_core.embeddings").DeterministicFakeEmbedding(size=8)
+    store = vectors.from_texts(
+        ["a hacker wakes up", "a bus must not slow down"],
+        embeddings,
+        metadatas=[{"title": "The Matrix"}, {"title": "Speed"}],
+        url="hoplite://memory",
+        username="neo4j",
+        password="x",
+        search_type="hybrid",
+    )
+    (found,) = store.similarity_search("a hacker wakes up", k=1)
+    assert found.metadata["title"] == "The Matrix"
+    store._driver.close()
