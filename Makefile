@@ -7,11 +7,12 @@
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
+#   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=40 queries of each demo graph
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench plans libraries-test driver-test clean
+.PHONY: help dev demo test check format tck golden corpus bench neo4j-test plans libraries-test driver-test clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -64,6 +65,9 @@ corpus: $(STAMP)
 
 bench: $(STAMP)
 	$(RUN) -m benchmarks.khop $(ARGS)
+
+neo4j-test: $(STAMP)
+	$(RUN) -m tests.neo4j.everything $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite

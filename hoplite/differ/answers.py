@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 Row = tuple[Canonical, ...]
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 _TOO_MANY = "Neo.ClientError.Statement.ResultLimitExceeded"
-_WHOLE_GRAPH = ("MATCH (n) RETURN n", "MATCH ()-[r]->() RETURN r")
+_WHOLE_GRAPH = (
+    "MATCH (n) RETURN n, labels(n), properties(n)",
+    "MATCH (a)-[r]->(b) RETURN r, a, b, type(r), properties(r)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,11 @@ class HopliteSide:
             transaction = self._db.begin(timeout=limits.timeout, max_rows=limits.max_rows)
             try:
                 result = transaction.run(query, dict(parameters))
-                return _read(result, lambda text: transaction.run(text), self._name, limits, began)
+                return read_answer(result, lambda text: transaction.run(text), self._name, limits, began)
             finally:
                 transaction.rollback()
         except (Neo4jError, DriverError) as error:
-            return _failed(error, began)
+            return failed_answer(error, began)
 
 
 class Neo4jSide:
@@ -106,14 +109,15 @@ class Neo4jSide:
             ):
                 try:
                     result = transaction.run(query, dict(parameters))
-                    return _read(result, lambda text: transaction.run(text), self._name, limits, began)
+                    return read_answer(result, lambda text: transaction.run(text), self._name, limits, began)
                 finally:
                     transaction.rollback()
         except (Neo4jError, DriverError) as error:
-            return _failed(error, began)
+            return failed_answer(error, began)
 
 
-def _read(result: Any, ask: Any, name: Name, limits: Limits, began: float) -> Answer:
+def read_answer(result: Any, ask: Callable[[str], Any], name: Name, limits: Limits, began: float) -> Answer:
+    """A result in canonical form; `ask` runs a further query in the same transaction, to see the graph."""
     rows: list[Row] = []
     columns = tuple(result.keys())
     for record in result:
@@ -137,9 +141,8 @@ def _graph(ask: Any, name: Name, limits: Limits) -> tuple[Row, ...]:
     """All nodes and relationships with what they hold; nothing where there are too many."""
     rows: list[Row] = []
     for query in _WHOLE_GRAPH:
-        for (entity,) in ask(query):
-            kind = ("labels", *sorted(entity.labels)) if hasattr(entity, "labels") else ("type", entity.type)
-            rows.append((canonical(entity, name), kind, canonical(dict(entity.items()), name)))
+        for record in ask(query):
+            rows.append(_row(record, name))
             if len(rows) > limits.max_graph:
                 return ()
     return tuple(rows)
@@ -151,7 +154,8 @@ def _notification(status: Any) -> str:
     return f"{status.gql_status} {status.position or ''}".strip()
 
 
-def _failed(error: Neo4jError | DriverError, began: float) -> Answer:
+def failed_answer(error: Neo4jError | DriverError, began: float) -> Answer:
+    """The answer that is an error."""
     code = getattr(error, "code", None) or type(error).__name__
     message = getattr(error, "message", None) or str(error)
     return Answer(failure=Failure(code, message), seconds=time.perf_counter() - began)

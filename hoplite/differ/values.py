@@ -66,10 +66,8 @@ def _relationship(relationship: Relationship, name: Name) -> Canonical:
     known = name(relationship)
     if known is not None:
         return ("relationship", known)
-    ends = (relationship.start_node, relationship.end_node)
-    # Neo4j sends the ends of a relationship by id only: content would differ by what else the row holds.
-    named = [name(end) if end is not None else None for end in ends]
-    return ("relationship", relationship.type, *named, _properties(relationship, name))
+    # Without its ends: Neo4j sends them by id only.
+    return ("relationship", relationship.type, _properties(relationship, name))
 
 
 def _properties(entity: Any, name: Name) -> Canonical:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.planner.check import render
 from hoplite.planner.check.positions import after
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
-from hoplite.planner.check.traverse import walk
+from hoplite.planner.check.traverse import children, walk
 from hoplite.planner.check.typespec import exactly
 from hoplite.planner.types import STRING, list_of
 
@@ -68,13 +69,15 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
 def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
     """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) between labels, subqueries counted in.
 
-    `|` between relationship types is older than either and goes with both.
+    `|` between relationship types is older than either and goes with both. In CREATE only patterns count, and not
+    those of subqueries.
     """
     if ":" not in check.text or not _NEWER.intersection(check.text):
         return
     colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
     newer = False
-    for node in walk(clause):
+    creates = isinstance(clause, ast.CreateClause)
+    for node in _walk_pattern(clause) if creates else walk(clause):
         match node:
             case ast.NodePattern(labels=labels) | ast.HasLabels(labels=labels) if labels is not None:
                 parts = list(label_parts(labels))
@@ -96,6 +99,14 @@ def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
             f"This expression could be expressed as :{render.labels(whole, check.text)}.",
             label_position(part, check.text),
         )
+
+
+def _walk_pattern(node: Any) -> Iterator[Any]:
+    """Everything below a node but subqueries and label predicates."""
+    if not isinstance(node, ast.SubqueryExpression | ast.HasLabels):
+        yield node
+        for child in children(node):
+            yield from _walk_pattern(child)
 
 
 def _uses_is(check: Check, labels: ast.LabelExpression) -> bool:

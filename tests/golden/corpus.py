@@ -60,7 +60,7 @@ class CorpusRunner:
             if self.db is not None:
                 self.db.close()
             self.loaded, self.db = None, hoplite.open()
-            self.names = {} if task.group == EXPLAIN else load_graph(self.db, *_read_demo(task.group))
+            self.names = {} if task.group == EXPLAIN else load_graph(self.db, *demo_rows(task.group))
             self.loaded = task.group
 
     def run(self, task: Task) -> Verdict:
@@ -149,7 +149,8 @@ def _counters(summary: Any) -> dict[str, int]:
     return {name: count for name, count in vars(summary.counters).items() if count and not name.startswith("_")}
 
 
-def _read_demo(graph: str) -> tuple[list[NodeRow], list[RelationshipRow]]:
+def demo_rows(graph: str) -> tuple[list[NodeRow], list[RelationshipRow]]:
+    """Nodes and relationships of a demo graph."""
     nodes: list[NodeRow] = []
     relationships: list[RelationshipRow] = []
     for line in json_lines(data_path("demo", graph, "graph.jsonl.gz")):

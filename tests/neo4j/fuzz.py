@@ -1,0 +1,166 @@
+"""Differential fuzzing: random queries on random graphs, answered by Hoplite and by a live Neo4j.
+
+    python -m tests.neo4j.fuzz --uri bolt://localhost:7687 --seed 7 --count 1000
+
+Each difference is shrunk to a small graph and query, and printed as a case for tests/queries. The server's graph is
+made inside each transaction and rolled back with it, so its database stays as it is; it must be empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neo4j import Driver, GraphDatabase
+from neo4j.exceptions import DriverError, Neo4jError
+
+import hoplite
+from hoplite.differ.answers import Answer, Limits, failed_answer, read_answer
+from hoplite.differ.compare import Comparison, compare
+from hoplite.differ.report import shown_rows
+from tests.neo4j.choices import Choices, shrunk
+from tests.neo4j.known_defects import known_defect
+from tests.neo4j.random_graphs import RandomGraph, random_graph
+from tests.neo4j.random_queries import random_query
+
+LIMITS = Limits(timeout=5.0, max_rows=20_000)
+SHRINK_ATTEMPTS = 250
+_LOAD = (
+    "UNWIND $nodes AS row CREATE (n:$(row.labels)) SET n = row.properties",
+    "UNWIND $relationships AS row MATCH (a {id: row.start}) MATCH (b {id: row.end}) "
+    "CREATE (a)-[r:$(row.type)]->(b) SET r = row.properties",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A difference, as small as it was made."""
+
+    seed: int
+    graph: RandomGraph
+    query: str
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        lines = [f"seed {self.seed}: {self.comparison.verdict.value}: {self.comparison.reason[:300]}"]
+        lines += [f"  {self.graph.create_statement() or 'an empty graph'}", *(f"  {q}" for q in self.query.split("\n"))]
+        for side, rows in (("Hoplite", self.comparison.only_hoplite), ("Neo4j", self.comparison.only_neo4j)):
+            lines += [f"    only {side}: {' | '.join(row)}" for row in shown_rows(rows)]
+        return "\n".join(lines)
+
+
+def fuzz(driver: Driver, seeds: Sequence[int], report: Any = None) -> tuple[list[Finding], dict[str, int]]:
+    """The differences found, and how many cases had which verdict. A case is its seed."""
+    found: list[Finding] = []
+    counts: dict[str, int] = {}
+    for seed in seeds:
+        source = random.Random(seed)
+        graph_choices, query_choices = Choices(source), Choices(source)
+        graph, query = random_graph(graph_choices), random_query(query_choices)
+        result = _compare(driver, graph, query.text)
+        verdict = result.verdict.value
+        if result.verdict.is_difference and (defect := known_defect(query.text, result)):
+            verdict = f"known defect of Neo4j: {defect}"
+        elif result.verdict.is_difference:
+            finding = _shrink(driver, seed, graph_choices.made, query_choices.made, result)
+            found.append(finding)
+            if report is not None:
+                report(finding)
+        counts[verdict] = counts.get(verdict, 0) + 1
+    return found, counts
+
+
+def _compare(driver: Driver, graph: RandomGraph, query: str) -> Comparison:
+    with hoplite.open(partitions=1 + len(graph.relationships) % 3) as db:
+        if statement := graph.create_statement():
+            db.run(statement).consume()
+        return compare(_Here(db), _There(driver, graph), "", query, {}, LIMITS)
+
+
+def _shrink(
+    driver: Driver, seed: int, graph_made: Sequence[int], query_made: Sequence[int], first: Comparison
+) -> Finding:
+    def differs(graph_list: Sequence[int], query_list: Sequence[int]) -> bool:
+        result = _compare(driver, random_graph(Choices(graph_list)), random_query(Choices(query_list)).text)
+        return result.verdict is first.verdict and known_defect(result.query, result) is None
+
+    graph_made = shrunk(graph_made, lambda made: differs(made, query_made), SHRINK_ATTEMPTS // 4)
+    query_made = shrunk(query_made, lambda made: differs(graph_made, made), SHRINK_ATTEMPTS // 2)
+    graph_made = shrunk(graph_made, lambda made: differs(made, query_made), SHRINK_ATTEMPTS // 4)
+    graph, query = random_graph(Choices(graph_made)), random_query(Choices(query_made)).text
+    return Finding(seed, graph, query, _compare(driver, graph, query))
+
+
+def _name(entity: Any) -> str | None:
+    number = entity.get("id")
+    return None if number is None else f"id {number}"
+
+
+class _Here:
+    """Hoplite with the graph in it."""
+
+    def __init__(self, db: hoplite.Database) -> None:
+        self._db = db
+
+    def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
+        began = time.perf_counter()
+        transaction = self._db.begin(timeout=limits.timeout, max_rows=limits.max_rows)
+        try:
+            return read_answer(transaction.run(query), lambda text: transaction.run(text), _name, limits, began)
+        except (Neo4jError, DriverError) as error:
+            return failed_answer(error, began)
+        except Exception as error:  # whatever else leaves the engine is a defect, too
+            return failed_answer(Neo4jError(f"{type(error).__name__}: {error}"), began)
+        finally:
+            transaction.rollback()
+
+
+class _There:
+    """A Neo4j in which each transaction begins by making the graph."""
+
+    def __init__(self, driver: Driver, graph: RandomGraph) -> None:
+        self._driver = driver
+        self._nodes = [{"labels": list(labels), "properties": held} for labels, held in graph.nodes]
+        self._relationships = [
+            {"start": start, "type": kind, "end": end, "properties": held}
+            for start, kind, end, held in graph.relationships
+        ]
+
+    def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
+        with (
+            self._driver.session() as session,
+            session.begin_transaction(timeout=limits.timeout) as transaction,
+        ):
+            transaction.run(_LOAD[0], nodes=self._nodes).consume()
+            transaction.run(_LOAD[1], relationships=self._relationships).consume()
+            began = time.perf_counter()
+            try:
+                return read_answer(transaction.run(query), lambda text: transaction.run(text), _name, limits, began)
+            except (Neo4jError, DriverError) as error:
+                return failed_answer(error, began)
+            finally:
+                transaction.rollback()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uri", default="bolt://localhost:7687")
+    parser.add_argument("--seed", type=int, default=0, help="of the first case; those after it count on")
+    parser.add_argument("--count", type=int, default=300)
+    options = parser.parse_args()
+    began = time.perf_counter()
+    with GraphDatabase.driver(options.uri, notifications_min_severity="OFF") as driver:
+        seeds = range(options.seed, options.seed + options.count)
+        found, counts = fuzz(driver, seeds, lambda finding: print(finding, end="\n\n", flush=True))
+    shown = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    print(f"{options.count} cases from seed {options.seed} in {time.perf_counter() - began:.0f} s: {shown}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""Defects of Neo4j 5.26.12 that fuzzing has met: answers that contradict Neo4j's own rules. Each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hoplite.differ.compare import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """`applies` tells whether a difference has this cause; `evidence` shows that Neo4j is wrong, not us."""
+
+    name: str
+    evidence: str
+    applies: Callable[[str, Comparison], bool]
+
+
+def _planner_assertion(query: str, comparison: Comparison) -> bool:
+    failure = comparison.neo4j.failure
+    return failure is not None and failure.message.startswith("Expected: \nRegularSinglePlannerQuery")
+
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "a plan that the planner itself refuses",
+        "MATCH (n)-->(m) OPTIONAL MATCH SHORTEST 1 GROUPS (c:C)-[]->{1,3}(d:C) RETURN DISTINCT d.id fails with"
+        " DatabaseError.Statement.ExecutionFailed and a dump of two query graphs that differ in one variable;"
+        " without DISTINCT it answers.",
+        _planner_assertion,
+    ),
+)
+
+
+def known_defect(query: str, comparison: Comparison) -> str | None:
+    """The defect behind a difference; None where there is no known one."""
+    return next((defect.name for defect in DEFECTS if defect.applies(query, comparison)), None)

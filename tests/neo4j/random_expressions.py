@@ -1,0 +1,313 @@
+"""Random Cypher expressions of a wanted type over the variables in scope. Most can be null at run time.
+
+Types: integer, number, string, boolean, list (of integers, in a fixed order), bag (a list in no fixed order), any,
+node, relationship, path, map, relationships (a list of them, as variable lengths bind).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.neo4j.choices import Choices
+from tests.neo4j.random_graphs import INTEGERS, LABELS, STRINGS, TYPES, literal
+
+COMPARABLE = ("integer", "number", "string", "boolean")
+VALUES = ("integer", "string", "boolean", "number", "list", "any")
+
+
+@dataclass(slots=True)
+class Scope:
+    """The variables that can be seen, by type, and a counter for new names."""
+
+    types: dict[str, str] = field(default_factory=dict)
+    made: list[int] = field(default_factory=lambda: [0])
+
+    def of(self, *kinds: str) -> list[str]:
+        """The variables of one of these types."""
+        return [name for name, kind in self.types.items() if kind in kinds]
+
+    def fresh(self, prefix: str) -> str:
+        """A name that was not used before in the whole query."""
+        self.made[0] += 1
+        return f"{prefix}{self.made[0]}"
+
+    def inner(self, more: Mapping[str, str] | None = None) -> Scope:
+        """A scope inside this one."""
+        return Scope({**self.types, **(more or {})}, self.made)
+
+
+class Expressions:
+    """Makes expressions; `depth` says how far they may still nest."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+
+    def of(self, kind: str, scope: Scope, depth: int = 2) -> str:
+        """An expression of a type."""
+        makers = {
+            "integer": self._integer,
+            "number": self._number,
+            "string": self._string,
+            "boolean": self.predicate,
+            "list": self._list,
+            "bag": self._bag,
+            "map": self._map,
+            "any": self._any,
+        }
+        if kind in makers:
+            return makers[kind](scope, depth)
+        names = scope.of(kind)
+        return self._choices.pick(names) if names else "null"
+
+    def _variable(self, scope: Scope, *kinds: str) -> str | None:
+        names = scope.of(*kinds)
+        return self._choices.pick(names) if names else None
+
+    def _property(self, scope: Scope, key: str) -> str | None:
+        owner = self._variable(scope, "node", "relationship")
+        return None if owner is None else f"{owner}.{key}"
+
+    def _integer(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        simple = [literal(c.pick(INTEGERS))]
+        if variable := self._variable(scope, "integer"):
+            simple.append(variable)
+        if held := self._property(scope, c.pick(("x", "id"))):
+            simple.append(held)
+        if depth <= 0 or c.chance(55):
+            return simple[c.below(len(simple))]
+        inner = depth - 1
+        match c.below(9):
+            case 0:
+                operator = c.pick(("+", "-", "*"))
+                return f"({self._integer(scope, inner)} {operator} {self._integer(scope, inner)})"
+            case 1:
+                return f"size({self.of(c.pick(('list', 'string', 'bag')), scope, inner)})"
+            case 2:
+                return f"coalesce({self._integer(scope, inner)}, {self._integer(scope, inner)})"
+            case 3:
+                when, then, other = (self.predicate(scope, inner), *(self._integer(scope, inner) for _ in range(2)))
+                return f"CASE WHEN {when} THEN {then} ELSE {other} END"
+            case 4:
+                path = self._variable(scope, "path")
+                return f"length({path})" if path else f"abs({self._integer(scope, inner)})"
+            case 5:
+                bound = self._variable(scope, "node")
+                return f"COUNT {{ {self.pattern_from(bound, scope)} }}" if bound else "0"
+            case 6:
+                relationships = self._variable(scope, "relationships")
+                return f"size({relationships})" if relationships else f"sign({self._integer(scope, inner)})"
+            case 7:
+                items, seed = self._list(scope, inner), self._integer(scope, inner)
+                total, item = scope.fresh("t"), scope.fresh("i")
+                return f"reduce({total} = {seed}, {item} IN {items} | {total} + {item})"
+            case _:
+                return f"{self._list(scope, inner)}[{c.pick((0, 1, -1))}]"
+
+    def _number(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        if depth <= 0 or c.chance(40):
+            return c.pick(("1.5", "0.0", "-2.25", self._integer(scope, 0)))
+        match c.below(4):
+            case 0:
+                return f"toFloat({self._integer(scope, depth - 1)})"
+            case 1:
+                return f"({self._number(scope, depth - 1)} + {self._integer(scope, depth - 1)})"
+            case 2:
+                return f"({self._integer(scope, depth - 1)} / 2.0)"
+            case _:
+                return f"sqrt({self._integer(scope, depth - 1)})"
+
+    def _string(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        simple = [literal(c.pick(STRINGS))]
+        if variable := self._variable(scope, "string"):
+            simple.append(variable)
+        if held := self._property(scope, "s"):
+            simple.append(held)
+        if depth <= 0 or c.chance(55):
+            return simple[c.below(len(simple))]
+        inner = depth - 1
+        match c.below(7):
+            case 0:
+                return f"({self._string(scope, inner)} + {self._string(scope, inner)})"
+            case 1:
+                return f"toUpper({self._string(scope, inner)})"
+            case 2:
+                return f"toString({self._integer(scope, inner)})"
+            case 3:
+                bound = self._variable(scope, "relationship")
+                return f"type({bound})" if bound else f"trim({self._string(scope, inner)})"
+            case 4:
+                return f"coalesce({self._string(scope, inner)}, {self._string(scope, inner)})"
+            case 5:
+                return f"substring({self._string(scope, inner)}, {c.pick((0, 1))})"
+            case _:
+                return f"replace({self._string(scope, inner)}, 'a', {self._string(scope, inner)})"
+
+    def predicate(self, scope: Scope, depth: int = 2) -> str:
+        """A boolean, often null."""
+        return f"({self._predicate(scope, depth)})"
+
+    def _predicate(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        if depth <= 0 or c.chance(35):
+            return self._comparison(scope, 0)
+        inner = depth - 1
+        match c.below(12):
+            case 0:
+                return self._comparison(scope, inner)
+            case 1:
+                operator = c.pick(("AND", "OR", "XOR"))
+                return f"({self.predicate(scope, inner)} {operator} {self.predicate(scope, inner)})"
+            case 2:
+                return f"NOT {self.predicate(scope, inner)}"
+            case 3:
+                return f"{self._any(scope, inner)} IS {c.pick(('NULL', 'NOT NULL'))}"
+            case 4:
+                return f"{self._integer(scope, inner)} IN {self.of(c.pick(('list', 'bag')), scope, inner)}"
+            case 5:
+                word = c.pick(("STARTS WITH", "CONTAINS", "ENDS WITH"))
+                return f"{self._string(scope, inner)} {word} {self._string(scope, inner)}"
+            case 6:
+                bound = self._variable(scope, "node")
+                return f"{bound}:{self.labels()}" if bound else "true"
+            case 7:
+                bound = self._variable(scope, "node")
+                return f"EXISTS {{ {self.pattern_from(bound, scope)} }}" if bound else "false"
+            case 8:
+                item = scope.fresh("i")
+                quantifier = c.pick(("any", "all", "none", "single"))
+                inside = scope.inner({item: "integer"})
+                return f"{quantifier}({item} IN {self._list(scope, inner)} WHERE {self.predicate(inside, inner)})"
+            case 9:
+                bound = self._variable(scope, "node")
+                return self.pattern_predicate(bound) if bound else "true"
+            case 10:
+                relationships, item = self._variable(scope, "relationships"), scope.fresh("i")
+                if relationships is None:
+                    return f"{self._any(scope, inner)} = {self._any(scope, inner)}"
+                inside = scope.inner({item: "relationship"})
+                quantifier = c.pick(("all", "any", "none", "single"))
+                return f"{quantifier}({item} IN {relationships} WHERE {self.predicate(inside, inner)})"
+            case _:
+                nodes = scope.of("node")
+                if len(nodes) > 1:
+                    return f"{c.pick(nodes)} {c.pick(('=', '<>'))} {c.pick(nodes)}"
+                return self._comparison(scope, inner)
+
+    def _comparison(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        kind = c.pick(COMPARABLE)
+        operator = c.pick(("=", "<>", "<", "<=", ">", ">="))
+        if kind == "boolean":
+            held = self._property(scope, "m")
+            return f"{held} {operator} {self._any(scope, depth)}" if held else "true"
+        return f"{self.of(kind, scope, depth)} {operator} {self.of(kind, scope, depth)}"
+
+    def _list(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        simple = ["[1, 2]"]
+        if variable := self._variable(scope, "list"):
+            simple.append(variable)
+        if held := self._property(scope, "l"):
+            # Only nodes hold lists under this key; elsewhere it is absent.
+            simple.append(held)
+        if depth <= 0 or c.chance(40):
+            return simple[c.below(len(simple))]
+        inner = depth - 1
+        match c.below(6):
+            case 0:
+                return "[" + ", ".join(self._integer(scope, inner) for _ in range(c.below(4))) + "]"
+            case 1:
+                item = scope.fresh("i")
+                inside = scope.inner({item: "integer"})
+                where = f" WHERE {self.predicate(inside, inner)}" if c.chance(50) else ""
+                return f"[{item} IN {self._list(scope, inner)}{where} | {self._integer(inside, inner)}]"
+            case 2:
+                return f"{self._list(scope, inner)}[{c.pick((0, 1, -1))}..{c.pick((2, 1, -1))}]"
+            case 3:
+                return f"range({c.pick((0, 1, -1))}, {c.pick((2, 0, 3))})"
+            case 4:
+                return f"({self._list(scope, inner)} + {self._list(scope, inner)})"
+            case _:
+                relationships, item = self._variable(scope, "relationships"), scope.fresh("i")
+                if relationships is None:
+                    return f"tail({self._list(scope, inner)})"
+                return f"[{item} IN {relationships} | {item}.x]"
+
+    def _bag(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        if (variable := self._variable(scope, "bag")) and c.chance(50):
+            return variable
+        bound = self._variable(scope, "node")
+        if bound is None:
+            return self._list(scope, depth)
+        other, hop = scope.fresh("p"), scope.fresh("q")
+        match c.below(3):
+            case 0:
+                return f"[({bound}){self.arrow(hop)}({other}) | {other}.x]"
+            case 1:
+                inside = scope.inner({other: "node", hop: "relationship"})
+                where = self.predicate(inside, depth - 1)
+                return f"[({bound}){self.arrow(hop)}({other}) WHERE {where} | {other}.id]"
+            case _:
+                return f"COLLECT {{ MATCH ({bound}){self.arrow(hop)}({other}) RETURN {other}.x }}"
+
+    def _map(self, scope: Scope, depth: int) -> str:
+        bound = self._variable(scope, "node")
+        if bound is not None and self._choices.chance(60):
+            return f"{bound} {{ .x, .s, y: {self._any(scope, depth - 1)} }}"
+        return f"{{a: {self._any(scope, depth - 1)}, b: {self._integer(scope, depth - 1)}}}"
+
+    def _any(self, scope: Scope, depth: int) -> str:
+        c = self._choices
+        match c.below(6):
+            case 0:
+                return self._integer(scope, depth)
+            case 1:
+                return self._string(scope, depth)
+            case 2:
+                return self._property(scope, "m") or "null"
+            case 3:
+                return self._list(scope, depth)
+            case 4:
+                return self._variable(scope, "any", "node", "relationship", "map") or "null"
+            case _:
+                return self.predicate(scope, depth) if depth > 0 else "true"
+
+    # --- pieces of patterns ---
+
+    def labels(self) -> str:
+        """A label expression."""
+        c = self._choices
+        first, second = c.pick(LABELS), c.pick(LABELS)
+        return c.pick((first, f"{first}|{second}", f"!{first}", f"{first}&{second}", "%", f"!({first}|{second})"))
+
+    def types(self) -> str:
+        """A relationship type expression, with its colon; often none."""
+        c = self._choices
+        first, second = c.pick(TYPES), c.pick(TYPES)
+        return c.pick(("", "", "", f":{first}", f":{first}|{second}", f":!{first}", f":{first}|{second}"))
+
+    def arrow(self, variable: str = "") -> str:
+        """One relationship of a fixed length."""
+        left, right = self._choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        return f"{left}[{variable}{self.types()}]{right}"
+
+    def pattern_from(self, bound: str, scope: Scope) -> str:
+        """A pattern for a subquery that starts at a variable, with a WHERE now and then."""
+        other, hop = scope.fresh("p"), scope.fresh("q")
+        where = ""
+        if self._choices.chance(40):
+            inside = scope.inner({other: "node", hop: "relationship"})
+            where = f" WHERE {self.predicate(inside, 0)}"
+        return f"({bound}){self.arrow(hop)}({other}){where}"
+
+    def pattern_predicate(self, bound: str) -> str:
+        """A pattern as a predicate: no new variables."""
+        left, right = self._choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        length = self._choices.pick(("", "*", "*2", "*0..1"))
+        kind = self._choices.pick(("", ":R", ":S|T"))
+        return f"({bound}){left}[{kind}{length}]{right}({self._choices.pick(('', ':A', ':B'))})"

@@ -1,0 +1,338 @@
+"""Random queries: patterns of fixed, variable and quantified length, shortest paths, optional matches, projections,
+aggregation, subqueries, writes, unions. What a query leaves open (order without ORDER BY, one of several shortest
+paths, the last of several writes to one place) is not asked for, except for a LIMIT at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.neo4j.choices import Choices
+from tests.neo4j.random_expressions import VALUES, Expressions, Scope
+from tests.neo4j.random_graphs import INTEGERS, LABELS, STRINGS, TYPES, literal
+
+_BOUNDS = ("", "1..2", "2", "0..1", "..2", "0..", "2..3", "0..2", "1..", "3", "0")
+_QUANTIFIERS = ("+", "{1,2}", "*", "{2}", "{0,1}", "{,2}", "{2,3}", "{1,}")
+_AGGREGATES = ("count(*)", "count", "sum", "min", "max", "avg", "collect", "count DISTINCT", "sum DISTINCT", "stDev")
+
+
+@dataclass(frozen=True, slots=True)
+class RandomQuery:
+    """Its clauses, one a line."""
+
+    clauses: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The query."""
+        return "\n".join(self.clauses)
+
+
+def random_query(choices: Choices) -> RandomQuery:
+    """One query."""
+    maker = _Maker(choices)
+    if choices.chance(6):
+        left, right = maker.read_part(("a",)), maker.read_part(("a",))
+        return RandomQuery((*left, choices.pick(("UNION ALL", "UNION")), *right))
+    if choices.chance(18):
+        return RandomQuery(tuple(maker.writing()))
+    return RandomQuery(tuple(maker.reading()))
+
+
+class _Maker:
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._expressions = Expressions(choices)
+
+    # --- whole queries ---
+
+    def reading(self) -> list[str]:
+        """MATCH and more, then RETURN."""
+        scope = Scope()
+        clauses = self._middle(scope, 1 + self._choices.below(3))
+        return [*clauses, self._return(scope)]
+
+    def read_part(self, columns: tuple[str, ...]) -> list[str]:
+        """A reading query with these columns, for a UNION."""
+        scope = Scope()
+        clauses = self._middle(scope, 1)
+        items = [f"{self._value(scope)} AS {column}" for column in columns]
+        return [*clauses, f"RETURN {', '.join(items)}"]
+
+    def writing(self) -> list[str]:
+        """Reads, then writes, then returns what does not depend on the order of writes."""
+        scope = Scope()
+        clauses = self._middle(scope, self._choices.below(2))
+        for _ in range(1 + self._choices.below(2)):
+            clauses.append(self._write(scope))
+        if self._choices.chance(70):
+            clauses.append("RETURN count(*) AS c")
+        return clauses
+
+    def _middle(self, scope: Scope, count: int) -> list[str]:
+        clauses = [self._match(scope)] if count else []
+        for _ in range(count - 1):
+            clauses += self._clause(scope)
+        return clauses
+
+    def _clause(self, scope: Scope) -> list[str]:
+        match self._choices.below(8):
+            case 0 | 1:
+                return [self._match(scope)]
+            case 2 | 3:
+                return [self._match(scope, optional=True)]
+            case 4:
+                name = scope.fresh("u")
+                text = f"UNWIND {self._expressions.of(self._choices.pick(('list', 'bag')), scope, 1)} AS {name}"
+                scope.types[name] = "integer"
+                return [text]
+            case 5:
+                return [self._with(scope)]
+            case 6:
+                return [self._subquery(scope)]
+            case _:
+                return [self._aggregating_with(scope)]
+
+    # --- MATCH ---
+
+    def _match(self, scope: Scope, optional: bool = False) -> str:
+        c = self._choices
+        shortest = c.chance(6)
+        quantified = c.chance(20)  # all of a MATCH: stars and quantifiers do not mix
+        parts = [self._shortest(scope)] if shortest else [self._path(scope, quantified)]
+        if not shortest and c.chance(20):
+            parts.append(self._path(scope, quantified))
+        where = f" WHERE {self._expressions.predicate(scope)}" if c.chance(30) else ""
+        return f"{'OPTIONAL ' if optional else ''}MATCH {', '.join(parts)}{where}"
+
+    def _path(self, scope: Scope, quantified: bool) -> str:
+        c = self._choices
+        name = scope.fresh("p") if c.chance(15) else None
+        added: dict[str, str] = {}
+        text = self._node(scope, added)
+        for _ in range(c.below(3)):
+            if quantified and c.chance(50):
+                text += self._quantified(scope, added) + self._node(scope, added)
+            else:
+                text += self._relationship(scope, added, not quantified) + self._node(scope, added)
+        scope.types.update(added)
+        if name is not None:
+            scope.types[name] = "path"
+            return f"{name} = {text}"
+        return text
+
+    def _node(self, scope: Scope, added: dict[str, str]) -> str:
+        c = self._choices
+        known = [*scope.of("node"), *(name for name, kind in added.items() if kind == "node")]
+        if known and c.chance(30):
+            return f"({c.pick(known)})"
+        name = ""
+        if not c.chance(25):
+            name = scope.fresh("n")
+            added[name] = "node"
+        labels = f":{self._expressions.labels()}" if c.chance(20) else ""
+        held = ""
+        if c.chance(5):
+            held = f" {{x: {literal(c.pick(INTEGERS))}}}"
+        elif name and c.chance(8):
+            inside = scope.inner({name: "node"})
+            held = f" WHERE {self._expressions.predicate(inside, 1)}"
+        return f"({name}{labels}{held})"
+
+    def _relationship(self, scope: Scope, added: dict[str, str], may_repeat: bool) -> str:
+        c = self._choices
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        length = f"*{c.pick(_BOUNDS)}" if may_repeat and c.chance(30) else ""
+        name = ""
+        if c.chance(45):
+            name = scope.fresh("r")
+            added[name] = "relationships" if length else "relationship"
+        types = self._expressions.types()
+        if length:
+            types = types.replace("!", "")  # negation and length do not go together
+        held = f" {{x: {literal(c.pick(INTEGERS))}}}" if c.chance(4) else ""
+        return f"{left}[{name}{types}{length}{held}]{right}"
+
+    def _quantified(self, scope: Scope, added: dict[str, str]) -> str:
+        c = self._choices
+        first, hop, second = scope.fresh("g"), scope.fresh("h"), scope.fresh("k")
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        inside = Scope({first: "node", hop: "relationship", second: "node"}, scope.made)
+        where = f" WHERE {self._expressions.predicate(inside, 1)}" if c.chance(40) else ""
+        more = f"{self._expressions.arrow()}()" if c.chance(15) else ""
+        quantifier = c.pick(_QUANTIFIERS)
+        added[hop] = "relationships"
+        body = f"({first}){left}[{hop}{self._expressions.types()}]{right}({second}){more}{where}"
+        return f" ({body}){quantifier} "
+
+    def _shortest(self, scope: Scope) -> str:
+        c = self._choices
+        start, end = scope.fresh("n"), scope.fresh("n")
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        types = self._expressions.types().replace("!", "")
+        name = scope.fresh("p")
+        scope.types |= {start: "node", end: "node"}
+        if c.chance(50):
+            ends = f"({start}:{c.pick(LABELS)}){{}}({end}:{c.pick(LABELS)})"
+            selector = c.pick(("ALL SHORTEST", "SHORTEST 2 GROUPS", "SHORTEST 1 GROUPS"))
+            hop = f"{left}[{types}]{right}{c.pick(('+', '*', '{1,3}'))}"
+            scope.types[name] = "path"
+            return f"{name} = {selector} " + ends.format(hop)
+        hop = f"{left}[{types}*{c.pick(('', '..2', '0..', '..3'))}]{right}"
+        scope.types[name] = "path"
+        # Two different nodes: one and the same is an error, which depends on what is matched first.
+        return f"({start}:A {{id: {c.below(3)}}}), ({end}:B {{id: {3 + c.below(3)}}}), " + (
+            f"{name} = allShortestPaths(({start}){hop}({end}))"
+        )
+
+    # --- projections ---
+
+    def _value(self, scope: Scope, depth: int = 2) -> str:
+        c = self._choices
+        entities = scope.of("node", "relationship", "path", "relationships")
+        if entities and c.chance(35):
+            return c.pick(entities)
+        return self._expressions.of(c.pick((*VALUES, "map", "bag")), scope, depth)
+
+    def _return(self, scope: Scope) -> str:
+        c = self._choices
+        if c.chance(40):
+            return self._aggregation("RETURN", scope)
+        distinct = "DISTINCT " if c.chance(25) else ""
+        names = [f"c{number}" for number in range(1 + c.below(3))]
+        kinds = [c.pick((*VALUES, "entity", "entity")) for _ in names]
+        items = [f"{self._column(kind, scope)} AS {name}" for name, kind in zip(names, kinds, strict=True)]
+        text = f"RETURN {distinct}{', '.join(items)}"
+        if c.chance(30):
+            text += f" ORDER BY {self._order(names)}"
+        if c.chance(8):
+            text += f" SKIP {c.below(3)}"
+        if c.chance(20):
+            text += f" LIMIT {c.pick((3, 1, 2, 5, 10, 0))}"
+        return text
+
+    def _column(self, kind: str, scope: Scope) -> str:
+        if kind == "entity":
+            entities = scope.of("node", "relationship", "path", "relationships")
+            return self._choices.pick(entities) if entities else self._expressions.of("any", scope)
+        return self._expressions.of(kind, scope)
+
+    def _order(self, names: list[str]) -> str:
+        keys = [f"{name}{self._choices.pick(('', ' DESC'))}" for name in names if not self._choices.chance(30)]
+        return ", ".join(keys or names[:1])
+
+    def _aggregation(self, clause: str, scope: Scope) -> str:
+        """Columns c0.., after which nothing else is in scope."""
+        c = self._choices
+        items, types = [], {}
+        for number in range(c.below(3)):
+            kind = c.pick((*VALUES, "entity"))
+            expression = self._column(kind, scope)
+            items.append(f"{expression} AS c{number}")
+            types[f"c{number}"] = self._column_type(kind, expression, scope)
+        for number in range(1 + c.below(2)):
+            name = f"a{number}"
+            text, kind = self._aggregate(scope)
+            items.append(f"{text} AS {name}")
+            types[name] = kind
+        scope.types.clear()
+        scope.types.update(types)
+        return f"{clause} {', '.join(items)}"
+
+    def _column_type(self, kind: str, expression: str, scope: Scope) -> str:
+        return scope.types.get(expression, "any") if kind == "entity" else kind
+
+    def _aggregate(self, scope: Scope) -> tuple[str, str]:
+        c = self._choices
+        function = c.pick(_AGGREGATES)
+        if function == "count(*)":
+            return function, "integer"
+        name, _, distinct = function.partition(" ")
+        if name == "collect":
+            return f"collect({self._expressions.of(c.pick(('integer', 'string')), scope, 1)})", "unordered"
+        if name in ("count", "min", "max"):
+            kind = c.pick(VALUES)
+            argument = self._expressions.of(kind, scope, 1)
+            return f"{name}({distinct}{' ' if distinct else ''}{argument})", "integer" if name == "count" else kind
+        argument = self._expressions.of(c.pick(("integer", "number")), scope, 1)
+        return f"{name}({distinct}{' ' if distinct else ''}{argument})", "number"
+
+    def _with(self, scope: Scope) -> str:
+        c = self._choices
+        kept = [name for name in scope.types if c.chance(60)]
+        nodes = scope.of("node")
+        if nodes and c.chance(20):
+            node = c.pick(nodes)
+            scope.types.clear()
+            scope.types[node] = "node"
+            order = f" ORDER BY {node}.id{c.pick(('', ' DESC'))} LIMIT {1 + c.below(3)}"
+            return f"WITH {c.pick(('', 'DISTINCT '))}{node}{order}"
+        name, kind = scope.fresh("v"), c.pick(VALUES)
+        items = [*kept, f"{self._expressions.of(kind, scope)} AS {name}"]
+        types = {**{one: scope.types[one] for one in kept}, name: kind}
+        scope.types.clear()
+        scope.types.update(types)
+        where = f" WHERE {self._expressions.predicate(scope)}" if c.chance(25) else ""
+        return f"WITH {c.pick(('', 'DISTINCT '))}{', '.join(items)}{where}"
+
+    def _aggregating_with(self, scope: Scope) -> str:
+        text = self._aggregation("WITH", scope)
+        where = f" WHERE {self._expressions.predicate(scope, 1)}" if self._choices.chance(25) else ""
+        return text + where
+
+    def _subquery(self, scope: Scope) -> str:
+        c = self._choices
+        nodes = scope.of("node")
+        imported = [c.pick(nodes)] if nodes and c.chance(80) else []
+        inside = Scope(dict.fromkeys(imported, "node"), scope.made)
+        match = self._match(inside, optional=c.chance(20))
+        name, kind = scope.fresh("v"), c.pick(VALUES)
+        if c.chance(50):
+            aggregate, kind = self._aggregate(inside)
+            returned = f"RETURN {aggregate} AS {name}"
+        else:
+            returned = f"RETURN {self._expressions.of(kind, inside)} AS {name}"
+        scope.types[name] = kind
+        return f"CALL ({', '.join(imported)}) {{ {match} {returned} }}"
+
+    # --- writes ---
+
+    def _write(self, scope: Scope) -> str:
+        c = self._choices
+        nodes, relationships = scope.of("node"), scope.of("relationship")
+        match c.below(10):
+            case 0:
+                name, labels = scope.fresh("n"), c.pick(("", ":A", ":B:C"))
+                held = self._expressions.of("integer", scope, 1)
+                scope.types[name] = "node"
+                return f"CREATE ({name}{labels} {{x: {held}}})"
+            case 1 if nodes:
+                start, end, kind = c.pick(nodes), c.pick(nodes), c.pick(TYPES)
+                return f"CREATE ({start})-[:{kind} {{w: {literal(c.pick(INTEGERS))}}}]->({end})"
+            case 2 if nodes:
+                return f"SET {c.pick(nodes)}.y = {c.pick(('1', 'null', '[]'))}"
+            case 3 if nodes:
+                node = c.pick(nodes)
+                return f"SET {node}.x = {node}.x + {literal(c.pick(INTEGERS))}"
+            case 4 if nodes:
+                return f"SET {c.pick(nodes)} += {{s: {literal(c.pick(STRINGS))}, x: {c.pick(('null', '7'))}}}"
+            case 5 if nodes:
+                return f"{c.pick(('SET', 'REMOVE'))} {c.pick(nodes)}:{c.pick(LABELS)}"
+            case 6 if nodes or relationships:
+                entity = c.pick([*nodes, *relationships])
+                scope.types.clear()
+                return f"DETACH DELETE {entity}" if entity in nodes else f"DELETE {entity}"
+            case 7:
+                name = scope.fresh("n")
+                scope.types[name] = "node"
+                merged = f"MERGE ({name}:{c.pick(LABELS)} {{x: {literal(c.pick(INTEGERS))}}})"
+                return f"{merged} ON CREATE SET {name}.y = 1 ON MATCH SET {name}.y = 2" if c.chance(40) else merged
+            case 8 if nodes:
+                start, end = c.pick(nodes), c.pick(nodes)
+                arrow = c.pick(("-[:{}]->", "-[:{}]-")).format(c.pick(TYPES))
+                return f"MERGE ({start}){arrow}({end})"
+            case 9 if nodes:
+                item = scope.fresh("i")
+                node = c.pick(nodes)
+                items = self._expressions.of("list", scope, 1)
+                return f"FOREACH ({item} IN {items} | SET {node}.z = coalesce({node}.z, 0) + {item})"
+        return f"CREATE (:{c.pick(LABELS)} {{y: {self._expressions.of('integer', scope, 1)}}})"
