@@ -79,7 +79,7 @@ class _Stream:
     """The rows of one statement on their way to the client, or the error that takes their place."""
 
     result: Result | None
-    notifications: NotificationFilter
+    terms: Terms
     failure: Neo4jError | None = None
     waiting: list[Row] = field(default_factory=list)
 
@@ -102,7 +102,8 @@ class _Stream:
         assert self.result is not None
         self.waiting = []
         metadata = self.result.end()
-        metadata["statuses"] = self.notifications.wanted(metadata["statuses"])
+        metadata["statuses"] = self.terms.notifications.wanted(metadata["statuses"])
+        metadata["db"] = _name(self.terms)
         return metadata
 
 
@@ -175,10 +176,10 @@ class Conversation:
             columns = () if error.code == ACCESS_MODE else _columns(database, text, parameters)
             if not columns:
                 raise
-            stream = _Stream(None, terms.notifications, error)
+            stream = _Stream(None, terms, error)
         else:
             columns = result.keys()
-            stream = _Stream(result, terms.notifications)
+            stream = _Stream(result, terms)
             scope.graph = result.entities
         self._newest = number = self._newest + 1
         self._streams[number] = stream
