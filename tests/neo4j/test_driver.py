@@ -75,7 +75,7 @@ def read_only_sessions(driver: neo4j.Driver) -> Any:
 
 @program
 def databases_by_name(driver: neo4j.Driver) -> Any:
-    found = []
+    found: list[tuple[Any, ...]] = []
     for name in ("neo4j", "NEO4J", "nope", "system"):
         for query in ("RETURN 1 AS x", "CALL db.labels()", "SHOW DATABASES YIELD name"):
             with driver.session(database=name) as session:
