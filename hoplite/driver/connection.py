@@ -19,7 +19,7 @@ from typing import Any
 
 import neo4j
 from neo4j import READ_ACCESS
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from hoplite.database import Database, from_parameters
 from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
@@ -189,6 +189,9 @@ class _Queue:
             outcome = self._conversation.next_reply(message.replies)
         except (Neo4jError, DriverError) as error:
             outcome = error
+        except BaseException:  # somebody interrupts the program
+            self.kill()
+            raise
         if isinstance(outcome, list):
             parts = [[row] for row in outcome] if _ONE_ROW_AT_A_TIME else [outcome]
             self._outcomes.extend((message, part) for part in parts)
@@ -197,6 +200,10 @@ class _Queue:
             self._messages.popleft()
         self._outcomes.append((message, outcome))
         return not isinstance(outcome, BaseException)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ServiceUnavailable("Failed to read from a connection that was closed.")
 
     def _forget(self) -> list[_Message]:
         """Empty the queue; what was in it."""
@@ -239,6 +246,7 @@ class Connection(_Queue):
 
     def fetch_message(self) -> tuple[int, int]:
         """Tell of the next reply. Returns how many rows and how many ends there were."""
+        self._check_open()
         if not self._outcomes:
             if not self._messages:
                 return 0, 0
@@ -287,6 +295,7 @@ class AsyncConnection(_Queue):
 
     async def fetch_message(self) -> tuple[int, int]:
         """Tell of the next reply, after working on the queue where there is none yet."""
+        self._check_open()
         if not self._outcomes:
             if not self._messages:
                 return 0, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import neo4j
@@ -234,3 +235,29 @@ def test_the_pool_has_a_size() -> None:
             other.run("RETURN 1")
         result.consume()
         driver.execute_query("RETURN 1")
+
+
+def test_an_interrupted_program_can_go_on(driver: neo4j.Driver) -> None:
+    def interrupted() -> Iterator[dict[str, Any]]:
+        yield {"x": 1}
+        raise KeyboardInterrupt
+
+    driver.embedded.register_procedure("test.interrupted() :: (x :: INTEGER)", interrupted)  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt), driver.session() as session:
+        session.run("CREATE (:N) WITH 1 AS one CALL test.interrupted() YIELD x RETURN x").consume()
+    with pytest.raises(KeyboardInterrupt), driver.session() as session, session.begin_transaction() as transaction:
+        transaction.run("CREATE (:N)")
+        transaction.run("CALL test.interrupted()").consume()
+    driver.execute_query("CREATE (:N)")
+    assert driver.execute_query("MATCH (n) RETURN count(n)").records[0][0] == 1
+
+
+def test_an_error_of_a_users_procedure_is_an_error_of_the_database(driver: neo4j.Driver) -> None:
+    def broken() -> Iterator[dict[str, Any]]:
+        raise LookupError("not here")
+        yield
+
+    driver.embedded.register_procedure("test.broken() :: (x :: INTEGER)", broken)  # type: ignore[attr-defined]
+    with pytest.raises(Neo4jError, match="not here") as raised:
+        driver.execute_query("CALL test.broken()")
+    assert isinstance(raised.value, neo4j.exceptions.DatabaseError | ClientError)
