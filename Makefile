@@ -8,6 +8,7 @@
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=40 queries of each demo graph
+#   make fuzz     damaged queries, COUNT=100000
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
@@ -68,6 +69,9 @@ bench: $(STAMP)
 
 neo4j-test: $(STAMP)
 	$(RUN) -m tests.neo4j.everything $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
+
+fuzz: $(STAMP)
+	$(RUN) -m tests.fuzz.run --count $(or $(COUNT),20000) $(ARGS)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite

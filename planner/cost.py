@@ -64,7 +64,8 @@ class Estimates:
     def trails(self, degree: float, lower: int, upper: int | None) -> float:
         """How many trails of these lengths start at a node of this degree, roughly."""
         longest = min(upper if upper is not None else lower + 8, lower + 8)
-        return sum(min(degree, 1e3) ** length for length in range(lower, longest + 1)) if longest >= lower else 0.0
+        steps = (min(length, 40) for length in range(lower, longest + 1))  # beyond, it is too many either way
+        return sum(min(degree, 1e3) ** length for length in steps)
 
     def rows(self, plan: lp.Plan) -> float:
         """How many rows a plan has, very roughly: enough to tell one row from many."""

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.rewrite import contains, transform
+from hoplite.planner.rewrite import parts_of, transform
 
 Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
 ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
@@ -41,6 +42,12 @@ class ProjectionBuilder:
             case _:
                 return False
 
+    def aggregates(self, node: Any) -> bool:
+        """Whether an expression aggregates; what a subquery inside it aggregates is the subquery's own business."""
+        if isinstance(node, ast.SubqueryExpression):
+            return False
+        return self.is_aggregate(node) or any(self.aggregates(part) for part in parts_of(node))
+
     def build(
         self,
         projection: ast.Projection,
@@ -55,7 +62,7 @@ class ProjectionBuilder:
             items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in named] + items
         names = tuple(name for name, _ in items)
         order = [(item.expression, item.descending) for item in projection.order]
-        if any(contains(expression, self.is_aggregate) for _, expression in items):
+        if any(self.aggregates(expression) for _, expression in items):
             plan, calls = self._aggregate(items, [expression for expression, _ in order], plan, scope)
             visible = frozenset(names) | {name for name, _ in calls}
             order = [(self._replaced_aggregates(self._projected(e, items), calls), d) for e, d in order]
@@ -120,8 +127,8 @@ class ProjectionBuilder:
         scope: frozenset[str],
     ) -> tuple[lp.Plan, Calls]:
         """Group by the items without aggregates, then compute those with; returns also the aggregating calls."""
-        keys = [(n, e) for n, e in items if not contains(e, self.is_aggregate)]
-        aggregating = [(n, e) for n, e in items if contains(e, self.is_aggregate)]
+        keys = [(n, e) for n, e in items if not self.aggregates(e)]
+        aggregating = [(n, e) for n, e in items if self.aggregates(e)]
         calls: Calls = [(n, e) for n, e in aggregating if self.is_aggregate(e)]
         composed = [(n, e) for n, e in aggregating if not self.is_aggregate(e)]
         computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys)) for n, e in composed]
@@ -141,6 +148,8 @@ class ProjectionBuilder:
         """The expression with its aggregating calls replaced by columns; new calls join the list."""
 
         def column(node: object) -> ast.Expression | None:
+            if isinstance(node, ast.SubqueryExpression):
+                return node
             if not self.is_aggregate(node):
                 return None
             assert isinstance(node, ast.FunctionCall | ast.CountStar)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -38,12 +38,15 @@ def _children(kind: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.type not in plain)
 
 
+def parts_of(node: Any) -> Iterator[Any]:
+    """The expressions directly inside an expression."""
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node) and not isinstance(node, ast.Span | type):
+        for name in _children(type(node)):
+            yield getattr(node, name)
+
+
 def contains(node: Any, test: Callable[[Any], bool]) -> bool:
     """Whether the test holds for some part of the expression."""
-    if test(node):
-        return True
-    if isinstance(node, tuple):
-        return any(contains(item, test) for item in node)
-    if not is_dataclass(node) or isinstance(node, ast.Span | type):
-        return False
-    return any(contains(getattr(node, name), test) for name in _children(type(node)))
+    return test(node) or any(contains(part, test) for part in parts_of(node))

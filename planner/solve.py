@@ -63,6 +63,7 @@ class Solver:
                 if name not in self.bound:
                     self.plan = lp.Projection(self.plan, ((name, ast.Literal(None)),))
             return lp.Filter(self.plan, ast.Literal(False))
+        self._drop_nulls()
         self._apply_predicates()
         while True:
             connection = self._cheapest_connection()
@@ -82,6 +83,13 @@ class Solver:
         for predicate in self.waiting:  # names nothing that the pattern binds is left: the check saw to that
             self._filter(predicate)
         return self.plan
+
+    def _drop_nulls(self) -> None:
+        """A node that is bound already and null matches nothing; where a connection starts from it, that sees to it."""
+        connected = {end for c in self.graph.connections for end in (c.start, c.end)}
+        for node in self.graph.nodes:
+            if node in self.bound and node not in connected:
+                self.plan = lp.Filter(self.plan, ast.IsNull(ast.Variable(node), negated=True))
 
     # --- predicates --------------------------------------------------------------------------------------------
 

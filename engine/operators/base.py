@@ -76,27 +76,23 @@ def node_positions(batch: Batch, name: str) -> Int64s:
     column = batch[name]
     if isinstance(column, Nodes):
         return column.ids
-    return _positions(column, NodeRef, "Node")
+    ids = _positions(column, NodeRef)
+    for value in column.objects()[ids < 0]:
+        if value is not None:
+            raise type_error(f"Expected to find a node at ref slot 0 but found {describe(value)} instead")
+    return ids
 
 
 def relationship_positions(batch: Batch, name: str) -> Int64s:
-    """The relationships of a column, -1 for null."""
+    """The relationships of a column, -1 for null and for what is none: such a value matches nothing."""
     column = batch[name]
-    if isinstance(column, Relationships):
-        return column.ids
-    return _positions(column, RelationshipRef, "Relationship")
+    return column.ids if isinstance(column, Relationships) else _positions(column, RelationshipRef)
 
 
-def _positions(column: Column, kind: type[NodeRef] | type[RelationshipRef], name: str) -> Int64s:
-    """Entities that came out of an expression and so have no column of their own."""
+def _positions(column: Column, kind: type[NodeRef] | type[RelationshipRef]) -> Int64s:
+    """Entities that came out of an expression and so have no column of their own; -1 for anything else."""
     values = column.objects()
-    ids = np.full(len(values), -1, np.int64)
-    for row, value in enumerate(values):
-        if isinstance(value, kind):
-            ids[row] = value.id
-        elif value is not None:
-            raise RowError(row, type_error(f"Expected {describe(value)} to be a {name}"))
-    return ids
+    return np.fromiter((value.id if isinstance(value, kind) else -1 for value in values), np.int64, len(values))
 
 
 def argument_rows(batch: Batch) -> Int64s | None:
