@@ -110,6 +110,13 @@ def test_a_path_goes_to_the_database(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert opened == [tmp_path / "kg.hop", Path("here.hop"), Path("with space.hop")]
 
 
+def test_a_folder_keeps_what_was_written(tmp_path: Path) -> None:
+    for expected in (0, 1):
+        with GraphDatabase.driver(f"hoplite://{tmp_path}/kg.hop") as driver:
+            assert _count(driver) == expected
+            driver.execute_query("CREATE (:A)")
+
+
 # --- execute_query ---
 
 
