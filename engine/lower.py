@@ -188,6 +188,8 @@ class Lowering:
                 return apply.HashJoin(
                     lower(left), lower(right), self.term(plan.left_key), self.term(plan.right_key), plan.added
                 )
+            case lp.CartesianProduct(left=left, right=right, added=added):
+                return apply.Product(lower(left), lower(right), added)
             case lp.ProcedureCall(source=source):
                 return calls.CallProcedure(
                     lower(source),

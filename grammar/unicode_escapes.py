@@ -28,12 +28,21 @@ def replace_escapes(text: str) -> tuple[str, list[int] | None]:
             raise _not_hexadecimal(text, match.start())
         if match.group(1):
             _copy(text, position, match.start(), characters, offsets)
-            characters.append(chr(int(match.group(1), 16)))
-            offsets.append(match.start())
+            unit = int(match.group(1), 16)
+            if 0xDC00 <= unit <= 0xDFFF and position == match.start() and characters and _is_high(characters[-1]):
+                pair = 0x10000 + ((ord(characters.pop()) - 0xD800) << 10) + (unit - 0xDC00)
+                characters.append(chr(pair))  # two escapes for one character, as UTF-16 writes it
+            else:
+                characters.append(chr(unit))
+                offsets.append(match.start())
             position = match.end()
     _copy(text, position, len(text), characters, offsets)
     offsets.append(len(text))
     return "".join(characters), offsets
+
+
+def _is_high(character: str) -> bool:
+    return "\ud800" <= character <= "\udbff"
 
 
 def _copy(text: str, start: int, end: int, characters: list[str], offsets: list[int]) -> None:

@@ -90,6 +90,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             if child is left:
                 return (needed - frozenset(added)) | free_variables(left_key)
             return (needed & frozenset(added)) | free_variables(right_key)
+        case lp.CartesianProduct(left=left, added=added):
+            return needed - frozenset(added) if child is left else needed & frozenset(added)
         case _:
             # Writes, procedures, repetitions, shortest paths: they may use any column.
             return needed | every_name(plan)

@@ -103,6 +103,8 @@ def describe(plan: lp.Plan) -> Line:
             return Line("TransactionApply", f"IN TRANSACTIONS OF {_term(rows)} ROWS ON ERROR {plan.on_error}")
         case lp.ValueHashJoin(left_key=left_key, right_key=right_key):
             return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
+        case lp.CartesianProduct():
+            return Line("CartesianProduct", "")
         case lp.ProcedureCall(procedure=procedure, arguments=arguments):
             return Line("ProcedureCall", f"{procedure}({', '.join(map(_term, arguments))})")
         case lp.ShowRows(kind=kind):

@@ -410,6 +410,15 @@ class ValueHashJoin:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CartesianProduct:
+    """Every pair of a row of the left and a row of the right, which does not depend on the left and is run once."""
+
+    left: Plan
+    right: Plan
+    added: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ProcedureCall:
     """Call a procedure for each row; `outputs` are (name, column) pairs."""
 
@@ -609,6 +618,7 @@ Plan: TypeAlias = (
     | Apply
     | TransactionApply
     | ValueHashJoin
+    | CartesianProduct
     | ProcedureCall
     | LoadCSV
     | ShowRows

@@ -77,7 +77,8 @@ class ProjectionBuilder:
                 visible = frozenset(names)
         plan = self._ordered(plan, order, projection, visible)
         if predicate is not None:
-            where = self._projected(predicate, items) if projection.distinct else predicate
+            grouped = projection.distinct or any(self.aggregates(expression) for _, expression in items)
+            where = self._projected(predicate, items) if grouped else predicate
             plan = lp.Filter(plan, self.plan_expression(where, visible))
         return lp.Select(plan, names), names
 

@@ -167,6 +167,9 @@ class Solver:
                 if right_needs <= names and not isinstance(right, ast.Variable):
                     self._join_by(part, left, right)
                     return True
+        if part.connections:  # found once, not again for every batch of rows
+            self._join_by(part, None, None)
+            return True
         return False
 
     def _component(self, node: str) -> PatternGraph:
@@ -187,19 +190,24 @@ class Solver:
         part.predicates = [p for p in self.waiting if self._needs(p) and self._needs(p) <= names]
         return part
 
-    def _join_by(self, part: PatternGraph, left: ast.Expression, right: ast.Expression) -> None:
+    def _join_by(self, part: PatternGraph, left: ast.Expression | None, right: ast.Expression | None) -> None:
+        """Join with a part of the pattern: by two equal expressions, or every pair of rows where there are none."""
         inner = Solver(part, self.estimates, self.plan_expression, set(), lp.Argument())
         plan = inner.solve()
         names = part.variables()
         bound = frozenset(self.bound)
-        self.plan = lp.ValueHashJoin(
-            self.plan,
-            plan,
-            self.plan_expression(left, bound),
-            self.plan_expression(right, names),
-            tuple(sorted(names)),
-        )
-        self.rows = max(self.rows, inner.rows)
+        if left is None or right is None:
+            self.plan = lp.CartesianProduct(self.plan, plan, tuple(sorted(names)))
+            self.rows *= max(1.0, inner.rows)
+        else:
+            self.plan = lp.ValueHashJoin(
+                self.plan,
+                plan,
+                self.plan_expression(left, bound),
+                self.plan_expression(right, names),
+                tuple(sorted(names)),
+            )
+            self.rows = max(self.rows, inner.rows)
         self.bound |= names
         self.waiting = [p for p in self.waiting if p not in part.predicates]
         self.todo = [c for c in self.todo if c not in part.connections]

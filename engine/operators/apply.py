@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.batch import UNIT, Batch, concatenate_batches
 from hoplite.engine.context import Execution
-from hoplite.engine.operators.base import Evaluator, Operator, argument_rows, evaluate, null_column
+from hoplite.engine.operators.base import Evaluator, Operator, argument_rows, evaluate, null_column, pairs
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Integers
 from hoplite.values.order import group_key
@@ -129,6 +129,36 @@ class HashJoin:
             if value is not None:
                 table.setdefault(_join_key(value), []).append(row)
         return table, batch
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """Every pair of rows; what the right side finds is kept while it is read for the first batch of the left."""
+
+    left: Operator
+    right: Operator
+    added: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The pairs in bounded batches."""
+        held: list[Batch] | None = None
+        for batch in self.left.run(context, argument):
+            found: Iterable[Batch]
+            if held is None:
+                held = []
+                found = self._read(context, held)
+            else:
+                found = held
+            for right in found:
+                for rows, items in pairs(batch.row_count, right.row_count):
+                    context.check()
+                    beside = {name: right[name].take(items) for name in self.added}
+                    yield batch.take(rows).with_columns(beside)
+
+    def _read(self, context: Execution, held: list[Batch]) -> Iterator[Batch]:
+        for batch in self.right.run(context, UNIT):
+            held.append(batch)
+            yield batch
 
 
 def _join_key(value: object) -> object:

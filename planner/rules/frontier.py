@@ -121,6 +121,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.ProjectPath()
             | lp.Apply()
             | lp.ValueHashJoin()
+            | lp.CartesianProduct()
             | lp.ProduceResults()
         ):
             return above.counts_rows

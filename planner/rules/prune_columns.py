@@ -33,7 +33,7 @@ def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
             plan = replace(plan, names=tuple(name for name in names if name in needed))
         case lp.Apply(added=added, kind="all" | "optional"):
             plan = replace(plan, added=tuple(name for name in added if name in needed))
-        case lp.ValueHashJoin(added=added):
+        case lp.ValueHashJoin(added=added) | lp.CartesianProduct(added=added):
             plan = replace(plan, added=tuple(name for name in added if name in needed))
         case _:
             pass
