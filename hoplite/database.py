@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,17 +26,17 @@ from hoplite.engine.procedures.registry import (
 from hoplite.engine.profile import profiled, watched
 from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
-from hoplite.errors import CypherError, access_mode, nested_too_deeply, parameter_missing, to_driver_error, unsupported
+from hoplite.errors import access_mode, driver_errors, parameter_missing, unsupported
 from hoplite.planner.explain import explain
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
+from hoplite.transfers import Transfers
 from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.storage.disk.graph import Durability
-    from hoplite.storage.importers.neo4j_server import Neo4jImport
     from hoplite.storage.importers.source_ids import SourceIds
 
 
@@ -61,18 +60,7 @@ class Limits:
         )
 
 
-@contextmanager
-def _driver_errors() -> Iterator[None]:
-    """Errors of the engine leave as the driver's."""
-    try:
-        yield
-    except CypherError as error:
-        raise to_driver_error(error) from None
-    except RecursionError:
-        raise to_driver_error(nested_too_deeply()) from None
-
-
-class Database:
+class Database(Transfers):
     """A graph and the engine over it. May be used from several threads."""
 
     def __init__(
@@ -134,14 +122,14 @@ class Database:
 
     def explain(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """The plan of a query as a table, without running it."""
-        with _driver_errors():
+        with driver_errors():
             given = from_parameters({**(parameters or {}), **params})
             prepared = self._prepare(query, self._graph.snapshot(), given, check_parameters=False)
             return "" if prepared.plan is None else explain(prepared.plan)
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a reading query, and return its plan with the rows and the time of each operator."""
-        with _driver_errors():
+        with driver_errors():
             given = from_parameters({**(parameters or {}), **params})
             graph = self._graph.snapshot()
             prepared = self._prepare(query, graph, given)
@@ -188,75 +176,8 @@ class Database:
         Seeds are ids as `id(n)` gives them, or nodes of a result. With `paths`, the shortest paths to them as
         `neo4j.graph.Path` objects instead.
         """
-        with _driver_errors():
+        with driver_errors():
             return khop(self._graph.snapshot(), seeds, k, direction, types, exact, paths, self._backend)
-
-    # --- filling it --------------------------------------------------------------------------------------------
-
-    def load(
-        self,
-        nodes: Mapping[str | tuple[str, ...], Any] | None = None,
-        relationships: Mapping[tuple[str, str, str], Any] | None = None,
-        key: str = "id",
-    ) -> dict[str, int]:
-        """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded."""
-        from hoplite.storage.importers.tables import load_tables
-
-        self._refuse_if_read_only()
-        with _driver_errors():
-            return load_tables(self._graph, nodes or {}, relationships or {}, key=key)
-
-    def import_jsonl(
-        self, path: str | os.PathLike[str], progress: Callable[[int, int | None], None] | None = None
-    ) -> dict[str, int]:
-        """Import JSON lines (nodes first), as APOC exports them; gzip is read as it is."""
-        from hoplite.storage.importers.jsonl import import_jsonl
-
-        self._refuse_if_read_only()
-        with _driver_errors():
-            return import_jsonl(self._graph, os.fspath(path), progress=progress)
-
-    def import_triples(
-        self, path: str | os.PathLike[str], progress: Callable[[int, int | None], None] | None = None
-    ) -> dict[str, int]:
-        """Import triples: subject, predicate and object, separated by tabs."""
-        from hoplite.storage.importers.triples import import_triples
-
-        self._refuse_if_read_only()
-        with _driver_errors():
-            return import_triples(self._graph, os.fspath(path), progress=progress)
-
-    def import_neo4j(
-        self,
-        server: Any,
-        *,
-        auth: Any = None,
-        database: str | None = None,
-        labels: Sequence[str] | None = None,
-        types: Sequence[str] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-        **settings: Any,
-    ) -> Neo4jImport:
-        """Import the graph of a live Neo4j, given as a URI or an open driver; nothing remains of one that fails.
-
-        `db.source_ids` then tells which node or relationship of the server each imported one was.
-        """
-        from hoplite.storage.importers.neo4j_server import import_neo4j
-
-        self._refuse_if_read_only()
-        with _driver_errors():
-            done = import_neo4j(
-                self._graph,
-                server,
-                auth=auth,
-                database=database,
-                labels=labels,
-                types=types,
-                progress=progress,
-                **settings,
-            )
-        self.source_ids = done.source_ids
-        return done
 
     # --- extending it ------------------------------------------------------------------------------------------
 
@@ -267,7 +188,7 @@ class Database:
         mode: str = "READ",
     ) -> None:
         """Add a procedure: rows over its inputs and outputs, or a function of the inputs that yields dicts."""
-        with _driver_errors():
+        with driver_errors():
             if callable(rows_or_function):
                 procedure = user_procedure(signature, rows_or_function, mode, to_user=to_driver, from_user=from_driver)
             else:
@@ -278,7 +199,7 @@ class Database:
 
     def register_function(self, signature: str, function: Callable[..., Any]) -> None:
         """Add a scalar function; it takes and returns the driver's values."""
-        with _driver_errors():
+        with driver_errors():
             made = user_function(signature, function, to_user=to_driver, from_user=from_driver)
         self._functions[made.signature.name.lower()] = made
         self._preparer.forget()
@@ -288,7 +209,7 @@ class Database:
     def checkpoint(self) -> None:
         """Fold what was written into a new snapshot and begin a new log. Done by itself when the log has grown."""
         self._refuse_if_read_only()
-        with _driver_errors():
+        with driver_errors():
             self._graph.checkpoint()
 
     def stats(self) -> dict[str, Any]:
@@ -317,7 +238,7 @@ class Database:
 
     def _refuse_if_read_only(self) -> None:
         if self._limits.read_only:
-            with _driver_errors():
+            with driver_errors():
                 raise access_mode()
 
     def _execution(
@@ -363,7 +284,7 @@ class Database:
         """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
         if self._closed:
             raise RuntimeError("The database is closed.")
-        with _driver_errors():
+        with driver_errors():
             if parameters is None:
                 parameters = from_parameters(given)
             snapshot = self._graph.snapshot()
@@ -423,7 +344,7 @@ def _open_graph(
         return Graph(partitions or 1)
     from hoplite.storage.disk.graph import DiskGraph
 
-    with _driver_errors():
+    with driver_errors():
         return DiskGraph(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
 
@@ -475,13 +396,13 @@ class Transaction:
         """Run a statement; it sees what the statements before it wrote."""
         self._check_usable()
         given = {**(parameters or {}), **params}
-        with _driver_errors():
+        with driver_errors():
             converted = from_parameters(given)
         return self._run(query, given, converted, self._limits)
 
     def _run(self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits) -> Result:
         self._settle()
-        with _driver_errors():
+        with driver_errors():
             try:
                 return self._run_prepared(query, given, parameters, limits)
             except BaseException:
@@ -524,7 +445,7 @@ class Transaction:
         """Make the changes permanent."""
         self._check_usable()
         self._settle()
-        with _driver_errors():
+        with driver_errors():
             self._graph.commit()
 
     def rollback(self) -> None:

@@ -22,6 +22,8 @@ column, the offset, the source line and a caret, as Neo4j does. Run-time errors 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -259,3 +261,14 @@ def to_driver_error(error: CypherError) -> Neo4jError:
         diagnostic_record=record,
     )
     return driver_error
+
+
+@contextmanager
+def driver_errors() -> Iterator[None]:
+    """Errors of the engine leave the block as the driver's."""
+    try:
+        yield
+    except CypherError as error:
+        raise to_driver_error(error) from None
+    except RecursionError:
+        raise to_driver_error(nested_too_deeply()) from None

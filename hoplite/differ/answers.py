@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Row = tuple[Canonical, ...]
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
+_GONE = ("ServiceUnavailable", "SessionExpired", "IncompleteCommit")
 _TOO_MANY = "Neo.ClientError.Statement.ResultLimitExceeded"
 _WHOLE_GRAPH = (
     "MATCH (n) RETURN n, labels(n), properties(n)",
@@ -33,8 +34,8 @@ class Failure:
 
     @property
     def is_limit(self) -> bool:
-        """Whether it is only one of time or rows."""
-        return self.code.endswith(_TIMED_OUT) or self.code == _TOO_MANY
+        """Whether it is only one of time or rows, or a connection that broke."""
+        return self.code.endswith(_TIMED_OUT) or self.code == _TOO_MANY or self.code in _GONE
 
 
 @dataclass(frozen=True, slots=True)

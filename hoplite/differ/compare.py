@@ -5,7 +5,7 @@
     nondeterministic   rows differ, but the query leaves open which are right, and both are as far as can be told
     different          anything else
     one error          only one side has an answer
-    skipped            Neo4j ran into the limits of time or rows, so there is nothing to compare with
+    skipped            Neo4j ran into the limits of time or rows, or went away: there is nothing to compare with
 
 Floats may differ in their last digits. The order inside lists counts only where the query fixes it.
 """
@@ -165,6 +165,9 @@ def _judge_open(
         return Verdict.NONDETERMINISTIC, "; ".join(shape.open), only_ours, only_theirs
     if shape.unlimited is not None and same_count and _same_sequence(ours.rows, theirs.rows, shape, tolerance):
         all_ours, all_theirs = without_limit()
+        if any(whole.failure is not None and whole.failure.is_limit for whole in (all_ours, all_theirs)):
+            reason = "LIMIT or SKIP of more rows than are compared"
+            return Verdict.NONDETERMINISTIC, reason, only_ours, only_theirs
         if all_ours.failure is None and all_theirs.failure is None:
             prepare = _loosened if shape.free_lists else tuple
             whole = prepare(all_ours.rows), prepare(all_theirs.rows)

@@ -4,11 +4,12 @@
 {"$duration": "P1M2D"}, {"$duration": {"months": 1, "days": 2, "seconds": 0, "nanos": 0}}
 {"$point": [12.5, 55.6], "crs": "wgs-84"}
 {"crs": "wgs-84", "latitude": 55.6, "longitude": 12.5, "height": null}, as APOC writes points
-{"$float": "NaN"}
+{"$float": "NaN"}, {"$bytes": "AP8="} in base 64
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "$localdatetime": parse_local_date_time,
     "$duration": lambda value: _duration(value),
     "$float": float,
+    "$bytes": lambda text: b64decode(text, validate=True),
 }
 _AXES = ("x", "y", "z")
 

@@ -11,110 +11,74 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from hoplite.errors import CypherError
-from hoplite.storage.bulk import Cells
 from hoplite.storage.graph import Graph
+from hoplite.storage.importers.bad_rows import BadRows
+from hoplite.storage.importers.growing_load import GrowingLoad
 from hoplite.storage.importers.json_values import stored_value
 from hoplite.storage.importers.lines import Progress, numbered_lines
-from hoplite.storage.importers.problem import bad_line
-from hoplite.values.columns import Int64s, from_objects
 
 
-def import_jsonl(graph: Graph, path: str | os.PathLike[str], progress: Progress | None = None) -> dict[str, int]:
+def import_jsonl(
+    graph: Graph,
+    path: str | os.PathLike[str],
+    progress: Progress | None = None,
+    *,
+    bad_rows: BadRows | None = None,
+) -> dict[str, Any]:
     """Add the nodes and relationships of a file (plain or gzip); how many there were of each."""
-    content = _Content(os.fspath(path))
-    for number, text in numbered_lines(content.path, progress):
-        content.read(number, text)
+    path = os.fspath(path)
+    bad_rows = bad_rows or BadRows()
     with graph.bulk() as load:
-        nodes = load.add_mixed_nodes(content.label_sets)
-        load.add_mixed_relationships(content.types, nodes[_rows(content.starts)], nodes[_rows(content.ends)])
-        content.node_values.hand_to(load.add_node_cells)
-        content.relationship_values.hand_to(load.add_relationship_cells)
+        reading = _Reading(GrowingLoad(load))
+        for number, text in numbered_lines(path, progress):
+            try:
+                reading.read(text)
+            except json.JSONDecodeError as error:
+                bad_rows.take(path, number, f"not JSON: {error.msg} (column {error.colno})", error)
+            except CypherError as error:
+                bad_rows.take(path, number, error.message, error)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+                bad_rows.take(path, number, reason, error)
+        reading.load.finish()
         load.commit()
-    return {"nodes": len(content.label_sets), "relationships": len(content.types)}
+    return bad_rows.summary(reading.load.node_count, reading.load.relationship_count)
 
 
-def _rows(rows: list[int]) -> Int64s:
-    return np.array(rows, np.int64)
+class _Reading:
+    """Takes in lines; knows which row of the load each id is."""
 
-
-class _Values:
-    """Property values by key: the rows that have one, and the values."""
-
-    def __init__(self) -> None:
-        self._by_key: dict[str, tuple[list[int], list[Any]]] = {}
-
-    def add(self, row: int, properties: dict[str, Any]) -> None:
-        for key, value in properties.items():
-            stored = stored_value(value)
-            if stored is None:
-                continue
-            held = self._by_key.get(key)
-            if held is None:
-                held = self._by_key[key] = ([], [])
-            held[0].append(row)
-            held[1].append(stored)
-
-    def hand_to(self, take: Callable[[str, Cells], None]) -> None:
-        for key, (rows, values) in self._by_key.items():
-            take(key, Cells(_rows(rows), from_objects(values)))
-
-
-class _Content:
-    """What was read so far; rows count nodes, or relationships, in the order of the file."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.label_sets: list[tuple[str, ...]] = []
-        self.node_values = _Values()
-        self.types: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.relationship_values = _Values()
+    def __init__(self, load: GrowingLoad) -> None:
+        self.load = load
         self._row_of_id: dict[str, int] = {}
 
-    def read(self, number: int, text: str) -> None:
-        """Take in one line."""
-        try:
-            line = json.loads(text)
-            if not isinstance(line, dict):
-                raise ValueError("not a JSON object")
-            match line.get("type"):
-                case "node":
-                    self._read_node(line)
-                case "relationship":
-                    self._read_relationship(line)
-                case other:
-                    raise ValueError(f"type is neither node nor relationship but {other!r}")
-        except json.JSONDecodeError as error:
-            raise bad_line(self.path, number, f"not JSON: {error.msg} (column {error.colno})") from error
-        except CypherError as error:
-            raise bad_line(self.path, number, error.message) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            raise bad_line(self.path, number, reason) from error
+    def read(self, text: str) -> None:
+        """Take in one line; one that raises has added nothing."""
+        line = json.loads(text)
+        if not isinstance(line, dict):
+            raise ValueError("not a JSON object")
+        match line.get("type"):
+            case "node":
+                self._read_node(line)
+            case "relationship":
+                self._read_relationship(line)
+            case other:
+                raise ValueError(f"type is neither node nor relationship but {other!r}")
 
     def _read_node(self, line: dict[str, Any]) -> None:
-        row = len(self.label_sets)
         name = str(line["id"])
-        if self._row_of_id.setdefault(name, row) != row:
+        if name in self._row_of_id:
             raise ValueError(f"a second node with id {name}")
-        self.label_sets.append(_names(line.get("labels") or []))
-        self.node_values.add(row, line.get("properties") or {})
+        self._row_of_id[name] = self.load.add_node(_names(line.get("labels") or []), _properties(line))
 
     def _read_relationship(self, line: dict[str, Any]) -> None:
         type = line["label"]
         if not isinstance(type, str):
             raise ValueError(f"label is not a string but {type!r}")
-        self.starts.append(self._node(line["start"]))
-        self.ends.append(self._node(line["end"]))
-        self.relationship_values.add(len(self.types), line.get("properties") or {})
-        self.types.append(type)
+        self.load.add_relationship(type, self._node(line["start"]), self._node(line["end"]), _properties(line))
 
     def _node(self, reference: Any) -> int:
         name = str(reference["id"] if isinstance(reference, dict) else reference)
@@ -122,6 +86,10 @@ class _Content:
         if row is None:
             raise ValueError(f"no node with id {name} on the lines before")
         return row
+
+
+def _properties(line: dict[str, Any]) -> dict[str, Any]:
+    return {key: stored_value(value) for key, value in (line.get("properties") or {}).items()}
 
 
 def _names(labels: Any) -> tuple[str, ...]:

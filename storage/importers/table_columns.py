@@ -25,7 +25,7 @@ def table_columns(table: Any) -> tuple[int, dict[str, Column]]:
     elif hasattr(table, "to_arrow"):  # Polars
         return table_columns(table.to_arrow())
     elif hasattr(table, "column_names"):  # Arrow
-        columns = {str(name): _arrow_column(table.column(name)) for name in table.column_names}
+        columns = {str(name): arrow_column(table.column(name)) for name in table.column_names}
         return int(table.num_rows), columns
     elif hasattr(table, "columns") and hasattr(table, "dtypes"):  # pandas
         columns = {str(name): _pandas_column(table[name]) for name in table.columns}
@@ -47,9 +47,9 @@ def _column(values: Any) -> Column:
     if isinstance(values, np.ndarray):
         return _numpy_column(values, None)
     if hasattr(values, "to_arrow"):
-        return _arrow_column(values.to_arrow())
+        return arrow_column(values.to_arrow())
     if hasattr(values, "to_pylist"):
-        return _arrow_column(values)
+        return arrow_column(values)
     if hasattr(values, "dtype") and hasattr(values, "isna"):
         return _pandas_column(values)
     if isinstance(values, str) or not isinstance(values, Iterable):
@@ -126,7 +126,8 @@ def _pandas_column(series: Any) -> Column:
     return _object_column(objects.tolist())
 
 
-def _arrow_column(array: Any) -> Column:
+def arrow_column(array: Any) -> Column:
+    """One column of an Arrow table."""
     if hasattr(array, "combine_chunks"):
         array = array.combine_chunks()
         if hasattr(array, "num_chunks"):
@@ -151,6 +152,9 @@ def _arrow_column(array: Any) -> Column:
     if kind == "bool":
         filled = array.fill_null(False) if nulls is not None else array
         return _numpy_column(filled.to_numpy(zero_copy_only=False), nulls)
+    if kind == "date32[day]":  # by number: Python's dates end with the year 9999
+        days = array.cast("int32").to_pylist()
+        return from_objects([None if day is None else Date(day) for day in days])
     if kind in ("string", "large_string", "string_view"):
         return Strings(object_array(array.to_pylist(), len(array)))
     return _object_column(array.to_pylist())

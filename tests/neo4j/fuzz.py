@@ -136,10 +136,10 @@ class _There:
             self._driver.session() as session,
             session.begin_transaction(timeout=limits.timeout) as transaction,
         ):
-            transaction.run(_LOAD[0], nodes=self._nodes).consume()
-            transaction.run(_LOAD[1], relationships=self._relationships).consume()
             began = time.perf_counter()
             try:
+                transaction.run(_LOAD[0], nodes=self._nodes).consume()
+                transaction.run(_LOAD[1], relationships=self._relationships).consume()
                 return read_answer(transaction.run(query), lambda text: transaction.run(text), _name, limits, began)
             except (Neo4jError, DriverError) as error:
                 return failed_answer(error, began)

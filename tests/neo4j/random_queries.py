@@ -12,6 +12,7 @@ from tests.neo4j.random_graphs import INTEGERS, LABELS, STRINGS, TYPES, literal
 
 _BOUNDS = ("", "1..2", "2", "0..1", "..2", "0..", "2..3", "0..2", "1..", "3", "0")
 _QUANTIFIERS = ("+", "{1,2}", "*", "{2}", "{0,1}", "{,2}", "{2,3}", "{1,}")
+_ORDERED = tuple(kind for kind in VALUES if kind != "any")  # nodes come in the order of their ids, which differ
 _AGGREGATES = ("count(*)", "count", "sum", "min", "max", "avg", "collect", "count DISTINCT", "sum DISTINCT", "stDev")
 
 
@@ -35,6 +36,8 @@ def random_query(choices: Choices) -> RandomQuery:
         return RandomQuery((*left, choices.pick(("UNION ALL", "UNION")), *right))
     if choices.chance(18):
         return RandomQuery(tuple(maker.writing()))
+    if choices.chance(25):
+        return RandomQuery(tuple(maker.reaching()))
     return RandomQuery(tuple(maker.reading()))
 
 
@@ -50,6 +53,49 @@ class _Maker:
         scope = Scope()
         clauses = self._middle(scope, 1 + self._choices.below(3))
         return [*clauses, self._return(scope)]
+
+    def reaching(self) -> list[str]:
+        """Which nodes a variable length leads to, where how often it does is not seen: a search may answer it."""
+        c = self._choices
+        scope = Scope()
+        clauses = [self._match(scope)] if c.chance(40) else []
+        known = scope.of("node")
+        start = f"({c.pick(known)})" if known and c.chance(70) else f"(s{c.pick(('', ':A', ' {id: 0}', ' {id: 1}'))})"
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        bounds = c.pick((*_BOUNDS, "2..", "3..", "2..4"))
+        types, end = c.pick(("", ":R", ":R|S")), c.pick(("e", "e", "e:A", "e {x: 1}", "e:!B"))
+        path = f"{start}{left}[r{types}*{bounds}]{right}({end})"
+        before = f"{self._expressions.arrow()}()" if c.chance(10) else ""
+        if before:
+            path = f"(){before[:-2]}{path}"
+        where = []
+        if c.chance(25):
+            inside = Scope({"q": "relationship"}, scope.made)
+            every = c.pick(("all", "none", "any", "single"))
+            where.append(f"{every}(q IN r WHERE {self._expressions.predicate(inside, 1)})")
+        if c.chance(20):
+            where.append(self._expressions.predicate(scope.inner({"e": "node"}), 1))
+        text = f"{c.pick(('', '', 'OPTIONAL '))}MATCH {path}" + (f" WHERE {' AND '.join(where)}" if where else "")
+        kept = [name for name in scope.types if c.chance(25)]
+        also = "".join(f", {name}" for name in kept)
+        if c.chance(20):
+            negation = c.pick(("", "NOT "))
+            inner = text.removeprefix("OPTIONAL ")
+            outer = "" if known else "MATCH (o) "
+            return [*clauses, f"{outer}WITH * WHERE {negation}EXISTS {{ {inner} }}", "RETURN count(*) AS c"]
+        returned = c.pick(
+            (
+                f"RETURN DISTINCT e{also}",
+                f"RETURN count(DISTINCT e) AS c{also}",
+                f"RETURN DISTINCT e.x AS x{also}",
+                f"WITH DISTINCT e{also} RETURN count(*) AS c, sum(e.x) AS s",
+                f"RETURN min(e.id) AS a, max(e.id) AS b{also}",
+                f"RETURN collect(DISTINCT e.id) AS ids{also}",
+                f"RETURN count(*) AS c, count(DISTINCT e) AS d{also}",
+                f"RETURN count(e) AS c{also}",
+            )
+        )
+        return [*clauses, text, returned]
 
     def read_part(self, columns: tuple[str, ...]) -> list[str]:
         """A reading query with these columns, for a UNION."""
@@ -202,8 +248,9 @@ class _Maker:
         kinds = [c.pick((*VALUES, "entity", "entity")) for _ in names]
         items = [f"{self._column(kind, scope)} AS {name}" for name, kind in zip(names, kinds, strict=True)]
         text = f"RETURN {distinct}{', '.join(items)}"
-        if c.chance(30):
-            text += f" ORDER BY {self._order(names)}"
+        ordered = [name for name, kind in zip(names, kinds, strict=True) if kind in _ORDERED]
+        if ordered and c.chance(30):
+            text += f" ORDER BY {self._order(ordered)}"
         if c.chance(8):
             text += f" SKIP {c.below(3)}"
         if c.chance(20):
@@ -250,7 +297,7 @@ class _Maker:
         if name == "collect":
             return f"collect({self._expressions.of(c.pick(('integer', 'string')), scope, 1)})", "unordered"
         if name in ("count", "min", "max"):
-            kind = c.pick(VALUES)
+            kind = c.pick(VALUES if name == "count" else _ORDERED)
             argument = self._expressions.of(kind, scope, 1)
             return f"{name}({distinct}{' ' if distinct else ''}{argument})", "integer" if name == "count" else kind
         argument = self._expressions.of(c.pick(("integer", "number")), scope, 1)

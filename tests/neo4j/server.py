@@ -157,6 +157,10 @@ def _lay_out(home: Path, libraries: Path, port: int, password: str | None) -> No
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.listen_address": f"127.0.0.1:{port}",
         "server.http.enabled": "false",
+        # Some queries make this Neo4j fail while it writes its error, and never answer: notice that in ten seconds.
+        "server.bolt.connection_keep_alive": "5s",
+        "server.bolt.connection_keep_alive_for_requests": "ALL",
+        "server.bolt.connection_keep_alive_probes": "2",
         "server.memory.pagecache.size": "256m",
         "db.tx_log.rotation.retention_policy": "keep_none",
     }

@@ -1,0 +1,228 @@
+"""Graphs in and out of a database: tables, files of many forms, other libraries, a live Neo4j.
+
+An import is all or nothing: one that fails leaves the database as it was. With `on_error` "skip" or "report", rows that
+cannot be read are left out instead, and counted under `skipped`, or also named under `problems`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from hoplite.errors import driver_errors
+from hoplite.storage.importers.bad_rows import BadRows, OnError
+
+if TYPE_CHECKING:
+    from hoplite.database import Database
+    from hoplite.storage.graph import Graph
+    from hoplite.storage.importers.csv import CsvFiles, CsvFormat
+    from hoplite.storage.importers.neo4j_server import Neo4jImport
+    from hoplite.storage.importers.source_ids import SourceIds
+
+File: TypeAlias = str | os.PathLike[str]
+Progress: TypeAlias = Callable[[int, int | None], None]
+
+
+class Transfers:
+    """The part of a database that fills and empties it in bulk."""
+
+    _graph: Graph
+    source_ids: SourceIds | None
+
+    def _refuse_if_read_only(self) -> None:
+        raise NotImplementedError
+
+    @contextmanager
+    def _filling(self) -> Iterator[Graph]:
+        self._refuse_if_read_only()
+        with driver_errors():
+            yield self._graph
+
+    # --- in ----------------------------------------------------------------------------------------------------
+
+    def load(
+        self,
+        nodes: Mapping[str | tuple[str, ...], Any] | None = None,
+        relationships: Mapping[tuple[str, str, str], Any] | None = None,
+        key: str = "id",
+    ) -> dict[str, int]:
+        """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded."""
+        from hoplite.storage.importers.tables import load_tables
+
+        with self._filling() as graph:
+            return load_tables(graph, nodes or {}, relationships or {}, key=key)
+
+    def import_jsonl(
+        self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail"
+    ) -> dict[str, Any]:
+        """Import JSON lines (nodes first), as APOC exports them; gzip is read as it is."""
+        from hoplite.storage.importers.jsonl import import_jsonl
+
+        with self._filling() as graph:
+            return import_jsonl(graph, path, progress, bad_rows=BadRows(on_error))
+
+    def import_triples(
+        self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail", **form: Any
+    ) -> dict[str, Any]:
+        """Import triples: subject, predicate and object, separated by tabs. `form`: label, separator, header."""
+        from hoplite.storage.importers.triples import import_triples
+
+        with self._filling() as graph:
+            return import_triples(graph, path, progress, bad_rows=BadRows(on_error), **form)
+
+    def import_ntriples(
+        self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail"
+    ) -> dict[str, Any]:
+        """Import N-Triples: resources become nodes, literals properties."""
+        from hoplite.storage.importers.ntriples import import_ntriples
+
+        with self._filling() as graph:
+            return import_ntriples(graph, path, progress, bad_rows=BadRows(on_error))
+
+    def import_csv(
+        self,
+        nodes: Sequence[CsvFiles | File] = (),
+        relationships: Sequence[CsvFiles | File] = (),
+        *,
+        format: CsvFormat | None = None,
+        on_error: OnError = "fail",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Import CSV files with the headers of `neo4j-admin database import`; gzip is read as it is."""
+        from hoplite.storage.importers.csv import CsvFiles, CsvFormat, import_csv
+
+        def files(given: Sequence[CsvFiles | File]) -> list[CsvFiles]:
+            return [one if isinstance(one, CsvFiles) else CsvFiles([one]) for one in given]
+
+        with self._filling() as graph:
+            return import_csv(
+                graph,
+                files(nodes),
+                files(relationships),
+                format=format or CsvFormat(),
+                bad_rows=BadRows(on_error),
+                progress=progress,
+            )
+
+    def import_csv_folder(
+        self, folder: File, *, on_error: OnError = "fail", progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Import what `export_csv` wrote, or any folder with an `import.args` for neo4j-admin."""
+        from hoplite.storage.importers.csv import read_arguments
+
+        with driver_errors():
+            nodes, relationships, form = read_arguments(folder)
+        return self.import_csv(nodes, relationships, format=form, on_error=on_error, progress=progress)
+
+    def import_csv_mapping(
+        self, path: File, *, on_error: OnError = "fail", progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Import plain CSV files that a mapping in JSON describes."""
+        from hoplite.storage.importers.csv import read_mapping
+
+        with driver_errors():
+            nodes, relationships = read_mapping(path)
+        return self.import_csv(nodes, relationships, on_error=on_error, progress=progress)
+
+    def import_parquet(
+        self,
+        folder: File | None = None,
+        *,
+        nodes: Mapping[str | tuple[str, ...], File] | None = None,
+        relationships: Mapping[tuple[str, str, str], File] | None = None,
+        key: str = "id",
+        progress: Progress | None = None,
+    ) -> dict[str, int]:
+        """Import a folder that `export_parquet` wrote; or files of node tables and relationship tables, as `load`."""
+        from hoplite.storage.importers.parquet import import_parquet, import_parquet_tables
+
+        with self._filling() as graph:
+            if folder is not None:
+                return import_parquet(graph, folder, progress)
+            return import_parquet_tables(graph, nodes or {}, relationships or {}, key, progress)
+
+    def import_networkx(self, network: Any, **names: Any) -> dict[str, int]:
+        """Import a NetworkX graph. `names`: key (the property that keeps a node's key), label, type (defaults)."""
+        from hoplite.storage.importers.networks import import_networkx
+
+        with self._filling() as graph:
+            return import_networkx(graph, network, **names)
+
+    def import_igraph(self, network: Any, **names: Any) -> dict[str, int]:
+        """Import an igraph graph. `names` are those of `import_networkx`."""
+        from hoplite.storage.importers.networks import import_igraph
+
+        with self._filling() as graph:
+            return import_igraph(graph, network, **names)
+
+    def import_cypher(self, path: File, progress: Progress | None = None) -> dict[str, int]:
+        """Run a script of Cypher statements in one transaction."""
+        from hoplite.cypher_script import import_cypher
+
+        with self._filling():
+            return import_cypher(cast("Database", self), path, progress)
+
+    def import_neo4j(
+        self,
+        server: Any,
+        *,
+        auth: Any = None,
+        database: str | None = None,
+        labels: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        progress: Progress | None = None,
+        **settings: Any,
+    ) -> Neo4jImport:
+        """Import the graph of a live Neo4j, given as a URI or an open driver; nothing remains of one that fails.
+
+        `db.source_ids` then tells which node or relationship of the server each imported one was.
+        """
+        from hoplite.storage.importers.neo4j_server import import_neo4j
+
+        with self._filling() as graph:
+            done = import_neo4j(
+                graph,
+                server,
+                auth=auth,
+                database=database,
+                labels=labels,
+                types=types,
+                progress=progress,
+                **settings,
+            )
+        self.source_ids = done.source_ids
+        return done
+
+    # --- out ---------------------------------------------------------------------------------------------------
+
+    def export_jsonl(self, path: File, progress: Progress | None = None) -> dict[str, int]:
+        """Write the graph as JSON lines, which `import_jsonl` reads; gzip where the name ends in .gz."""
+        from hoplite.storage.exporters.jsonl import export_jsonl
+
+        return export_jsonl(self._graph.snapshot(), path, progress)
+
+    def export_csv(self, folder: File, *, compress: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+        """Write the graph as CSV files for `neo4j-admin database import` into a folder."""
+        from hoplite.storage.exporters.csv import export_csv
+
+        return export_csv(self._graph.snapshot(), folder, compress=compress, progress=progress)
+
+    def export_parquet(self, folder: File, progress: Progress | None = None) -> dict[str, int]:
+        """Write the graph as Parquet files into a folder."""
+        from hoplite.storage.exporters.parquet import export_parquet
+
+        return export_parquet(self._graph.snapshot(), folder, progress)
+
+    def export_cypher(self, path: File, progress: Progress | None = None) -> dict[str, Any]:
+        """Write the graph as a script of Cypher statements, indexes and constraints included."""
+        from hoplite.cypher_script import export_cypher
+
+        return export_cypher(self._graph.snapshot(), path, progress)
+
+    def to_networkx(self) -> Any:
+        """The graph as a NetworkX MultiDiGraph."""
+        from hoplite.storage.exporters.networkx import to_networkx
+
+        return to_networkx(self._graph.snapshot())

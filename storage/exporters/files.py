@@ -1,0 +1,28 @@
+"""Files that appear only when they are complete: written beside their place, and moved there at the end."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+    """A text file to write, compressed where its name ends in .gz. Nothing is left of it if writing fails."""
+    place = os.fspath(path)
+    temporary = f"{place}.part"
+    try:
+        with (
+            gzip.open(temporary, "wt", encoding="utf-8", newline="", compresslevel=6)
+            if place.endswith(".gz")
+            else open(temporary, "w", encoding="utf-8", newline="")
+        ) as stream:
+            yield stream
+        os.replace(temporary, place)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise

@@ -1,0 +1,37 @@
+"""A NetworkX graph: a MultiDiGraph whose nodes and edges carry labels or types and properties as attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoplite.storage.exporters.rows import node_rows, relationship_rows
+from hoplite.storage.snapshot import Snapshot
+from hoplite.values.driver import to_driver
+
+PREFIX = "property:"
+
+
+def to_networkx(snapshot: Snapshot) -> Any:
+    """Nodes are keyed by id and have `labels`, edges are keyed by id and have a `type`; values are the driver's."""
+    import networkx  # type: ignore[import-untyped]
+
+    network = networkx.MultiDiGraph()
+    for node in node_rows(snapshot):
+        network.add_node(node.id, **{**_values(node.properties), "labels": node.labels})
+    for row in relationship_rows(snapshot):
+        attributes = {**_values(row.properties), "type": row.type}
+        network.add_edge(row.start, row.end, key=row.id, **attributes)
+    return network
+
+
+def _values(properties: dict[str, Any]) -> dict[str, Any]:
+    """A property that is called like one of our attributes is told apart by a prefix."""
+    return {f"{PREFIX}{key}" if key in ("labels", "type") else key: _value(value) for key, value in properties.items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    made = to_driver(value)
+    # Years beyond 9999 and some zones have no value of the driver's: ours is better than a marker.
+    return value if type(made).__name__ == "BrokenHydrationObject" else made

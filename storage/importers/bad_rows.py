@@ -1,0 +1,52 @@
+"""What becomes of rows that cannot be imported: the import fails, or they are skipped, or skipped and reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from hoplite.storage.importers.problem import bad_line
+
+OnError: TypeAlias = Literal["fail", "skip", "report"]
+KEPT = 1_000
+"""How many bad rows are remembered for the report; all of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """`people.csv, line 3: "abc" is no int`"""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.reason}"
+
+
+class BadRows:
+    """Collects bad rows, or raises at the first."""
+
+    def __init__(self, on_error: OnError = "fail") -> None:
+        if on_error not in ("fail", "skip", "report"):
+            raise ValueError(f"on_error is fail, skip or report, not {on_error!r}")
+        self._on_error = on_error
+        self.count = 0
+        self.kept: list[BadRow] = []
+
+    def take(self, file: str, line: int, reason: str, cause: BaseException | None = None) -> None:
+        """One more bad row; raises unless such rows are to be skipped."""
+        if self._on_error == "fail":
+            raise bad_line(file, line, reason) from cause
+        self.count += 1
+        if self._on_error == "report" and len(self.kept) < KEPT:
+            self.kept.append(BadRow(file, line, reason))
+
+    def summary(self, nodes: int, relationships: int) -> dict[str, Any]:
+        """What an importer returns: counts, and what was left out where anything could be."""
+        made: dict[str, Any] = {"nodes": nodes, "relationships": relationships}
+        if self._on_error != "fail":
+            made["skipped"] = self.count
+        if self._on_error == "report":
+            made["problems"] = [str(row) for row in self.kept]
+        return made
