@@ -9,7 +9,7 @@ from neo4j import Driver
 
 from hoplite.grammar.parse import parse
 from tests.neo4j.choices import Choices, shrunk
-from tests.neo4j.fuzz import fuzz
+from tests.neo4j.fuzz import choices_of, fuzz
 from tests.neo4j.random_graphs import random_graph
 from tests.neo4j.random_queries import random_query
 
@@ -26,8 +26,7 @@ def test_random_queries_have_the_same_answers(empty: Driver) -> None:
 
 def test_choices_played_again_make_the_same_case() -> None:
     for seed in range(50):
-        source = random.Random(seed)
-        graph_choices, query_choices = Choices(source), Choices(source)
+        graph_choices, query_choices = choices_of(seed)
         graph, query = random_graph(graph_choices), random_query(query_choices)
         assert repr(random_graph(Choices(graph_choices.made))) == repr(graph)
         assert random_query(Choices(query_choices.made)) == query
