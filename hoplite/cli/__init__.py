@@ -1,4 +1,6 @@
-"""The `hoplite` command: `query`, `shell`, `import`, `diff`, `demo`. Each part loads what it needs when it is used."""
+"""The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `stats`, `compact`, `diff`, `demo`. Each part
+loads what it needs when it is used.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from hoplite.cli.diff import add_diff_command
+from hoplite.cli.disk import add_disk_commands
+from hoplite.cli.exporting import add_export_command
 from hoplite.cli.importing import add_import_command
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database, parameter
 
@@ -45,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     query = commands.add_parser("query", help="run one query and print its rows")
-    query.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
+    query.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)")
     query.add_argument("query", metavar="CYPHER", help="the query, or - to read it from standard input")
     query.add_argument("--format", choices=("table", "json", "jsonl", "csv"), default="table")
     query.add_argument("--param", type=parameter, action="append", default=[], metavar="NAME=VALUE",
@@ -55,12 +59,14 @@ def _parser() -> argparse.ArgumentParser:
     query.set_defaults(command=_query)
 
     shell = commands.add_parser("shell", help="ask queries interactively")
-    shell.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
+    shell.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)")
     add_database_options(shell)
     add_limit_options(shell)
     shell.set_defaults(command=_shell)
 
     add_import_command(commands)
+    add_export_command(commands)
+    add_disk_commands(commands)
     add_diff_command(commands)
 
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
@@ -84,7 +90,7 @@ def _query(options: argparse.Namespace) -> int:
 def _shell(options: argparse.Namespace) -> int:
     from hoplite.cli.shell import run_shell
 
-    with open_database(options) as db:
+    with open_database(options, create=not options.read_only) as db:
         return run_shell(db, timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only)
 
 

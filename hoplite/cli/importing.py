@@ -1,41 +1,67 @@
-"""`hoplite import`: a file or a live Neo4j in, counts on the screen."""
+"""`hoplite import`: files of many forms, or a live Neo4j, in; counts on the screen."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hoplite.cli.opening import MEMORY, UsageError, import_file, open_database, progress_bar
+from hoplite.cli.opening import MEMORY, UsageError, open_database, progress_bar
 
 if TYPE_CHECKING:
     from hoplite.database import Database
+    from hoplite.storage.importers.csv import CsvFiles, CsvFormat
 
-KINDS = ("jsonl", "triples", "neo4j")
+KINDS: Mapping[str, str] = {
+    "jsonl": "JSON lines, as APOC exports them",
+    "triples": "subject, type and object, separated by tabs",
+    "ntriples": "N-Triples (RDF)",
+    "csv": "neo4j-admin's CSV: a folder with an import.args, or --nodes and --relationships",
+    "mapping": "plain CSV files that a mapping in JSON describes",
+    "parquet": "a folder that `hoplite export parquet` wrote",
+    "cypher": "a script of Cypher statements",
+    "neo4j": "a live server, such as bolt://localhost:7687",
+}
 PASSWORD_VARIABLE = "NEO4J_PASSWORD"
+_SHOWN_PROBLEMS = 20
 
 
 def add_import_command(commands: Any) -> None:
     importing = commands.add_parser(
         "import",
         help="load a graph and say what is in it",
-        description="Load a graph and print its counts. There is no format on disk yet: the graph lives as long as this"
-        " command, so give --query to ask it something, or use `hoplite shell --import FILE`.",
+        description="Load a graph into DB, which is made if it is not there, and print its counts. An import that fails"
+        " leaves nothing behind. A graph in memory lives as long as this command: give --query to ask it something.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="kinds:\n" + "\n".join(f"  {kind:10}{text}" for kind, text in KINDS.items()),
     )
+    importing.add_argument("kind", choices=KINDS, metavar="KIND", help="see below")
+    importing.add_argument("source", nargs="?", metavar="SOURCE", help="a file or folder; for neo4j a URI")
     importing.add_argument(
-        "kind", choices=KINDS, help="JSON lines (APOC's export), subject-type-object, or a live Neo4j"
+        "database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)"
     )
-    importing.add_argument("source", metavar="SOURCE", help="a file; for neo4j a URI such as bolt://localhost:7687")
-    importing.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
     importing.add_argument("--to", metavar="DB", help="the same as DB")
     importing.add_argument("--query", metavar="CYPHER", help="run this query on the imported graph")
+    importing.add_argument("--on-error", choices=("fail", "skip", "report"), default="fail",
+                           help="what becomes of rows that cannot be read (of files)")  # fmt: skip
+    add_csv_options(importing.add_argument_group("neo4j-admin's CSV"))
     part = importing.add_argument_group("a part of a live Neo4j")
     part.add_argument("--label", action="append", metavar="NAME", help="only nodes with it; may be repeated")
     part.add_argument("--type", action="append", metavar="NAME", help="only relationships of it; may be repeated")
     add_server_options(part)
     importing.set_defaults(command=_import, sample=False, imported=None)
+
+
+def add_csv_options(group: Any) -> None:
+    for noun, names in (("nodes", "LABEL:LABEL"), ("relationships", "TYPE")):
+        group.add_argument(f"--{noun}", action="append", default=[], metavar=f"[{names}=]FILE,FILE",
+                           help="files of which the first begins with the header; may be repeated")  # fmt: skip
+    group.add_argument("--delimiter", default=",", help="between fields; a comma, or TAB, or U+0009")
+    group.add_argument("--array-delimiter", default=";", help="between the values of a list; ;")
+    group.add_argument("--quote", default='"', help='around fields; "')
 
 
 def add_server_options(group: Any) -> None:
@@ -70,17 +96,84 @@ def _import(options: argparse.Namespace) -> int:
     from hoplite.cli.render import write
     from hoplite.cli.schema import print_schema
 
-    if options.to is not None:
-        if options.database != MEMORY:
-            raise UsageError("Give the database once: as DB, or with --to.")
-        options.database = options.to
-    with open_database(options) as db:
+    _settle_places(options)
+    with open_database(options, create=True) as db:
         if options.kind == "neo4j":
             import_from_server(db, options.source, options)
         else:
-            import_file(db, Path(options.source), options.kind)
+            _import_files(db, options)
         print_schema(db)
         if options.query:
             result = db.run(options.query)
             write(result.keys(), (record.values() for record in result), "table", sys.stdout)
     return 0
+
+
+def _settle_places(options: argparse.Namespace) -> None:
+    """Which of the two places is the source and which the database."""
+    listed = bool(options.nodes or options.relationships)
+    if listed and options.kind != "csv":
+        raise UsageError("--nodes and --relationships are for CSV: hoplite import csv --nodes FILE ...")
+    if listed and options.source is not None:
+        if options.database != MEMORY:
+            raise UsageError("Give either a folder or --nodes and --relationships.")
+        options.source, options.database = None, options.source
+    if options.source is None and not listed:
+        raise UsageError(f"What is to be imported? hoplite import {options.kind} SOURCE")
+    if options.to is not None:
+        if options.database != MEMORY:
+            raise UsageError("Give the database once: as DB, or with --to.")
+        options.database = options.to
+
+
+def _import_files(db: Database, options: argparse.Namespace) -> None:
+    on_error = options.on_error
+    with progress_bar(f"Importing {Path(options.source).name if options.source else 'CSV'}") as progress:
+        if options.nodes or options.relationships:
+            made = db.import_csv(
+                *_csv_files(options), format=_csv_format(options), on_error=on_error, progress=progress
+            )
+        elif options.kind in ("parquet", "cypher"):
+            if on_error != "fail":
+                raise UsageError(f"--on-error is for forms with rows that can be read one by one, not {options.kind}.")
+            whole: dict[str, Callable[..., Any]] = {"parquet": db.import_parquet, "cypher": db.import_cypher}
+            made = whole[options.kind](options.source, progress=progress)
+        else:
+            by_row: dict[str, Callable[..., Any]] = {
+                "jsonl": db.import_jsonl,
+                "triples": db.import_triples,
+                "ntriples": db.import_ntriples,
+                "csv": db.import_csv_folder,
+                "mapping": db.import_csv_mapping,
+            }
+            made = by_row[options.kind](options.source, on_error=on_error, progress=progress)
+    problems = made.get("problems", [])
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        print(f"hoplite: {problem}", file=sys.stderr)
+    if made.get("skipped"):
+        more = made["skipped"] - min(len(problems), _SHOWN_PROBLEMS)
+        print(
+            f"hoplite: {made['skipped']} rows left out" + (f", {more} of them not shown" if more else ""),
+            file=sys.stderr,
+        )
+
+
+def _csv_files(options: argparse.Namespace) -> tuple[list[CsvFiles], list[CsvFiles]]:
+    from hoplite.storage.importers.csv import CsvFiles
+
+    def split(text: str) -> tuple[str, list[str]]:
+        names, _, files = text.rpartition("=")
+        return names, files.split(",")
+
+    nodes = [(tuple(filter(None, names.split(":"))), files) for names, files in map(split, options.nodes)]
+    relationships = [(names or None, files) for names, files in map(split, options.relationships)]
+    return (
+        [CsvFiles(files, labels) for labels, files in nodes],
+        [CsvFiles(files, type=type) for type, files in relationships],
+    )
+
+
+def _csv_format(options: argparse.Namespace) -> CsvFormat:
+    from hoplite.storage.importers.csv import CsvFormat, read_sign
+
+    return CsvFormat(*map(read_sign, (options.delimiter, options.array_delimiter, options.quote)))

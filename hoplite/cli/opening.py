@@ -26,6 +26,7 @@ def add_database_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--import", dest="imported", type=Path, metavar="FILE", help=f"load a graph into memory first: {formats}"
     )
+    group.add_argument("--memory", metavar="SIZE", help="how much of a database on disk to hold, such as 512MB")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -35,22 +36,26 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--read-only", action="store_true", help="refuse queries that would change the graph")
 
 
-def open_database(arguments: argparse.Namespace) -> Database:
+def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Database:
+    """The database of the options; one on disk must be there, unless it is to be created."""
     import hoplite
 
     place: str = arguments.database
-    if place != MEMORY:
-        raise UsageError(
-            f"{place}: databases on disk are not there yet. Use {MEMORY} (or leave it out), with --import FILE "
-            "to load a graph or --sample for the sample graph."
-        )
-    if arguments.sample and arguments.imported:
-        raise UsageError("Give either --sample or --import FILE.")
     if arguments.sample:
+        if arguments.imported or place != MEMORY:
+            raise UsageError("--sample is a database in memory of its own: give neither a path nor --import with it.")
         from hoplite.sample import load_sample
 
         return load_sample()
-    db = hoplite.open()
+    if place == MEMORY:
+        db = hoplite.open()
+    elif create or Path(place).exists():
+        options = vars(arguments)
+        db = hoplite.open(place, read_only=options.get("read_only", False), memory=options.get("memory"))
+    else:
+        raise UsageError(
+            f"{place}: there is no database here. `hoplite import` makes one, and so does `hoplite shell`."
+        )
     if arguments.imported:
         import_file(db, arguments.imported)
     return db

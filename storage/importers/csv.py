@@ -317,7 +317,7 @@ def read_arguments(folder: Path) -> tuple[list[CsvFiles], list[CsvFiles], CsvFor
                 else:
                     relationships.append(CsvFiles(paths, (), names or None))
             case "--delimiter" | "--array-delimiter" | "--quote" if equals:
-                signs[name.removeprefix("--").replace("-", "_")] = _sign(value)
+                signs[name.removeprefix("--").replace("-", "_")] = read_sign(value)
             case "--multiline-fields":
                 continue
             case _:
@@ -325,7 +325,7 @@ def read_arguments(folder: Path) -> tuple[list[CsvFiles], list[CsvFiles], CsvFor
     return nodes, relationships, CsvFormat(**signs)
 
 
-def _sign(text: str) -> str:
+def read_sign(text: str) -> str:
     """`;`, `\\t`, `TAB` or `U+001F` as a character."""
     if text.upper().startswith("U+"):
         return chr(int(text[2:], 16))

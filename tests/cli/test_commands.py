@@ -59,9 +59,9 @@ def test_limits_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["query", "RETURN x"], "Variable `x` not defined"),
-        (["query", "kg.hop", "RETURN 1"], "kg.hop: databases on disk are not there yet"),
+        (["query", "kg.hop", "RETURN 1"], "kg.hop: there is no database here"),
         (["query", "--import", "missing.jsonl", "RETURN 1"], "missing.jsonl"),
-        (["query", "--sample", "--import", "x.jsonl", "RETURN 1"], "either --sample or --import"),
+        (["query", "--sample", "--import", "x.jsonl", "RETURN 1"], "--sample is a database in memory of its own"),
         (["import", "jsonl", "missing.jsonl"], "missing.jsonl"),
     ],
 )

@@ -1,0 +1,81 @@
+"""`hoplite verify`, `stats` and `compact`: what concerns a database as files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from hoplite.cli.opening import UsageError, progress_bar
+
+
+def add_disk_commands(commands: Any) -> None:
+    verify = commands.add_parser(
+        "verify",
+        help="read a database on disk from end to end, and say what is damaged",
+        description="Read every file of a database and check it. Exits with 1 if anything is damaged.",
+    )
+    verify.set_defaults(command=_verify)
+    stats = commands.add_parser("stats", help="say how large a database on disk is, and what it is made of")
+    stats.set_defaults(command=_stats)
+    compact = commands.add_parser(
+        "compact",
+        help="fold the log of a database on disk into a new snapshot",
+        description="Write one new snapshot of everything, begin a new log, and remove what is no longer needed.",
+    )
+    compact.set_defaults(command=_compact)
+    for command in (verify, stats, compact):
+        command.add_argument("database", type=Path, metavar="DB", help="the folder")
+    for command in (stats, compact):
+        command.add_argument("--memory", metavar="SIZE", help="how much of it to hold at once, such as 512MB")
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_dir():
+        raise UsageError(f"{path}: there is no database here.")
+    return path
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from hoplite.storage.disk.verify import problems_of
+
+    path = _existing(options.database)
+    with progress_bar(f"Verifying {path.name}") as progress:
+        problems = problems_of(path, progress)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    print(f"{path}: no damage found")
+    return 0
+
+
+def _stats(options: argparse.Namespace) -> int:
+    import hoplite
+
+    with hoplite.open(_existing(options.database), read_only=True, memory=options.memory) as db:
+        for name, value in db.stats().items():
+            if isinstance(value, dict):
+                value = ", ".join(f"{part} {_shown(number)}" for part, number in value.items())
+            print(f"{name.replace('_', ' '):18} {_shown(value)}")
+    return 0
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else "-" if value is None else str(value)
+
+
+def _compact(options: argparse.Namespace) -> int:
+    import hoplite
+
+    path = _existing(options.database)
+    before = _size(path)
+    with hoplite.open(path, memory=options.memory) as db:
+        db.checkpoint()
+    print(f"{path}: {before:,} bytes before, {_size(path):,} after")
+    return 0
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

@@ -1,0 +1,44 @@
+"""`hoplite export`: a database in, files out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from hoplite.cli.opening import add_database_options, open_database, progress_bar
+
+KINDS = ("jsonl", "csv", "parquet", "cypher")
+
+
+def add_export_command(commands: Any) -> None:
+    exporting = commands.add_parser(
+        "export",
+        help="write a graph to files",
+        description="Write a graph as JSON lines (.jsonl, .jsonl.gz), as CSV files for neo4j-admin or Parquet files in"
+        " a folder, or as a script of Cypher statements (.cypher, .cypher.gz). `hoplite import` reads them all.",
+    )
+    exporting.add_argument("kind", choices=KINDS)
+    exporting.add_argument("database", metavar="DB", help="a folder, or :memory: with --import or --sample")
+    exporting.add_argument("target", metavar="TARGET", help="a file; for csv and parquet a folder")
+    exporting.add_argument("--gzip", action="store_true", help="compress CSV files")
+    add_database_options(exporting)
+    exporting.set_defaults(command=_export, read_only=True)
+
+
+def _export(options: argparse.Namespace) -> int:
+    with open_database(options) as db, progress_bar(f"Exporting to {options.target}") as progress:
+        exporters: dict[str, Callable[..., Any]] = {
+            "jsonl": db.export_jsonl,
+            "parquet": db.export_parquet,
+            "cypher": db.export_cypher,
+        }
+        if options.kind == "csv":
+            done = db.export_csv(options.target, compress=options.gzip, progress=progress)
+        else:
+            done = exporters[options.kind](options.target, progress=progress)
+    for note in done.get("notes", []):
+        print(f"hoplite: {note}", file=sys.stderr)
+    print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}")
+    return 0

@@ -1,0 +1,59 @@
+"""`hoplite import` and `hoplite export`: every form there and back, bad rows, and what is asked for wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hoplite.cli import main
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"), [("jsonl", "g.jsonl.gz"), ("csv", "csv"), ("parquet", "parquet"), ("cypher", "g.cypher")]
+)
+def test_a_graph_there_and_back(kind: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = str(tmp_path / target)
+    assert main(["export", kind, ":memory:", place, "--sample"]) == 0
+    assert "nodes and" in capsys.readouterr().out
+    assert main(["import", kind, place, "--query", "MATCH (n:Drug) RETURN count(n) > 0 AS found"]) == 0
+    assert "true" in capsys.readouterr().out.lower()
+
+
+def test_csv_files_by_name_with_bad_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes, edges = tmp_path / "n.csv", tmp_path / "r.csv"
+    nodes.write_text("id:ID|x:int\n1|2\n2|z\n3|4\n", encoding="utf-8")
+    edges.write_text(":START_ID|:END_ID\n1|3\n1|2\n", encoding="utf-8")
+    arguments = ["import", "csv", "--nodes", f"A:B={nodes}", "--relationships", f"R={edges}", "--delimiter", "|"]
+    assert main(arguments) == 1
+    assert f"{nodes}, line 3: 'z' is no int" in capsys.readouterr().err
+    assert main([*arguments, "--on-error", "report"]) == 0
+    shown = capsys.readouterr()
+    assert "2 nodes, 1 relationships" in shown.out
+    assert f"{edges}, line 3: there is no node with id 2" in shown.err
+    assert "2 rows left out" in shown.err
+    assert main([*arguments, "--on-error", "skip"]) == 0
+    assert "line 3" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["csv"], "What is to be imported?"),
+        (["jsonl", "--nodes", "x.csv"], "are for CSV"),
+        (["csv", "folder", "db", "--nodes", "x.csv"], "Give either a folder or --nodes"),
+        (["parquet", "folder", "--on-error", "skip"], "--on-error is for forms with rows"),
+        (["jsonl", "a.jsonl", "one", "--to", "two"], "Give the database once"),
+    ],
+)
+def test_what_is_asked_for_wrongly(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
