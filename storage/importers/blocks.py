@@ -10,7 +10,7 @@ from typing import IO, Any
 from hoplite.storage.importers.lines import GZIP_MAGIC, Progress
 from hoplite.storage.importers.problem import bad_file
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 32 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
