@@ -9,11 +9,12 @@
 #   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=40 queries of each demo graph
 #   make fuzz     damaged queries, COUNT=100000
+#   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench neo4j-test plans libraries-test driver-test clean
+.PHONY: help dev demo test check format tck golden corpus bench neo4j-test plans libraries-test driver-test crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -92,6 +93,10 @@ driver-test: .venv/driver-$(DRIVER)/.installed
 	@.ci/setup .venv/driver-$(DRIVER)
 	.venv/driver-$(DRIVER)/bin/python -m pip --disable-pip-version-check --quiet install 'neo4j==$(DRIVER).*'
 	@touch $@
+
+crash: $(STAMP)
+	$(RUN) -m tests.disk.run_crash $(ARGS)
+	HOPLITE_EVERY_STEP=1 $(BIN)/pytest -n 2 -q tests/disk/test_faults.py
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

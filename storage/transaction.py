@@ -247,10 +247,11 @@ class Transaction(Snapshot):
             )
         if self._journal:
             self._graph._record(self._delta, self._journal)
-            self._version = self._graph._publish(self._delta)
-            self._in_place = True
-            self._journal = []
-            self._deleted_nodes = []
+            with self._graph._guard:  # a reader who came between would take the changes back
+                self._version = self._graph._publish(self._delta)
+                self._in_place = True
+                self._journal = []
+                self._deleted_nodes = []
 
     def rollback(self) -> None:
         """Forget the changes."""

@@ -191,6 +191,8 @@ class _Reader:
             self.at += 1
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
+                if number >> 64:
+                    raise BadEncoding("a number is too large")
                 return number
             shift += 7
 

@@ -12,6 +12,7 @@ snapshot large.
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
 import weakref
@@ -40,7 +41,7 @@ from hoplite.storage.disk.manifest import (
     snapshot_name,
     write_manifest,
 )
-from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, log_unusable
+from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, load_failed, log_unusable
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.disk.verify import problems_of
 from hoplite.storage.disk.write import write_snapshot
@@ -55,6 +56,7 @@ LOG_LIMITS = (16 * 2**20, 256 * 2**20)
 """A checkpoint is due when the log is a quarter of the snapshot, but not below the first nor above the second."""
 LARGE_BYTES = 64 * 2**20
 """A snapshot larger than this is not rewritten at the end of every session, nor folded in memory."""
+SMALLEST_PARTITION_BYTES = 2**20
 _RELATIONSHIP_BYTES, _NODE_BYTES = 16, 8
 """What a relationship and a node take of the larger side of a partition."""
 _OURS = re.compile(r"snapshot-(\d+)|wal-(\d+)\.log")
@@ -246,7 +248,7 @@ class DiskGraph(Graph):
                 manifest = self._write(number, delta.base, delta.schema, commits)
                 folded = self._take_over(manifest, delta.base.tokens, [])
         except OSError as error:
-            raise checkpoint_failed(self.root, error) from error
+            raise load_failed(self.root, error) from error
         self._publish(folded)
         self._remove_all_but(manifest.snapshot)
 
@@ -348,18 +350,28 @@ class DiskGraph(Graph):
         except BaseException as error:
             if log is not None:
                 log.close()
-            if isinstance(error, UncertainRename):
-                # Both manifests have everything that was committed, as long as nothing more is.
+            if isinstance(error, UncertainRename) and not self._put_back():
+                # Either manifest has everything that was acknowledged, as long as nothing more is.
                 old.is_usable = False
                 raise error.error from error
             remove_tree(self._files, path)
             remove_tree(self._files, self.root / manifest.folder)
+            if isinstance(error, UncertainRename):
+                raise error.error from error
             raise
         self._log, self._manifest = log, manifest
         # A name may have come up after the manifest was made: the log has it if it was committed.
         self._known = NameCounts.of_names(manifest.names).widest(self._known if later else None)
         old.close()
         return delta
+
+    def _put_back(self) -> bool:
+        """Whether the manifest in force is certain to be the one before, after another could not be synced."""
+        try:
+            write_manifest(self._files, self.root, self._manifest)
+        except (OSError, UncertainRename):
+            return False
+        return True
 
     def _checkpoint_in_background(self) -> None:
         if self._background is None or not self._background.is_alive():
@@ -394,12 +406,14 @@ class DiskGraph(Graph):
         budget = self._cache.budget_bytes
         assert budget is not None
         side = _NODE_BYTES * node_count + _RELATIONSHIP_BYTES * relationship_count
-        return max(1, -(-side * 4 // budget))
+        return max(1, -(-side // max(budget // 4, SMALLEST_PARTITION_BYTES)))
 
     # --- files that nobody needs any more ---
 
     def _remove_all_but(self, current: int) -> None:
         """Remove the snapshots and logs of other numbers, but for those that someone reads from, or writes."""
+        if any(number != current and reader() is not None for number, reader in self._readers):
+            gc.collect(1)  # finished queries may hold on to it, in a cycle
         with self._guard:
             self._readers = [(number, reader) for number, reader in self._readers if reader() is not None]
             used = {current, *self._being_written, *(number for number, _ in self._readers)}

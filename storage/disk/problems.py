@@ -54,3 +54,10 @@ def checkpoint_failed(path: Path, error: OSError) -> CypherError:
         CHECKPOINT_FAILED,
         f"{path}: the snapshot could not be written ({error.strerror or error}). Nothing is lost: the log has it all.",
     )
+
+
+def load_failed(path: Path, error: OSError) -> CypherError:
+    """A bulk load could not be written."""
+    return CypherError(
+        LOG_FAILED, f"{path}: {error.strerror or error}. The load was rolled back; what was there before still is."
+    )

@@ -5,23 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from hoplite.storage.disk.files import Files
 from hoplite.storage.disk.graph import DiskGraph
+from tests.disk.faults import QuickFiles
 from tests.storage.model import Model, assert_same
 from tests.storage.test_against_model import GraphMachine
-
-
-class QuickFiles(Files):
-    """Without waiting for the disk: nobody pulls the plug here."""
-
-    def sync(self, file: int) -> None: ...
-
-    def sync_folder(self, path: Path) -> None: ...
 
 
 class DiskMachine(GraphMachine):
@@ -49,9 +42,8 @@ class DiskMachine(GraphMachine):
         self.readers = []
 
     def opened(self) -> DiskGraph:
-        return DiskGraph(
-            self.folder / "graph.hop", files=QuickFiles(), fold_share=1000, lock_timeout_s=0.2, **self.settings
-        )  # type: ignore[arg-type]
+        settings: dict[str, Any] = self.settings
+        return DiskGraph(self.folder / "graph.hop", files=QuickFiles(), fold_share=1000, lock_timeout_s=0.2, **settings)
 
     @precondition(lambda self: self.transaction is None)
     @rule()

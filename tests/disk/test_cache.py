@@ -1,0 +1,109 @@
+"""The budget of memory: what is loaded, what is let go, and that partitions balance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hoplite
+from hoplite.storage.disk.cache import Cache, byte_count
+from hoplite.storage.disk.graph import DiskGraph
+from hoplite.storage.partition import deal
+from tests.disk.faults import QuickFiles
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache = Cache(100)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, lambda: (object(), 40))
+    assert (cache.statistics.loads, cache.statistics.hits, cache.statistics.evictions) == (3, 1, 1)
+    cache.get("a", lambda: (object(), 40))
+    assert cache.statistics.hits == 2  # b was let go, a was not
+    assert cache.statistics.used_bytes == 80
+
+
+def test_one_that_is_larger_than_the_budget_is_held_alone() -> None:
+    cache = Cache(10)
+    held = cache.get("large", lambda: (object(), 1000))
+    assert cache.get("large", lambda: (object(), 1000)) is held
+    cache.get("other", lambda: (object(), 1))
+    assert cache.statistics.entries == 1 and cache.statistics.used_bytes == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [("512MB", 512 * 10**6), ("4GB", 4 * 10**9), ("1.5 GiB", 3 * 2**29), ("10", 10), (7, 7), ("64k", 64_000)],
+)
+def test_sizes_as_people_write_them(written: str | int, size: int) -> None:
+    assert byte_count(written) == size
+
+
+@pytest.mark.parametrize("written", ["", "GB", "-1", "1XB", 0, -5, "0"])
+def test_what_is_no_size_is_refused(written: str | int) -> None:
+    with pytest.raises(ValueError, match="memory="):
+        byte_count(written)
+
+
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 separate chains of 50 nodes in 16 partitions."""
+    path = tmp_path_factory.mktemp("chains") / "chains.hop"
+    graph = DiskGraph(path, files=QuickFiles(), partitions=16)
+    starts = np.arange(10_000, dtype=np.int64)
+    starts = starts[starts % 50 != 49]
+    with graph.bulk() as load:
+        load.add_nodes(("N",), 10_000, {})
+        load.add_relationships("NEXT", starts, starts + 1, {})
+        load.commit()
+    graph.close()
+    return path
+
+
+def test_opening_loads_nothing(chains: Path) -> None:
+    with hoplite.open(chains, read_only=True) as db:
+        assert db.stats()["cache"]["loads"] == 0
+        assert db.stats()["partitions"] == 16
+        assert db.run("MATCH (n) RETURN count(n)").value() == [10_000]
+        assert db.run("MATCH ()-[r:NEXT]->() RETURN count(r)").value() == [9_800]
+        assert db.stats()["cache"]["loads"] == 0
+
+
+def test_a_hop_loads_the_partitions_that_hold_its_nodes(chains: Path) -> None:
+    with hoplite.open(chains, read_only=True) as db:
+        assert db.khop([50], 1, exact=True).tolist() == [51]
+        assert db.stats()["cache"]["loads"] == 1
+        db.khop([50], 1)
+        assert db.stats()["cache"]["loads"] == 1
+
+
+def test_a_budget_of_one_partition_gives_the_same_answers(chains: Path) -> None:
+    with hoplite.open(chains, read_only=True) as all_held, hoplite.open(chains, read_only=True, memory=1) as one_held:
+        for k in (1, 3, 10):
+            seeds = list(range(0, 10_000, 97))
+            assert np.array_equal(np.sort(one_held.khop(seeds, k)), np.sort(all_held.khop(seeds, k)))
+        assert all_held.stats()["cache"]["evictions"] == 0
+        assert one_held.stats()["cache"]["evictions"] > 10
+        assert one_held.stats()["cache"]["entries"] == 1
+
+
+def test_the_number_of_partitions_follows_the_budget(tmp_path: Path) -> None:
+    def partitions(memory: int, name: str) -> int:
+        with hoplite.open(tmp_path / name, memory=memory) as db:
+            numbers = np.arange(100_000)
+            edges = {"start": numbers, "end": numbers[::-1]}
+            db.load(nodes={"N": {"id": numbers}}, relationships={("N", "R", "N"): edges})
+            found: int = db.stats()["partitions"]
+            return found
+
+    assert partitions(10**9, "large.hop") == 1
+    assert partitions(6 * 2**20, "small.hop") == 2
+    assert partitions(1, "none.hop") == 3  # of a megabyte each
+
+
+@pytest.mark.parametrize("partitions", [2, 7, 16])
+def test_partitions_balance_to_within_five_percent(partitions: int) -> None:
+    degrees = np.random.default_rng(1).zipf(1.8, 50_000).clip(1, 3_000).astype(np.int64)
+    loads = np.bincount(deal(degrees, partitions), weights=degrees, minlength=partitions)
+    assert loads.max() <= 1.05 * loads.mean() and loads.min() >= 0.95 * loads.mean()
