@@ -78,7 +78,7 @@ class Expressions:
         if depth <= 0 or c.chance(55):
             return simple[c.below(len(simple))]
         inner = depth - 1
-        match c.below(9):
+        match c.below(13):
             case 0:
                 operator = c.pick(("+", "-", "*"))
                 return f"({self._integer(scope, inner)} {operator} {self._integer(scope, inner)})"
@@ -98,6 +98,21 @@ class Expressions:
             case 6:
                 relationships = self._variable(scope, "relationships")
                 return f"size({relationships})" if relationships else f"sign({self._integer(scope, inner)})"
+            case 8:
+                return f"toInteger({self._any(scope, 0)})" if c.chance(30) else self._subquery_count(scope)
+            case 9:
+                path = self._variable(scope, "path")
+                return f"size([{(item := scope.fresh('i'))} IN nodes({path}) WHERE {item}.x > 0])" if path else "1"
+            case 10:
+                first, second = self._integer(scope, inner), self._integer(scope, inner)
+                return f"{first} {c.pick(('%', '/'))} {c.pick(('2', f'(1 + {second} * {second})'))}"
+            case 11:
+                return f"duration({{days: {self._integer(scope, inner)}}}).days"
+            case 12:
+                day = f"1 + abs(coalesce({self._integer(scope, inner)}, 0)) % 28"
+                return (
+                    f"date({{year: 2024, month: 2, day: {day}}}).{c.pick(('day', 'dayOfWeek', 'ordinalDay', 'week'))}"
+                )
             case 7:
                 items, seed = self._list(scope, inner), self._integer(scope, inner)
                 total, item = scope.fresh("t"), scope.fresh("i")
@@ -155,7 +170,7 @@ class Expressions:
         if depth <= 0 or c.chance(35):
             return self._comparison(scope, 0)
         inner = depth - 1
-        match c.below(12):
+        match c.below(17):
             case 0:
                 return self._comparison(scope, inner)
             case 1:
@@ -184,6 +199,24 @@ class Expressions:
             case 9:
                 bound = self._variable(scope, "node")
                 return self.pattern_predicate(bound) if bound else "true"
+            case 12:
+                kind = c.pick(("INTEGER", "STRING", "BOOLEAN NOT NULL", "LIST<INTEGER NOT NULL>", "FLOAT | INTEGER"))
+                return f"{self._any(scope, inner)} IS {c.pick(('', 'NOT '))}:: {kind}"
+            case 13:
+                return self._subquery_exists(scope)
+            case 14:
+                owner = self._variable(scope, "node", "relationship")
+                key = c.pick(("'x'", "'s'", "'m'", "'nope'"))
+                return f"{owner}[{key}] = {self._any(scope, 0)}" if owner else "null"
+            case 15:
+                path, item = self._variable(scope, "path"), scope.fresh("i")
+                if path is None:
+                    return f"{self._any(scope, inner)} < {self._any(scope, inner)}"
+                inside = scope.inner({item: "node"})
+                return f"{c.pick(('all', 'any', 'none'))}({item} IN nodes({path}) WHERE {self.predicate(inside, 0)})"
+            case 16:
+                when = self.predicate(scope, inner)
+                return f"CASE {self._integer(scope, 0)} WHEN 1 THEN {when} WHEN > 1 THEN true END"
             case 10:
                 relationships, item = self._variable(scope, "relationships"), scope.fresh("i")
                 if relationships is None:
@@ -255,19 +288,56 @@ class Expressions:
             case _:
                 return f"COLLECT {{ MATCH ({bound}){self.arrow(hop)}({other}) RETURN {other}.x }}"
 
+    def _subquery_count(self, scope: Scope) -> str:
+        """A whole query to count the rows of."""
+        match, inside = self._subquery_match(scope)
+        end = self._choices.pick(
+            (
+                "",
+                f" RETURN {self._any(inside, 0)} AS a",
+                f" RETURN DISTINCT {self._any(inside, 0)} AS a",
+                f" WITH {self._integer(inside, 0)} AS a WHERE a > 0 RETURN a",
+                f" RETURN 1 AS a UNION ALL MATCH ({scope.fresh('p')}:A) RETURN 2 AS a",
+                f" RETURN {self._integer(inside, 0)} AS a UNION RETURN 1 AS a",
+            )
+        )
+        return f"COUNT {{ {match}{end} }}"
+
+    def _subquery_exists(self, scope: Scope) -> str:
+        match, inside = self._subquery_match(scope)
+        end = self._choices.pick(("", f" WITH {self._integer(inside, 0)} AS a WHERE a > 0 RETURN a"))
+        return f"EXISTS {{ {match}{end} }}"
+
+    def _subquery_match(self, scope: Scope) -> tuple[str, Scope]:
+        c = self._choices
+        bound, other, hop = self._variable(scope, "node") or "", scope.fresh("p"), scope.fresh("q")
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        length = c.pick(("", "", "*1..2", "*0..1", "*2"))
+        types = c.pick(("", ":R", ":S|T"))
+        inside = scope.inner({other: "node", hop: "relationships" if length else "relationship"})
+        where = f" WHERE {self.predicate(inside, 0)}" if c.chance(50) else ""
+        return f"MATCH ({bound}){left}[{hop}{types}{length}]{right}({other}){where}", inside
+
     def _map(self, scope: Scope, depth: int) -> str:
         bound = self._variable(scope, "node")
         if bound is not None and self._choices.chance(60):
-            return f"{bound} {{ .x, .s, y: {self._any(scope, depth - 1)} }}"
+            inner = self._any(scope, depth - 1)
+            return self._choices.pick((f"{bound} {{ .x, .s, y: {inner} }}", f"{bound} {{ .*, y: {inner} }}"))
         return f"{{a: {self._any(scope, depth - 1)}, b: {self._integer(scope, depth - 1)}}}"
 
     def _any(self, scope: Scope, depth: int) -> str:
         c = self._choices
-        match c.below(6):
+        match c.below(9):
             case 0:
                 return self._integer(scope, depth)
             case 1:
                 return self._string(scope, depth)
+            case 6:
+                return f"coalesce({self._property(scope, 'm') or 'null'}, {self._integer(scope, 0)})"
+            case 7:
+                return f"toStringOrNull({self._property(scope, 'm') or 'null'})"
+            case 8:
+                return f"valueType({self._property(scope, 'm') or 'null'})"
             case 2:
                 return self._property(scope, "m") or "null"
             case 3:

@@ -121,7 +121,7 @@ class _Maker:
         return clauses
 
     def _clause(self, scope: Scope) -> list[str]:
-        match self._choices.below(8):
+        match self._choices.below(9):
             case 0 | 1:
                 return [self._match(scope)]
             case 2 | 3:
@@ -135,6 +135,8 @@ class _Maker:
                 return [self._with(scope)]
             case 6:
                 return [self._subquery(scope)]
+            case 7:
+                return self._ordered_collect(scope)
             case _:
                 return [self._aggregating_with(scope)]
 
@@ -321,6 +323,19 @@ class _Maker:
         where = f" WHERE {self._expressions.predicate(scope)}" if c.chance(25) else ""
         return f"WITH {c.pick(('', 'DISTINCT '))}{', '.join(items)}{where}"
 
+    def _ordered_collect(self, scope: Scope) -> list[str]:
+        """Lists in an order of their own: collected from sorted rows."""
+        nodes = scope.of("node")
+        if not nodes:
+            return [self._with(scope)]
+        node, name = self._choices.pick(nodes), scope.fresh("v")
+        sort = f"WITH {node} ORDER BY {node}.id{self._choices.pick(('', ' DESC'))}"
+        inside = Scope({node: "node"}, scope.made)
+        value = self._expressions.of("integer", inside, 1)
+        scope.types.clear()
+        scope.types[name] = "list"
+        return [sort, f"WITH collect({self._choices.pick(('', 'DISTINCT '))}{value}) AS {name}"]
+
     def _aggregating_with(self, scope: Scope) -> str:
         text = self._aggregation("WITH", scope)
         where = f" WHERE {self._expressions.predicate(scope, 1)}" if self._choices.chance(25) else ""
@@ -346,7 +361,24 @@ class _Maker:
     def _write(self, scope: Scope) -> str:
         c = self._choices
         nodes, relationships = scope.of("node"), scope.of("relationship")
-        match c.below(10):
+        match c.below(14):
+            case 10:
+                name, end, kind = scope.fresh("n"), scope.fresh("n"), c.pick(TYPES)
+                scope.types |= {name: "node", end: "node"}
+                held = f" {{x: {literal(c.pick(INTEGERS))}}}" if c.chance(50) else ""
+                start = f"({c.pick(nodes)})" if nodes and c.chance(60) else f"({name}:A)"
+                if not start.startswith(f"({name}"):
+                    del scope.types[name]
+                merged = f"MERGE {start}-[:{kind}{held}]->({end}:{c.pick(LABELS)})"
+                return f"{merged} ON MATCH SET {end}.y = 5" if c.chance(30) else merged
+            case 11 if nodes:
+                body = f"SET {c.pick(nodes)}.z = 1"
+                return f"CALL ({', '.join(nodes)}) {{ {body} }}"
+            case 12 if relationships:
+                return f"SET {c.pick(relationships)}.y = {c.pick(('1', 'null'))}"
+            case 13 if nodes:
+                node = c.pick(nodes)
+                return f"SET {node} = {{id: {node}.id, x: 1}}"
             case 0:
                 name, labels = scope.fresh("n"), c.pick(("", ":A", ":B:C"))
                 held = self._expressions.of("integer", scope, 1)
