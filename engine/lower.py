@@ -49,7 +49,8 @@ class Lowering:
     def row_value(self, term: lp.Term) -> writes.RowValue:
         """An expression that a writing clause evaluates row by row."""
         reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
-        return writes.RowValue(self.term(term), free_variables(term), reads_graph)
+        has_subquery = contains(term, lambda node: isinstance(node, PlannedSubquery))
+        return writes.RowValue(self.term(term), free_variables(term), reads_graph, has_subquery)
 
     def step(self, step: lp.Step | None) -> expand.StepPredicate | None:
         """A predicate on each relationship of a path."""
@@ -158,7 +159,7 @@ class Lowering:
                 return rows.Sort(lower(source), *_order(keys))
             case lp.Top(source=source, keys=keys, count=count, skip=skip):
                 skipped = None if skip is None else self.term(skip)
-                return rows.Top(lower(source), *_order(keys), self.term(count), skipped)
+                return rows.Top(lower(source), *_order(keys), self.term(count), skipped, plan_writes(source))
             case lp.Skip(source=source, count=count):
                 return rows.Cut(lower(source), self.term(count), None, plan_writes(source))
             case lp.Limit(source=lp.Skip(source=source, count=skip), count=count):

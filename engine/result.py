@@ -17,7 +17,7 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.summary import make_summary, server_info, summary_metadata
-from hoplite.errors import CypherError, nested_too_deeply, to_driver_error
+from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
 
 if TYPE_CHECKING:
     import pandas
@@ -108,6 +108,9 @@ class Result:
         except RecursionError:
             self._end()
             raise to_driver_error(nested_too_deeply()) from None
+        except MemoryError:
+            self._end()
+            raise to_driver_error(out_of_memory()) from None
         except BaseException:
             self._end()
             raise

@@ -124,6 +124,11 @@ def nested_too_deeply() -> CypherError:
     )
 
 
+def out_of_memory() -> CypherError:
+    """The error for a statement that asks for more memory than there is."""
+    return CypherError(OUT_OF_MEMORY, "There is not enough memory to perform the current task.")
+
+
 # --- errors that point into the text ------------------------------------------------------------
 
 
@@ -272,3 +277,5 @@ def driver_errors() -> Iterator[None]:
         raise to_driver_error(error) from None
     except RecursionError:
         raise to_driver_error(nested_too_deeply()) from None
+    except MemoryError:
+        raise to_driver_error(out_of_memory()) from None

@@ -16,8 +16,10 @@ from hoplite.planner.rewrite import contains, transform
 from hoplite.planner.variables import free_variables
 
 
-def absorb_path_predicates(graph: PatternGraph) -> None:
-    """Move such predicates of a pattern graph to where they belong."""
+def absorb_path_predicates(graph: PatternGraph, bound: frozenset[str]) -> None:
+    """Move such predicates of a pattern graph to where they belong; `bound` relationships take no steps."""
+    if any(c.relationship in bound for c in graph.connections):
+        return
     predicates, graph.predicates = graph.predicates, []
     for predicate in predicates:
         if not _absorbed(predicate, graph):
@@ -30,24 +32,24 @@ def _absorbed(predicate: ast.Expression, graph: PatternGraph) -> bool:
             if ast_predicate is None or free_variables(ast_predicate) - {variable.name}:
                 return False
             wanted = ast_predicate if kind == "all" else ast.Unary("NOT", ast_predicate, ast_predicate.span)
-            if contains(wanted, lambda node: _binds_again(node, variable.name)):
+            if contains(wanted, _has_names_of_its_own):
                 return False
             return _asked_of_each(wanted, variable.name, source, graph)
         case _:
             return False
 
 
-def _binds_again(node: object, name: str) -> bool:
-    """Whether an expression has a variable of its own with that name, so that renaming would go wrong."""
-    match node:
-        case ast.ListComprehension(variable=own) | ast.Quantifier(variable=own):
-            return own.name == name
-        case ast.Reduce(variable=own, accumulator=accumulator):
-            return name in (own.name, accumulator.name)
-        case ast.SubqueryExpression() | ast.PatternComprehension() | ast.PatternExpression():
-            return True
-        case _:
-            return False
+def _has_names_of_its_own(node: object) -> bool:
+    """Whether a part of an expression binds variables, so that renaming another one could go wrong."""
+    return isinstance(
+        node,
+        ast.ListComprehension
+        | ast.Quantifier
+        | ast.Reduce
+        | ast.SubqueryExpression
+        | ast.PatternComprehension
+        | ast.PatternExpression,
+    )
 
 
 def _asked_of_each(wanted: ast.Expression, variable: str, source: ast.Expression, graph: PatternGraph) -> bool:

@@ -172,7 +172,7 @@ class Builder:
 
     def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
         """The operators that match a pattern graph."""
-        absorb_path_predicates(graph)
+        absorb_path_predicates(graph, scope)
         rows = self.estimates.rows(plan)
         return Solver(graph, self.estimates, self.expression, set(scope), plan, rows).solve()
 

@@ -65,20 +65,20 @@ class ProjectionBuilder:
         if any(self.aggregates(expression) for _, expression in items):
             plan, calls = self._aggregate(items, [expression for expression, _ in order], plan, scope)
             visible = frozenset(names) | {name for name, _ in calls}
-            order = [(self._replaced_aggregates(self._projected(e, items), calls), d) for e, d in order]
+            order = [(self._replaced_aggregates(self._projected(e, items, True), calls), d) for e, d in order]
         else:
             computed = [(n, e) for n, e in items if e != ast.Variable(n)]
             if computed:
                 plan = lp.Projection(plan, tuple((n, self.plan_expression(e, scope)) for n, e in computed))
             visible = scope | frozenset(names)
-            order = [(self._projected(e, items), d) for e, d in order]
+            order = [(self._projected(e, items, projection.distinct), d) for e, d in order]
             if projection.distinct:
                 plan = lp.Distinct(plan, names)
                 visible = frozenset(names)
         plan = self._ordered(plan, order, projection, visible)
         if predicate is not None:
             grouped = projection.distinct or any(self.aggregates(expression) for _, expression in items)
-            where = self._projected(predicate, items) if grouped else predicate
+            where = self._projected(predicate, items, True) if grouped else predicate
             plan = lp.Filter(plan, self.plan_expression(where, visible))
         return lp.Select(plan, names), names
 
@@ -109,11 +109,19 @@ class ProjectionBuilder:
             plan = lp.Limit(plan, self.plan_expression(projection.limit, frozenset()))
         return plan
 
-    def _projected(self, expression: ast.Expression, items: list[tuple[str, ast.Expression]]) -> ast.Expression:
-        """The expression with parts that are projected replaced by the columns that hold them."""
+    def _projected(
+        self, expression: ast.Expression, items: list[tuple[str, ast.Expression]], grouped: bool = False
+    ) -> ast.Expression:
+        """The expression with parts that are projected replaced by the columns that hold them.
+
+        Where rows are grouped, only columns are left: a variable under another name is known by that name.
+        """
+        names = {name for name, _ in items}
 
         def column(node: object) -> ast.Expression | None:
-            if isinstance(node, ast.Variable | ast.Literal | ast.Parameter):
+            if isinstance(node, ast.Literal | ast.Parameter):
+                return None
+            if isinstance(node, ast.Variable) and (not grouped or node.name in names):
                 return None
             return next((ast.Variable(name) for name, projected in items if projected == node), None)
 
@@ -132,9 +140,9 @@ class ProjectionBuilder:
         aggregating = [(n, e) for n, e in items if self.aggregates(e)]
         calls: Calls = [(n, e) for n, e in aggregating if self.is_aggregate(e)]
         composed = [(n, e) for n, e in aggregating if not self.is_aggregate(e)]
-        computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys)) for n, e in composed]
+        computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys, True)) for n, e in composed]
         for expression in order:
-            self._replaced_aggregates(self._projected(expression, items), calls)
+            self._replaced_aggregates(self._projected(expression, items, True), calls)
         plan = lp.EagerAggregation(
             plan,
             tuple((n, self.plan_expression(e, scope)) for n, e in keys),

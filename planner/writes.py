@@ -8,6 +8,8 @@ from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.patterns import PatternReader
+from hoplite.planner.rewrite import contains
+from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
 
@@ -24,6 +26,10 @@ _WRITING = (lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach, lp.Tra
 def plan_writes(plan: lp.Plan) -> bool:
     """Whether some operator of the plan changes the graph."""
     return any(isinstance(node, _WRITING) for node in operators(plan))
+
+
+def _is_subquery(node: object) -> bool:
+    return isinstance(node, PlannedSubquery)
 
 
 class Writes:
@@ -62,7 +68,8 @@ class Writes:
         bound = set(scope)
         for pattern in patterns:
             paths.extend(self._creations(pattern, creations, bound))
-        if isinstance(plan, lp.Create):  # CREATE after CREATE: scripts have hundreds of them
+        if isinstance(plan, lp.Create) and not contains(tuple(creations), _is_subquery):
+            # CREATE after CREATE: scripts have hundreds of them
             plan = lp.Create(plan.source, (*plan.creations, *creations))
         else:
             plan = lp.Create(plan, tuple(creations))

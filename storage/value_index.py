@@ -51,7 +51,7 @@ def lookup_key(value: Any) -> Hashable | None:
         case list() | tuple():
             keys = tuple(lookup_key(item) for item in value)
             return None if None in keys else (list, keys)
-    return (type(value), value)
+    return None if isinstance(value, dict) else (type(value), value)  # no property is a map
 
 
 @dataclass(eq=False)

@@ -14,6 +14,8 @@ from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Integers
 from hoplite.values.order import group_key
 
+_PLACE = "  place"  # the row of the left that a row belongs to, while they are put in order
+
 
 def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:
     """The argument for a right side: the imported columns and the number of each row."""
@@ -34,36 +36,52 @@ class Apply:
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """In the order of the left's rows; where optional, a row without a partner comes with nulls."""
-        if self.row_by_row:  # what writes must first have read: later rows see earlier writes, the left side none
+        if self.row_by_row:
+            # What writes must first have read: later rows see earlier writes, the left side and what follows none.
+            written: list[Batch] = []
             for batch in list(self.left.run(context, argument)):
                 for row in range(batch.row_count):
-                    yield from self._joined(context, batch.rows(row, row + 1))
+                    written.extend(self._joined(context, batch.rows(row, row + 1)))
+            yield from written
             return
         for batch in self.left.run(context, argument):
             context.check()
             yield from self._joined(context, batch)
 
     def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
-        reached = 0  # rows before this one have had what they get
-        for found in self.right.run(context, numbered(batch, self.imports)):
-            rows = argument_rows(found)
+        found: list[Batch] = []
+        for right in self.right.run(context, numbered(batch, self.imports)):
+            rows = argument_rows(right)
             assert rows is not None
             if not len(rows):
                 continue
-            joined = batch.take(rows).with_columns({name: found[name] for name in self.added})
+            joined = batch.take(rows).with_columns({name: right[name] for name in self.added})
             if self.optional:
-                last = int(rows[-1])
-                without = np.setdiff1d(np.arange(reached, last + 1), rows)
-                if len(without):
-                    both = concatenate_batches([joined, self._alone(batch, without)])
-                    joined = both.take(np.argsort(np.concatenate([rows, without]), kind="stable"))
-                reached = last + 1
-            yield joined
-        if self.optional and reached < batch.row_count:
-            yield self._alone(batch, np.arange(reached, batch.row_count, dtype=np.int64))
+                found.append(joined.with_columns({_PLACE: Integers(rows)}))
+            else:
+                yield joined
+        if self.optional:
+            yield self._completed(batch, found)
 
-    def _alone(self, batch: Batch, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Batch:
-        return batch.take(rows).with_columns({name: null_column(len(rows)) for name in self.added})
+    def _completed(self, batch: Batch, found: list[Batch]) -> Batch:
+        """The rows that were found and, with nulls, those that were not, in the order of the left's rows.
+
+        The right side may find rows in any order: only when it has come to its end is it known which have none.
+        """
+        matched = np.zeros(batch.row_count, np.bool_)
+        for part in found:
+            column = part[_PLACE]
+            assert isinstance(column, Integers)
+            matched[column.values] = True
+        without = np.flatnonzero(~matched)
+        if len(without) or not found:
+            alone = batch.take(without).with_columns({name: null_column(len(without)) for name in self.added})
+            found.append(alone.with_columns({_PLACE: Integers(without)}))
+        together = concatenate_batches(found)
+        place = together[_PLACE]
+        assert isinstance(place, Integers)
+        names = [name for name in together.columns if name != _PLACE]
+        return together.only(names).take(np.argsort(place.values, kind="stable"))
 
 
 @dataclass(slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate, null_column
+from hoplite.engine.procedures.registry import Procedure
 from hoplite.errors import CypherError
 
 _ROWS_AT_ONCE = 4096
@@ -40,21 +42,36 @@ class CallProcedure:
             values = [column.objects() for column in columns]
             for row in range(batch.row_count):
                 context.check()
-                yielded = list(procedure.call(context, [v[row] for v in values]))
-                yield from self._joined(batch, row, yielded)
+                yield from self._called(context, procedure, batch, row, [v[row] for v in values])
             if error is not None:
                 raise error
 
-    def _joined(self, batch: Batch, row: int, yielded: list[Mapping[str, Any]]) -> Iterator[Batch]:
+    def _called(
+        self, context: Execution, procedure: Procedure, batch: Batch, row: int, arguments: list[Any]
+    ) -> Iterator[Batch]:
+        """What one call yields, some rows at a time: a procedure may never come to its end."""
+        anything = False
+        records: list[Mapping[str, Any]] = []
+        for record in procedure.call(context, arguments):
+            context.check()
+            anything = True
+            if self.yields:
+                records.append(record)
+                if len(records) == _ROWS_AT_ONCE:
+                    yield self._joined(batch, row, records)
+                    records = []
+        if records:
+            yield self._joined(batch, row, records)
         if not self.yields:
             yield batch.rows(row, row + 1)
-        elif yielded:
-            repeated = batch.take(np.full(len(yielded), row, np.int64))
-            new = {column: column_of([record[name] for record in yielded]) for name, column in self.outputs}
-            yield repeated.with_columns(new)
-        elif self.optional:
+        elif self.optional and not anything:
             alone = batch.rows(row, row + 1)
             yield alone.with_columns({column: null_column(1) for _, column in self.outputs})
+
+    def _joined(self, batch: Batch, row: int, records: list[Mapping[str, Any]]) -> Batch:
+        repeated = batch.take(np.full(len(records), row, np.int64))
+        new = {column: column_of([record.get(name) for record in records]) for name, column in self.outputs}
+        return repeated.with_columns(new)
 
 
 @dataclass(slots=True, eq=False)
@@ -89,8 +106,8 @@ class LoadCsv:
         return repeated.with_columns({self.variable: column_of(lines)})
 
     def _lines(self, context: Execution, url: Any) -> Iterator[Any]:
-        path = confined_path(url, context.import_folder)
         try:
+            path = confined_path(url, context.import_folder)
             with _opened(path) as file:
                 reader = csv.reader(file, delimiter=self.field_terminator or ",", escapechar="\\")
                 header: list[str] | None = None
@@ -106,7 +123,7 @@ class LoadCsv:
                     else:
                         padded = values + [None] * (len(header) - len(values))
                         yield dict(zip(header, padded, strict=False))
-        except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        except (OSError, EOFError, ValueError, TypeError, csv.Error, zlib.error) as problem:
             raise _cannot_load(str(url), str(problem)) from None
 
 

@@ -226,6 +226,7 @@ class Top:
     descending: tuple[bool, ...]
     count: Evaluator
     skip: Evaluator | None
+    writes: bool  # below, something is written
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One batch of at most `count` rows."""
@@ -233,7 +234,7 @@ class Top:
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
         if ROW in argument:
             ordered = Sort(self.source, self.keys, self.descending)
-            yield from Cut(ordered, self.skip, self.count, writes=False).run(context, argument)
+            yield from Cut(ordered, self.skip, self.count, self.writes).run(context, argument)
             return
         best: list[Batch] = []
         held = 0

@@ -172,10 +172,9 @@ class IdSeek:
         """The id that a value asks for; -1 for one that no node has."""
         if self.by_element_id:
             prefix = f"4:{context.graph.uuid}:"
-            if isinstance(value, str) and value.startswith(prefix) and value[len(prefix) :].isdigit():
-                return int(value[len(prefix) :])
-            return -1
-        if isinstance(value, float) and value.is_integer():
+            number = value[len(prefix) :] if isinstance(value, str) and value.startswith(prefix) else ""
+            return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else -1
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63:
             return int(value)
         return value if isinstance(value, int) and not isinstance(value, bool) else -1
 

@@ -45,12 +45,15 @@ class RowValue:
     evaluator: Evaluator
     reads: frozenset[str]
     reads_graph: bool
+    has_subquery: bool
 
     def over(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
         """A function from row number to value."""
-        if not self.reads_graph or all(not _may_hold_entities(batch[name]) for name in self.reads if name in batch):
+        needed = batch.only([name for name in self.reads if name in batch])
+        plain = not self.reads_graph or all(not _may_hold_entities(column) for column in needed.columns.values())
+        if plain and not self.has_subquery:
             try:
-                values = self.evaluator(batch, context).objects()
+                values = self.evaluator(needed, context).objects()
             except RowError:
                 pass  # the rows before the one that fails are written first
             else:
@@ -58,7 +61,7 @@ class RowValue:
 
         def one(row: int) -> Any:
             try:
-                return self.evaluator(batch.rows(row, row + 1), context).objects()[0]
+                return self.evaluator(needed.rows(row, row + 1), context).objects()[0]
             except RowError as failure:
                 raise failure.error from None
 
@@ -250,6 +253,7 @@ class Setter:
         self.items = items
         self.batch = batch
         self.context = context
+        self._values: dict[int, Callable[[int], Any]] = {}
 
     def set(self, row: int) -> None:
         """Do what one row asks for, item by item, each seeing those before it."""
@@ -265,7 +269,10 @@ class Setter:
                     self._labels(item, row)
 
     def _of(self, value: RowValue, row: int) -> Any:
-        return value.over(self.batch.rows(row, row + 1), self.context)(0)
+        known = self._values.get(id(value))
+        if known is None:
+            known = self._values[id(value)] = value.over(self.batch, self.context)
+        return known(row)
 
     def _key(self, key: str | RowValue, row: int) -> str:
         name = key if isinstance(key, str) else self._of(key, row)
