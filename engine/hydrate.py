@@ -67,7 +67,9 @@ class Hydrator:
                     self._make_relationships(np.array([relationship], np.int64))
                 return self._relationships[relationship]
             case PathValue(nodes=nodes, relationships=relationships):
-                self._make_relationships(np.array(relationships, np.int64))
+                new = [r for r in relationships if r not in self._relationships]
+                if new:
+                    self._make_relationships(np.array(new, np.int64))
                 start = self.value(NodeRef(nodes[0]))
                 return driver_graph.Path(start, *(self._relationships[r] for r in relationships))
             case VirtualNode():
