@@ -22,54 +22,65 @@ from hoplite.storage.incidence import Adjacency, Incidence
 
 # Below this many entries it is cheaper to look at the type of each than to search for where a type begins.
 _NARROW_AT = 4096
+_DELTA = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """Where the entries of some nodes are in one incidence, which `adjacency` holds."""
+    """Where the entries of some nodes are in one partition of an adjacency, or in its delta. The arrays are fetched
+    when they are read, so that a wide hop does not hold all partitions of a graph on disk at once."""
 
     adjacency: Adjacency
-    incidence: Incidence
+    partition: int
     row: Positions
     start: Positions
     count: Positions
     drop_loops: bool
     types_done: bool = False
 
+    @property
+    def incidence(self) -> Incidence:
+        """The arrays."""
+        adjacency = self.adjacency
+        if self.partition == _DELTA:
+            assert adjacency.delta is not None
+            return adjacency.delta
+        return adjacency.partitions[self.partition]
+
 
 def segments_of(hop: Hop, nodes: Positions) -> list[Segments]:
     """All segments of the nodes for one hop. A self-loop is in both sides of a node: the second is told to drop it."""
     found: list[Segments] = []
     for number, adjacency in enumerate(hop.sides):
-        for incidence, row, place in _places(adjacency, nodes):
+        for partition, incidence, row, place in _places(adjacency, nodes):
             start = incidence.indptr[place]
             count = incidence.indptr[place + 1] - start
-            segments = Segments(adjacency, incidence, row, start, count, drop_loops=number == 1)
+            segments = Segments(adjacency, partition, row, start, count, drop_loops=number == 1)
             found.append(segments if hop.types is None else _narrowed(segments, hop.types))
     return found
 
 
-def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[Incidence, Positions, Positions]]:
-    """(incidence, indexes into nodes, rows of the incidence) wherever some of the nodes have entries."""
+def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[int, Incidence, Positions, Positions]]:
+    """(partition, its arrays, indexes into nodes, rows of the partition) wherever some of the nodes have entries."""
     if adjacency.partition_of is None:
-        for incidence in adjacency.partitions:
+        for number, incidence in enumerate(adjacency.partitions):
             index = np.flatnonzero((nodes >= 0) & (nodes < len(incidence.indptr) - 1))
-            yield incidence, index, nodes[index]
+            yield number, incidence, index, nodes[index]
     else:
         assert adjacency.row_of is not None
         known = np.flatnonzero((nodes >= 0) & (nodes < len(adjacency.partition_of)))
         partition = adjacency.partition_of[nodes[known]]
-        for number in np.unique(partition):
+        for number in np.unique(partition).tolist():
             if number >= 0:
                 incidence = adjacency.partitions[number]
                 index = known[partition == number]
                 place = adjacency.row_of[nodes[index]].astype(np.int64)
                 covered = (place >= 0) & (place < len(incidence.indptr) - 1)
-                yield incidence, index[covered], place[covered]
+                yield number, incidence, index[covered], place[covered]
     if adjacency.delta is not None and adjacency.delta_rows is not None and len(adjacency.delta_rows):
         place = np.searchsorted(adjacency.delta_rows, nodes)
         index = np.flatnonzero(adjacency.delta_rows[np.minimum(place, len(adjacency.delta_rows) - 1)] == nodes)
-        yield adjacency.delta, index, place[index]
+        yield _DELTA, adjacency.delta, index, place[index]
 
 
 def _narrowed(segments: Segments, types: NDArray[np.int32]) -> Segments:
@@ -81,13 +92,14 @@ def _narrowed(segments: Segments, types: NDArray[np.int32]) -> Segments:
     start = np.empty((len(segments.row), len(wanted)), dtype=np.int64)
     end = np.empty_like(start)
     stop = segments.start + segments.count
+    held = segments.incidence.types
     for column, code in enumerate(wanted):
-        start[:, column] = _first_at_least(segments.incidence.types, segments.start, stop, int(code))
-        end[:, column] = _first_at_least(segments.incidence.types, segments.start, stop, int(code) + 1)
+        start[:, column] = _first_at_least(held, segments.start, stop, int(code))
+        end[:, column] = _first_at_least(held, segments.start, stop, int(code) + 1)
     row = np.repeat(segments.row, len(wanted))
     return Segments(
         segments.adjacency,
-        segments.incidence,
+        segments.partition,
         row,
         start.reshape(-1),
         (end - start).reshape(-1),
@@ -259,4 +271,4 @@ def _cut(hub: Segments, limit: int) -> Iterator[Segments]:
 
 
 def _slice(segments: Segments, row: Positions, start: Positions, count: Positions) -> Segments:
-    return Segments(segments.adjacency, segments.incidence, row, start, count, segments.drop_loops, segments.types_done)
+    return Segments(segments.adjacency, segments.partition, row, start, count, segments.drop_loops, segments.types_done)
