@@ -358,7 +358,8 @@ class Expressions:
     def types(self) -> str:
         """A relationship type expression, with its colon; often none."""
         c = self._choices
-        first, second = c.pick(TYPES), c.pick(TYPES)
+        first = c.pick(TYPES)
+        second = c.pick([other for other in TYPES if other != first])
         return c.pick(("", "", "", f":{first}", f":{first}|{second}", f":!{first}", f":{first}|{second}"))
 
     def arrow(self, variable: str = "") -> str:

@@ -407,8 +407,8 @@ class _Maker:
                 return f"{merged} ON CREATE SET {name}.y = 1 ON MATCH SET {name}.y = 2" if c.chance(40) else merged
             case 8 if nodes:
                 start, end = c.pick(nodes), c.pick(nodes)
-                arrow = c.pick(("-[:{}]->", "-[:{}]-")).format(c.pick(TYPES))
-                return f"MERGE ({start}){arrow}({end})"
+                # Without a direction, which way it is created depends on which row comes first.
+                return f"MERGE ({start})-[:{c.pick(TYPES)}]->({end})"
             case 9 if nodes:
                 item = scope.fresh("i")
                 node = c.pick(nodes)
