@@ -33,7 +33,7 @@ def _type_twice(query: str, comparison: Comparison) -> bool:
 DEFECTS: tuple[Defect, ...] = (
     Defect(
         "a type that is named twice is counted twice",
-        "CREATE (:X)-[:S]->(), then MATCH (n:X)-[r:S|S]->() RETURN r gives one row, with RETURN count(r) it gives 2, and"
+        "CREATE (:X)-[:S]->(), then MATCH (n:X)-[r:S|S]->() RETURN r gives one row, RETURN count(r) gives 2, and"
         " so does MATCH (n:X) RETURN COUNT { (n)-[:S|S]->() }.",
         _type_twice,
     ),
