@@ -14,7 +14,7 @@
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench neo4j-test plans libraries-test driver-test crash clean
+.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fuzz plans libraries-test driver-test crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
