@@ -198,6 +198,10 @@ class Base:
             self._indexes[label, key] = index
         return index
 
+    def distinct_values(self, label: int, key: str) -> int | None:
+        """How many different values the key has on nodes with the label; None where it is unknown."""
+        return self.node_index(label, key).distinct
+
     def relationship_index(self, type_code: int, key: str) -> ValueIndex:
         """Relationships of the type by the value of the key; made on first use."""
         index = self._relationship_indexes.get((type_code, key))

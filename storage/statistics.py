@@ -72,4 +72,5 @@ def distinct_values(delta: Delta, label: str, key: str) -> int | None:
     code = delta.base.tokens.labels.code(label)
     if code is None:
         return 0
-    return delta.base.node_index(code, key).distinct + len(delta.node_values.get(key, ()))
+    known = delta.base.distinct_values(code, key)
+    return None if known is None else known + len(delta.node_values.get(key, ()))

@@ -38,6 +38,18 @@ class StoredKey:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """Where an index is; `code` is the number of its label or type, `distinct` how many different values it has."""
+
+    entity: Entity
+    code: int
+    key: str
+    file: str
+    kind: str
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """Counts that the planner asks for, so that it need not read the graph. Patterns are (set of start labels, type,
     set of end labels, how many)."""
@@ -77,6 +89,7 @@ class Manifest:
     statistics: Statistics
     node_keys: tuple[StoredKey, ...]
     relationship_keys: tuple[StoredKey, ...]
+    indexes: tuple[StoredIndex, ...]
     files: tuple[ArrayFile, ...]
     checksums_crc32: int
 
@@ -154,6 +167,10 @@ def manifest_text(manifest: Manifest) -> bytes:
         },
         "node_keys": [[key.key, key.file, key.kind, key.is_sparse] for key in manifest.node_keys],
         "relationship_keys": [[key.key, key.file, key.kind, key.is_sparse] for key in manifest.relationship_keys],
+        "indexes": [
+            [index.entity.value, index.code, index.key, index.file, index.kind, index.distinct]
+            for index in manifest.indexes
+        ],
         "block_bytes": BLOCK_BYTES,
         "checksums_crc32": manifest.checksums_crc32,
         "files": [
@@ -269,6 +286,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         ),
         tuple(map(_stored_key, content["node_keys"])),
         tuple(map(_stored_key, content["relationship_keys"])),
+        tuple(map(_stored_index, content["indexes"])),
         tuple(map(_array_file, content["files"])),
         _count(content["checksums_crc32"]),
     )
@@ -283,6 +301,11 @@ def _count(value: Any) -> int:
 def _stored_key(parts: list[Any]) -> StoredKey:
     key, file, kind, is_sparse = parts
     return StoredKey(str(key), _file_name(file), str(kind), bool(is_sparse))
+
+
+def _stored_index(parts: list[Any]) -> StoredIndex:
+    entity, code, key, file, kind, distinct = parts
+    return StoredIndex(Entity(entity), _count(code), str(key), _file_name(file), str(kind), _count(distinct))
 
 
 def _file_name(name: Any) -> str:

@@ -19,13 +19,19 @@ from hoplite.storage.base import Base, Int32s
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import StoredColumn
-from hoplite.storage.disk.manifest import Manifest, StoredKey, tokens_of
+from hoplite.storage.disk.indexes import StoredStrings
+from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, tokens_of
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.disk.write import NODES, RELATIONSHIPS, partition_name
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.property_columns import KeyValues
+from hoplite.storage.schema import Entity
 from hoplite.storage.tokens import Tokens
-from hoplite.values.columns import Int64s
+from hoplite.storage.value_index import ValueIndex
+from hoplite.values.columns import Floats, Int64s, Integers
+
+COUNTED_NODES = 1_000_000
+"""In a graph of up to so many nodes, the different values of a key without an index are counted for the planner."""
 
 
 def open_snapshot(folder: Path, manifest: Manifest, cache: Cache, tokens: Tokens | None = None) -> StoredBase:
@@ -228,6 +234,44 @@ class StoredBase(Base):
             np.flatnonzero(incidence.types == type_code) + incidence.first_relationship for incidence in self.outgoing
         ]
         return np.concatenate(parts)
+
+    # --- indexes ---
+
+    def node_index(self, label: int, key: str) -> ValueIndex:
+        """Nodes with the label by the value of the key."""
+        stored = self._stored_indexes.get((Entity.NODE, label, key))
+        return super().node_index(label, key) if stored is None else self._index(stored, self.node_columns)
+
+    def relationship_index(self, type_code: int, key: str) -> ValueIndex:
+        """Relationships of the type by the value of the key."""
+        stored = self._stored_indexes.get((Entity.RELATIONSHIP, type_code, key))
+        if stored is None:
+            return super().relationship_index(type_code, key)
+        return self._index(stored, self.relationship_columns)
+
+    @cached_property
+    def _stored_indexes(self) -> dict[tuple[Entity, int, str], StoredIndex]:
+        return {(index.entity, index.code, index.key): index for index in self._manifest.indexes}
+
+    def _index(self, stored: StoredIndex, columns: Mapping[str, KeyValues]) -> ValueIndex:
+        def load() -> tuple[ValueIndex, int]:
+            arrays = self.reader.arrays(stored.file)
+            positions, size = arrays["positions"], self.reader.file(stored.file).size
+            if stored.kind == "strings":
+                return StoredStrings(positions, columns[stored.key], stored.distinct), size
+            values = arrays["values"]
+            if len(values) != len(positions):
+                raise damaged(self.reader.folder / stored.file, "its arrays do not fit each other")
+            return ValueIndex(positions, Integers(values) if stored.kind == "integers" else Floats(values)), size
+
+        return self._cache.get((self.reader.serial, stored.file), load)
+
+    def distinct_values(self, label: int, key: str) -> int | None:
+        """How many different values the key has on nodes with the label; unknown where many would have to be read."""
+        stored = self._stored_indexes.get((Entity.NODE, label, key))
+        if stored is not None:
+            return stored.distinct
+        return super().distinct_values(label, key) if self.node_count <= COUNTED_NODES else None
 
     # --- statistics ---
 

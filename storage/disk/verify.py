@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,14 @@ from hoplite.storage.delta import Delta
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.changes import apply
 from hoplite.storage.disk.codec import BadEncoding
+from hoplite.storage.disk.indexes import IndexPlace, index_at
 from hoplite.storage.disk.log import LogReader
 from hoplite.storage.disk.manifest import MANIFEST, Manifest, read_manifest
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.incidence import Incidence
+from hoplite.storage.schema import Entity
+from hoplite.storage.value_index import ValueIndex
+from hoplite.values.columns import Floats, Integers
 
 _BUDGET = 256 * 2**20
 
@@ -37,7 +42,7 @@ def problems_of(root: Path, progress: Callable[[int, int | None], None] | None =
     problems: list[str] = []
     _collect(problems, root, lambda: _read_blocks(base, manifest, progress))
     if not problems:
-        _collect(problems, root, lambda: list(_misfits(base, root / manifest.folder)))
+        _collect(problems, root, lambda: list(_misfits(base, manifest, root / manifest.folder)))
     if not problems:
         _collect(problems, root, lambda: _read_log(root, manifest, base))
     return problems
@@ -66,7 +71,7 @@ def _read_blocks(base: StoredBase, manifest: Manifest, progress: Callable[[int, 
     return problems
 
 
-def _misfits(base: StoredBase, folder: Path) -> Iterator[str]:
+def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str]:
     """Where arrays contradict each other, which no damage of single bytes leads to."""
     if len(base.node_labels) != base.node_count or not _within(base.node_labels, base.tokens.label_set_count):
         yield f"{folder}: the labels of nodes are not as many as the nodes, or not known"
@@ -85,6 +90,21 @@ def _misfits(base: StoredBase, folder: Path) -> Iterator[str]:
     for columns in (base.node_columns, base.relationship_columns):
         for column in columns.values():
             column.entries()
+    for stored in manifest.indexes:
+        index = index_at(base, IndexPlace(stored.entity, stored.code, stored.key))
+        made_anew = Base.node_index if stored.entity is Entity.NODE else Base.relationship_index
+        expected = made_anew(base, stored.code, stored.key)
+        if not np.array_equal(np.sort(index.positions), np.sort(expected.positions)) or not _is_ordered(index):
+            yield f"{folder / stored.file}: the index does not agree with the data"
+
+
+def _is_ordered(index: ValueIndex) -> bool:
+    """Whether a stored index is in the order of the values that its entities have."""
+    match index.column:
+        case Integers(values=values) | Floats(values=values):
+            return bool(((values[1:] >= values[:-1]) | (values[1:] != values[1:])).all())  # NaN comes last
+        case texts:
+            return all(low <= high for low, high in pairwise(str(text).encode() for text in texts.objects()))
 
 
 def _is_sound(incidence: Incidence, base: Base) -> bool:

@@ -5,6 +5,7 @@ relationships.bin    where needed: ids, positions (by id)
 partition-P.out      indptr, neighbours, types; nodes (of each row) if there are several partitions
 partition-P.in       indptr, neighbours, types, relationships
 node-K.bin/.arrow    the K-th property key of nodes; relationship-K for relationships
+index-K.bin          the K-th index of the schema
 checksums            the CRC-32 of every block of every file
 """
 
@@ -24,7 +25,8 @@ from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, FileWriter
 from hoplite.storage.disk.columns import column_kind, write_column
 from hoplite.storage.disk.files import Files, write_file
-from hoplite.storage.disk.manifest import Manifest, Statistics, StoredKey, names_of, snapshot_name
+from hoplite.storage.disk.indexes import index_at, index_kind, indexed_places, write_index
+from hoplite.storage.disk.manifest import Manifest, Statistics, StoredIndex, StoredKey, names_of, snapshot_name
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Schema
@@ -56,6 +58,7 @@ def write_snapshot(
         first_relationships.append(outgoing.first_relationship)
     node_keys = _write_columns(writing, "node", base.node_columns)
     relationship_keys = _write_columns(writing, "relationship", base.relationship_columns)
+    indexes = _write_indexes(writing, base, schema)
     checksums = np.array(writing.checksums, "<u4").tobytes()
     write_file(files, folder / CHECKSUMS, checksums)
     files.sync_folder(folder)
@@ -74,6 +77,7 @@ def write_snapshot(
         _statistics(base),
         node_keys,
         relationship_keys,
+        indexes,
         tuple(writing.written),
         zlib.crc32(checksums),
     )
@@ -133,6 +137,18 @@ def _write_columns(writing: _Writing, entity: str, columns: Mapping[str, KeyValu
         name = f"{entity}-{number}.{'arrow' if kind == 'strings' else 'bin'}"
         writing.file(name, partial(write_column, kind, column))
         written.append(StoredKey(key, name, kind, column.positions is not None))
+    return tuple(written)
+
+
+def _write_indexes(writing: _Writing, base: Base, schema: Schema) -> tuple[StoredIndex, ...]:
+    written = []
+    for number, place in enumerate(indexed_places(schema, base)):
+        index = index_at(base, place)
+        kind = index_kind(index)
+        if kind is not None:
+            name = f"index-{number}.bin"
+            writing.file(name, partial(write_index, index))
+            written.append(StoredIndex(place.entity, place.code, place.key, name, kind, index.distinct))
     return tuple(written)
 
 

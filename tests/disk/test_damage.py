@@ -45,6 +45,8 @@ def read_everything(path: Path) -> None:
     try:
         snapshot = graph.snapshot()
         state_of(snapshot)
+        for rule in snapshot.schema.constraints:
+            snapshot.seek_nodes(rule.labels[0], rule.keys[0], [1])
         for outgoing in (True, False):
             for partition in snapshot.adjacency(outgoing).partitions:
                 assert len(partition.indptr)
