@@ -128,7 +128,9 @@ class Database(Transfers):
             return "" if prepared.plan is None else explain(prepared.plan)
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
-        """Run a reading query, and return its plan with the rows and the time of each operator."""
+        """Run a reading query, and return its plan with the rows and the time of each operator; on disk, also how
+        many partitions and columns it loaded."""
+        before = self._graph.loads()
         with driver_errors():
             given = from_parameters({**(parameters or {}), **params})
             graph = self._graph.snapshot()
@@ -138,7 +140,10 @@ class Database(Transfers):
             measured = profiled(
                 self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits)
             )
-            return explain(prepared.plan, measured)
+            plan = explain(prepared.plan, measured)
+        if before is None or (after := self._graph.loads()) is None:
+            return plan
+        return f"{plan}\nLoaded from disk: {after[0] - before[0]:,}, evicted: {after[1] - before[1]:,}"
 
     # --- what is in it -----------------------------------------------------------------------------------------
 

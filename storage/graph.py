@@ -196,6 +196,10 @@ class Graph:
             "unfolded_changes": self._delta.size,
         }
 
+    def loads(self) -> tuple[int, int] | None:
+        """How many partitions and columns were loaded from disk so far, and evicted; None in memory."""
+        return None
+
     def verify(self) -> list[str]:
         """What is wrong with the files; nothing where there are none."""
         return []

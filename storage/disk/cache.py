@@ -45,8 +45,9 @@ class Cache:
         self._loads = 0
         self._evictions = 0
 
-    def get(self, key: Hashable, load: Callable[[], tuple[T, int]]) -> T:
-        """What has this key; `load` makes it, and says how many bytes it takes."""
+    def get(self, key: Hashable, load: Callable[[], tuple[T, int]], *, from_disk: bool = True) -> T:
+        """What has this key; `load` makes it, from a file or from what is held of one, and says how many bytes it
+        takes."""
         with self._lock:
             held = self._held.get(key)
             if held is not None:
@@ -56,7 +57,7 @@ class Cache:
                 return found
         loaded, size = load()
         with self._lock:
-            self._loads += 1
+            self._loads += from_disk
             if key not in self._held:
                 self._held[key] = (loaded, size)
                 self._used += size

@@ -260,7 +260,7 @@ class StoredColumn:
         def load() -> tuple[PropertyColumn, int]:
             return PropertyColumn(loaded.positions, self._guarded(loaded.everything)), loaded.object_bytes
 
-        return self._cache.get((*self._key, "objects"), load)
+        return self._cache.get((*self._key, "objects"), load, from_disk=False)
 
     def _guarded(self, read: Callable[[], Any]) -> Any:
         try:

@@ -444,6 +444,11 @@ class DiskGraph(Graph):
             "cache": asdict(self._cache.statistics),
         }
 
+    def loads(self) -> tuple[int, int]:
+        """How many partitions and columns were loaded so far, and evicted."""
+        counts = self._cache.statistics
+        return counts.loads, counts.evictions
+
     def verify(self) -> list[str]:
         """Read everything, and say what is wrong."""
         with self._checkpointing:
@@ -476,6 +481,11 @@ class DiskGraph(Graph):
         self._writer.release()
         with suppress(CypherError):
             self.checkpoint()
+
+    def __del__(self) -> None:
+        """A graph that nobody uses any more keeps nobody out."""
+        if hasattr(self, "_is_open"):
+            self._let_go()
 
     def _let_go(self) -> None:
         log, lock, hold = self._log, self._lock, self._hold

@@ -30,6 +30,7 @@ class WriterLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
+            holder = "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another"
             os.close(self._file)
             raise in_use(root, holder) from None
         except OSError as error:

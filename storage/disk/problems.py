@@ -24,11 +24,10 @@ def cannot_open(path: Path, why: str) -> CypherError:
 
 
 def in_use(path: Path, holder: str) -> CypherError:
-    """Another process is writing."""
-    whose = f" by process {holder}" if holder else ""
+    """Someone else is writing."""
     return CypherError(
         UNAVAILABLE,
-        f"{path}: the database is open for writing{whose}. Close it there first, or open it with read_only=True.",
+        f"{path}: the database is open for writing by {holder}. Close it there first, or open it with read_only=True.",
     )
 
 

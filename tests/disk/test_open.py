@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -82,8 +83,11 @@ def test_ids_are_kept_and_not_given_again(path: Path) -> None:
 def test_there_is_one_writer_and_readers_may_open_beside_it(path: Path) -> None:
     with hoplite.open(path) as db:
         db.run("CREATE (:N)")
-        with pytest.raises(TransientError, match=r"open for writing by process \d+"):
+        with pytest.raises(TransientError, match="open for writing by this process"):
             hoplite.open(path)
+        program = f"import hoplite; hoplite.open({str(path)!r})"
+        other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert f"open for writing by process {os.getpid()}" in other.stderr
         with hoplite.open(path, read_only=True) as reader:
             assert reader.run("MATCH (n) RETURN count(*)").value() == [1]
             db.run("CREATE (:N)")
@@ -267,6 +271,22 @@ def test_a_closed_database_refuses_writes(path: Path) -> None:
         transaction.commit()
     with hoplite.open(path) as db:
         assert db.run("MATCH (n) RETURN count(n)").value() == [0]
+
+
+def test_a_database_that_was_forgotten_keeps_nobody_out(path: Path) -> None:
+    hoplite.open(path).run("CREATE (:N)")
+    with hoplite.open(path) as db:
+        assert db.run("MATCH (n:N) RETURN count(n)").value() == [1]
+
+
+def test_a_profile_says_what_was_loaded(path: Path) -> None:
+    with hoplite.open(path) as db:
+        db.run("CREATE (:N {name: 'a'})-[:R]->(:N {name: 'b'})")
+        assert "Loaded from disk: 0, evicted: 0" in db.profile("MATCH (n:N) RETURN n.name")
+        db.checkpoint()
+        assert "Loaded from disk: 1, evicted: 0" in db.profile("MATCH (n:N) RETURN n.name")
+    with hoplite.open() as db:
+        assert "Loaded from disk" not in db.profile("MATCH (n:N) RETURN n.name")
 
 
 def test_strings_that_no_unicode_file_can_hold_are_kept(path: Path) -> None:
