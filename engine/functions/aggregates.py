@@ -130,7 +130,8 @@ class Sum:
         if not self._durations and isinstance(column, Floats):
             self._any_number = True
             self._turn_to_floats(groups)
-            np.add.at(self._floats, groups, column.values)
+            with np.errstate(all="ignore"):  # infinity minus infinity is NaN, and no reason to warn
+                np.add.at(self._floats, groups, column.values)
         elif not self._durations and isinstance(column, Integers) and self._cannot_overflow(column.values):
             self._any_number = True
             if self._is_float.any():
