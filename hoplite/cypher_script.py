@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hoplite.cli.statements import split_statements
@@ -76,9 +76,9 @@ def export_cypher(snapshot: Snapshot, path: str | os.PathLike[str], progress: Pr
         for rule in rules:
             if statement := _rule(rule):
                 stream.write(f"{statement};\n")
-        batches = (
-            *_batches(node_rows(snapshot), lambda row: row.labels, _nodes),
-            *_batches(relationship_rows(snapshot), lambda row: row.type, _relationships),
+        batches = chain(
+            _batches(node_rows(snapshot), lambda row: row.labels, _nodes),
+            _batches(relationship_rows(snapshot), lambda row: row.type, _relationships),
         )
         for count, make, rows in batches:
             stream.write(f"{make(rows, notes)};\n")
@@ -92,9 +92,15 @@ def export_cypher(snapshot: Snapshot, path: str | os.PathLike[str], progress: Pr
 
 
 def _batches(rows: Iterable[Any], kind: Any, make: Any) -> Iterator[tuple[int, Any, list[Any]]]:
-    for _, group in groupby(rows, key=kind):
-        while part := list(islice(group, _BATCH_ROWS)):
-            yield len(part), make, part
+    """Rows of one kind together, however they come: a batch is handed over when it is full, the rest at the end."""
+    waiting: dict[Any, list[Any]] = {}
+    for row in rows:
+        batch = waiting.setdefault(kind(row), [])
+        batch.append(row)
+        if len(batch) == _BATCH_ROWS:
+            yield len(batch), make, waiting.pop(kind(row))
+    for batch in waiting.values():
+        yield len(batch), make, batch
 
 
 def _nodes(rows: list[NodeRow], notes: set[str]) -> str:
