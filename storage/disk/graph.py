@@ -198,6 +198,7 @@ class DiskGraph(Graph):
             commits = record.commit
         self._delta, self._version = delta, commits
         self._known = NameCounts.of(base.tokens)
+        self._replayed_bytes = reader.end - HEADER_BYTES
         return reader
 
     def _stored(self, manifest: Manifest, tokens: Tokens | None) -> StoredBase:
@@ -437,7 +438,7 @@ class DiskGraph(Graph):
             "snapshot": self._manifest.snapshot,
             "snapshot_bytes": self._manifest.size,
             "commits": self._version,
-            "log_bytes": 0 if log is None else log.size,
+            "log_bytes": self._replayed_bytes if log is None else log.size,
             "durability": self._durability,
             "checkpoints": self._checkpoints,
             "checkpoint_error": None if error is None else error.message,
