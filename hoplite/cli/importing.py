@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -97,11 +98,18 @@ def _import(options: argparse.Namespace) -> int:
     from hoplite.cli.schema import print_schema
 
     _settle_places(options)
+    is_new = options.database != MEMORY and not Path(options.database).exists()
     with open_database(options, create=True) as db:
-        if options.kind == "neo4j":
-            import_from_server(db, options.source, options)
-        else:
-            _import_files(db, options)
+        try:
+            if options.kind == "neo4j":
+                import_from_server(db, options.source, options)
+            else:
+                _import_files(db, options)
+        except BaseException:
+            if is_new:  # a database that was only made for this import goes with it
+                db.close()
+                shutil.rmtree(options.database)
+            raise
         print_schema(db)
         if options.query:
             result = db.run(options.query)

@@ -66,3 +66,10 @@ def test_a_database_that_is_not_there_is_not_made(
     assert main([command, str(tmp_path / "nowhere.hop")]) == 1
     assert "there is no database here" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_an_import_that_fails_leaves_no_database_behind(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_text('{"type": "node", "id": 1\n')
+    assert main(["import", "jsonl", str(damaged), str(tmp_path / "kg.hop")]) != 0
+    assert not (tmp_path / "kg.hop").exists()
