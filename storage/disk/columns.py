@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 WHOLE_SHARE = 8
 """When one in so many values is asked for at once, all of them are made Python objects, and kept."""
+SMALL_COLUMN = 65_536
+"""A column of up to so many values is made Python objects as soon as any of it is asked for."""
 OBJECT_BYTES = 64
 """What a Python object takes beside its content, about."""
 
@@ -226,7 +228,7 @@ class StoredColumn:
         loaded = self._loaded()
         if isinstance(loaded, PropertyColumn):
             return loaded.gather(positions)
-        if len(positions) * WHOLE_SHARE >= len(loaded) and self._cache.fits(loaded.object_bytes):
+        if self._is_worth_decoding(loaded, len(positions)):
             return self.whole().gather(positions)
         slots, found = _slots(loaded.positions, positions, self._total)
         taken: Strings | Objects = self._guarded(lambda: loaded.take(np.where(found, slots, 0)))
@@ -242,6 +244,8 @@ class StoredColumn:
         loaded = self._loaded()
         if isinstance(loaded, PropertyColumn):
             return loaded.value(position)
+        if self._is_worth_decoding(loaded, 1):
+            return self.whole().value(position)
         slot = position
         if loaded.positions is not None:
             slot = int(np.searchsorted(loaded.positions, position))
@@ -261,6 +265,10 @@ class StoredColumn:
             return PropertyColumn(loaded.positions, self._guarded(loaded.everything)), loaded.object_bytes
 
         return self._cache.get((*self._key, "objects"), load, from_disk=False)
+
+    def _is_worth_decoding(self, loaded: _Encoded, wanted: int) -> bool:
+        share = wanted * WHOLE_SHARE >= len(loaded) or len(loaded) <= SMALL_COLUMN
+        return share and self._cache.fits(loaded.object_bytes)
 
     def _guarded(self, read: Callable[[], Any]) -> Any:
         try:
