@@ -21,7 +21,7 @@ import time
 import traceback
 from pathlib import Path
 
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 import hoplite
 from hoplite.engine.functions.registry import FUNCTIONS
@@ -184,7 +184,7 @@ def main() -> int:
                 transaction.run(query, given).values()
                 transaction.rollback()
             answers += 1
-        except Neo4jError:
+        except (Neo4jError, BrokenRecordError):  # the driver cannot hold years beyond 1 to 9999
             errors += 1
         except Exception:
             findings += 1

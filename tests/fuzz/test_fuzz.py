@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 import hoplite
 from tests.fuzz.run import GRAPH, mutated, parameters, seeds
@@ -25,7 +25,7 @@ def test_damaged_queries_end_in_an_answer_or_a_cypher_error() -> None:
                 transaction.run(query, given).values()
                 transaction.rollback()
             answers += 1
-        except Neo4jError:
+        except (Neo4jError, BrokenRecordError):
             errors += 1
         except Exception as problem:
             pytest.fail(f"{query!r} {given}: {problem!r}")
