@@ -32,7 +32,7 @@ LIFE = 40
 """So many commits later an item is removed."""
 LOG_LIMIT_BYTES = 4_000
 """Small, so that checkpoints are as frequent as commits are."""
-MOST_COMMITS, LAST_MOMENTS_S = 12, 0.02
+MOST_COMMITS, LAST_MOMENTS_S = 8, 0.02
 """A process is killed after up to so many commits, and up to so many seconds after the last of them."""
 LONGEST_LIFE_S = 5.0
 

@@ -111,7 +111,7 @@ class _Maker:
         clauses = self._middle(scope, self._choices.below(2))
         clauses.append(self._write(scope))
         if self._choices.chance(40):
-            # No second SET or REMOVE: where rows repeat an entity, what Neo4j counts depends on whether it plans an Eager.
+            # No second SET or REMOVE: where rows repeat an entity, what Neo4j counts depends on its plan.
             clauses.append(self._write(scope, _MAKING))
         if self._choices.chance(70):
             clauses.append("RETURN count(*) AS c")
