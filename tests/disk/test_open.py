@@ -143,7 +143,7 @@ def test_a_long_log_leads_to_a_checkpoint_beside_the_writer(tmp_path: Path) -> N
     del tx  # it reads from the snapshot that it began with
     assert graph._background is not None
     graph._background.join()
-    assert graph.statistics()["checkpoints"] > 1 and graph.statistics()["checkpoint_error"] is None
+    assert graph.statistics()["checkpoints"] >= 1 and graph.statistics()["checkpoint_error"] is None
     snapshot = graph.snapshot()
     assert sorted(snapshot.node_property(snapshot.nodes(), "i").objects().tolist()) == list(range(400))
     del snapshot
