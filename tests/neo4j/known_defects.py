@@ -23,6 +23,11 @@ def _planner_assertion(query: str, comparison: Comparison) -> bool:
     return failure is not None and failure.message.startswith("Expected: \nRegularSinglePlannerQuery")
 
 
+def _degree_of_text(query: str, comparison: Comparison) -> bool:
+    failure = comparison.neo4j.failure
+    return failure is not None and failure.message.startswith("Expected a numeric value but got:")
+
+
 _TWICE_THE_TYPE = re.compile(r":(\w+)\|\1\b")
 
 
@@ -41,6 +46,12 @@ DEFECTS: tuple[Defect, ...] = (
         "NaN equals nothing, and UNWIND [NaN, NaN] AS x RETURN x, count(*) gives two rows; but where rows share the"
         " value itself they fall into one group: WITH NaN AS x UNWIND [1, 2] AS i RETURN x, count(*) gives one row.",
         _nan_groups,
+    ),
+    Defect(
+        "a degree compared with what is no number",
+        "CREATE (:X {m: 'a'}), then MATCH (n:X) RETURN n.m < COUNT { (n)-->() } is a TypeError (Expected a numeric value"
+        " but got: String), where n.m < 0 is null.",
+        _degree_of_text,
     ),
     Defect(
         "a type that is named twice is counted twice",
