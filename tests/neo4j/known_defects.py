@@ -28,6 +28,12 @@ def _degree_of_text(query: str, comparison: Comparison) -> bool:
     return failure is not None and failure.message.startswith("Expected a numeric value but got:")
 
 
+def _path_after_distinct(query: str, comparison: Comparison) -> bool:
+    failure = comparison.neo4j.failure
+    told = "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared before"
+    return failure is not None and comparison.hoplite.failure is None and failure.message.startswith(told)
+
+
 _TWICE_THE_TYPE = re.compile(r":(\w+)\|\1\b")
 
 
@@ -49,9 +55,15 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "a degree compared with what is no number",
-        "CREATE (:X {m: 'a'}), then MATCH (n:X) RETURN n.m < COUNT { (n)-->() } is a TypeError (Expected a numeric value"
-        " but got: String), where n.m < 0 is null.",
+        "CREATE (:X {m: 'a'}), then MATCH (n:X) RETURN n.m < COUNT { (n)-->() } is a TypeError (Expected a numeric"
+        " value but got: String), where n.m < 0 is null.",
         _degree_of_text,
+    ),
+    Defect(
+        "a path cannot be filtered by after DISTINCT",
+        "MATCH p = (a)-->(b) WITH DISTINCT p WHERE length(p) = 1 RETURN p is a SyntaxError about `a`, a variable that the"
+        " WHERE does not name; WITH DISTINCT p WITH p WHERE length(p) = 1 is none.",
+        _path_after_distinct,
     ),
     Defect(
         "a type that is named twice is counted twice",
