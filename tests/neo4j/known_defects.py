@@ -61,8 +61,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "a path cannot be filtered by after DISTINCT",
-        "MATCH p = (a)-->(b) WITH DISTINCT p WHERE length(p) = 1 RETURN p is a SyntaxError about `a`, a variable that the"
-        " WHERE does not name; WITH DISTINCT p WITH p WHERE length(p) = 1 is none.",
+        "MATCH p = (a)-->(b) WITH DISTINCT p WHERE length(p) = 1 RETURN p is a SyntaxError about `a`, which stands only"
+        " in the pattern; WITH DISTINCT p WITH p WHERE length(p) = 1 is none.",
         _path_after_distinct,
     ),
     Defect(
