@@ -143,6 +143,16 @@ class Ends(NamedTuple):
     nodes: Positions
 
 
+class Balls(NamedTuple):
+    """For each group the distinct nodes entered from its sources: group i has nodes[offsets[i]:offsets[i + 1]].
+
+    Nodes are int32 or int64, in any order within a group. A batch finds many: there is no row for each of them.
+    """
+
+    offsets: Positions
+    nodes: NDArray[np.int32] | Positions
+
+
 class Arrivals(NamedTuple):
     """What a breadth-first search found: nodes[i] was first entered in search group[i] after level[i] relationships.
 
@@ -277,6 +287,19 @@ class Backend(Protocol):
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         """The nodes of `arrivals` for a single group."""
+        ...
+
+    def balls(
+        self,
+        hop: Hop,
+        offsets: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        check: Check = unchecked,
+    ) -> Balls:
+        """`ball` for many groups at once: group i is searched from sources[offsets[i]:offsets[i + 1]]."""
         ...
 
     def closings(

@@ -8,6 +8,7 @@ proportion to the steps they touch and never to the size of the graph.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, s
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Arrivals,
+    Balls,
     Check,
     Excluded,
     Guide,
@@ -67,6 +69,23 @@ class NumpyBackend:
             return sources
         together = np.zeros(len(sources), dtype=np.int64)
         return _search_one_group(hop, together, sources, upper, mark_starts, None, None, check).nodes
+
+    def balls(
+        self,
+        hop: Hop,
+        offsets: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        check: Check = unchecked,
+    ) -> Balls:
+        found = [
+            self.ball(hop, sources[first:last], upper, mark_starts=mark_starts, check=check)
+            for first, last in pairwise(offsets.tolist())
+        ]
+        ends = np.cumsum([0, *(len(nodes) for nodes in found)], dtype=np.int64)
+        return Balls(ends, np.concatenate([sources[:0], *found]))
 
     def closings(
         self,

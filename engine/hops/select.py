@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from hoplite.engine.hops.interface import (
     Arrivals,
     Backend,
+    Balls,
     Check,
     Excluded,
     Guide,
@@ -149,6 +150,20 @@ class AutoBackend:
     ) -> Positions:
         found = self._for(hop).ball(hop, sources, upper, mark_starts=mark_starts, check=check)
         self._done(len(found))
+        return found
+
+    def balls(
+        self,
+        hop: Hop,
+        offsets: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        check: Check = unchecked,
+    ) -> Balls:
+        found = self._for(hop).balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        self._done(len(found.nodes))
         return found
 
     def closings(
