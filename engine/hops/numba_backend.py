@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Event
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,13 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     unchecked,
 )
+from hoplite.engine.hops.numba_trails import Arrays, count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
-from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.engine.hops.scratch import borrowed
 from hoplite.storage.incidence import Adjacency, Incidence
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
-_FIRST_BATCH = 64
-_Arrays: TypeAlias = tuple[kernels.SideArrays, kernels.SideArrays, bool, bool, Booleans]
 _NO_POSITIONS: Positions = np.zeros(0, dtype=np.int64)
 _NO_FLAGS: Booleans = np.zeros(0, dtype=np.bool_)
 _NO_LISTS: kernels.Lists = (_NO_POSITIONS, _NO_POSITIONS)
@@ -147,28 +146,7 @@ class NumbaBackend(NumpyBackend):
                 hop, sources, lower, upper, guide=guide, excluded=excluded, chunk=chunk, check=check
             )
             return
-        if not len(sources):
-            return
-        search = _DepthFirst(arrays, sources, lower, upper, excluded)
-        # Rows that are led by the same table of the guide are searched together.
-        bounds = np.array([0, len(sources)])
-        if guide is not None:
-            bounds = np.concatenate(([0], np.flatnonzero(np.diff(guide.table)) + 1, [len(sources)]))
-        size = _FIRST_BATCH
-        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            # The guide's arrays are lent only while the kernel runs: a caller may leave a batch and never come back.
-            leads = None if guide is None else _Leads(guide, int(guide.table[first]), hop.node_count)
-            status = kernels.FULL
-            while status != kernels.DONE:
-                check()
-                status = search.run(last, leads, size)
-                if status == kernels.FULL and search.is_empty:
-                    size *= 2
-                elif status in (kernels.FULL, kernels.WORKED) and not search.is_empty:
-                    yield search.batch()
-                    size = max(min(2 * size, chunk), size)
-        if not search.is_empty:
-            yield search.batch()
+        yield from search_trails(arrays, hop.node_count, sources, lower, upper, guide, excluded, chunk, check)
 
     def count_trails(
         self,
@@ -183,10 +161,7 @@ class NumbaBackend(NumpyBackend):
         arrays = _arrays(hop)
         if arrays is None:
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
-        search = _DepthFirst(arrays, sources, lower, upper, excluded, counting=True)
-        while search.run(len(sources), None, 0) != kernels.DONE:
-            check()
-        return search.counts
+        return count_by_search(arrays, sources, lower, upper, excluded, check)
 
     def warm_up(self, stop: Event) -> bool:
         """Load or compile every kernel, one after the other; False if stopped on the way."""
@@ -212,96 +187,7 @@ class NumbaBackend(NumpyBackend):
         return True
 
 
-class _Leads:
-    """One table of a guide, laid out by node in lent arrays while a kernel reads it."""
-
-    def __init__(self, guide: Guide, table: int, node_count: int) -> None:
-        first, last = np.searchsorted(guide.keys, (table * node_count, (table + 1) * node_count))
-        self.nodes = guide.keys[first:last] - table * node_count
-        self.levels = guide.level[first:last]
-        self.depth = guide.depth
-        self.node_count = node_count
-
-    def lay_out(self, scratch: Scratch) -> None:
-        scratch.mark[self.nodes] = 1
-        scratch.level[self.nodes] = self.levels
-
-    def clear(self, scratch: Scratch) -> None:
-        scratch.mark[self.nodes] = 0
-
-
-class _DepthFirst:
-    """A search for trails between two runs of the kernel, and what it has found so far."""
-
-    def __init__(
-        self,
-        arrays: _Arrays,
-        sources: Positions,
-        lower: int,
-        upper: int | None,
-        excluded: Excluded | None,
-        *,
-        counting: bool = False,
-    ) -> None:
-        self.sources = np.ascontiguousarray(sources)
-        self.lower, self.upper = lower, UNLIMITED if upper is None else upper
-        self.arrays = arrays
-        self.lists = _NO_LISTS if excluded is None else (excluded.offsets, excluded.relationships)
-        self.counting = counting
-        self.counts = np.zeros(len(sources) if counting else 0, dtype=np.int64)
-        self.state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
-        self.state[kernels.DEPTH] = -1
-        self.stack = np.zeros((max(min(self.upper, 16), 1), 5), dtype=np.int64)
-        self.room(0)
-
-    def room(self, size: int) -> None:
-        """New arrays to write to."""
-        self.state[kernels.TRAILS] = self.state[kernels.RELATIONSHIPS] = 0
-        self.row = np.empty(size, dtype=np.int64)
-        self.ends = np.empty(size, dtype=np.int64)
-        self.relationships = np.empty(size, dtype=np.int64)
-        self.nodes = np.empty(size, dtype=np.int64)
-
-    @property
-    def is_empty(self) -> bool:
-        return bool(self.state[kernels.TRAILS] == 0)
-
-    def run(self, row_end: int, leads: _Leads | None, size: int) -> int:
-        """Go on until a bound is met; says which (`kernels.DONE` and so on)."""
-        if self.is_empty and len(self.row) < size:
-            self.room(size)
-        if leads is None:
-            return self._run(row_end, False, 0, _NO_MARK, _NO_LEVEL)
-        with borrowed(leads.node_count) as scratch:
-            leads.lay_out(scratch)
-            status = self._run(row_end, True, leads.depth, scratch.mark, scratch.level)
-            leads.clear(scratch)
-        return status
-
-    def _run(self, row_end: int, guided: bool, depth: int, mark: NDArray[np.uint8], level: NDArray[np.int32]) -> int:
-        status = kernels.trails(
-            *self.arrays, self.lists, self.sources, row_end, self.lower, self.upper,
-            guided, depth, mark, level, self.counting, self.counts, _WORK, self.state, self.stack,
-            self.row, self.ends, self.relationships, self.nodes,
-        )  # fmt: skip
-        if status == kernels.TOO_DEEP:
-            self.stack = np.concatenate((self.stack, np.zeros_like(self.stack)))
-        return status
-
-    def batch(self) -> TrailBatch:
-        """What was found since the last batch."""
-        trails, held = self.state[kernels.TRAILS], self.state[kernels.RELATIONSHIPS]
-        offsets = np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:trails]))
-        found = TrailBatch(self.row[:trails], offsets, self.relationships[:held], self.nodes[:held])
-        self.room(0)
-        return found
-
-
-_NO_MARK: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-_NO_LEVEL: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-
-
-def _arrays(hop: Hop) -> _Arrays | None:
+def _arrays(hop: Hop) -> Arrays | None:
     """What every kernel begins with: the arrays of both sides (one that is not read is stood in for by the other),
     which of them are read, and the types. None where the kernels cannot read the arrays."""
     known = hop.prepared.get("numba", False)
@@ -312,7 +198,7 @@ def _arrays(hop: Hop) -> _Arrays | None:
             flags = _NO_FLAGS if hop.types is None else type_flags(hop.types)
             known = sides[0], sides[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING, flags
         hop.prepared["numba"] = known
-    return cast(_Arrays | None, known)
+    return cast(Arrays | None, known)
 
 
 def _groups(groups: Positions) -> tuple[Positions, Positions]:

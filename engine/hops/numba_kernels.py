@@ -7,7 +7,8 @@
     excluded            (offsets int64[groups + 1], relationships int64[]); offsets of length 0: nothing is excluded
 
 Kernels run without the interpreter lock. Machine code is kept on disk, beside this file or in the user's cache folder.
-Everything is in one file: code on disk is only renewed when the file of its outermost function changes.
+Code on disk is only renewed when the file of its outermost function changes: `numba_trails.py`, which calls functions
+from here, is to be saved anew when those change.
 """
 
 from __future__ import annotations
@@ -28,12 +29,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 UNLIMITED = 1 << 40
 _SEEN = 1
-
-# What `trails` says when it comes back.
-DONE, FULL, TOO_DEEP, WORKED = 0, 1, 2, 3
-# Places in the state that `trails` is given back to go on.
-ROW, DEPTH, TRAILS, RELATIONSHIPS = 0, 1, 2, 3
-STATE_SIZE = 4
 
 
 def kernel(function: _Function) -> _Function:
@@ -456,161 +451,3 @@ def closings(
         done += tail
         group += 1
     return group
-
-
-@kernel
-def trails(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    use_out: bool,
-    use_in: bool,
-    flags: Flags,
-    excluded: Lists,
-    sources: Ints,
-    row_end: int,
-    lower: int,
-    upper: int,
-    guided: bool,
-    guide_depth: int,
-    guide_mark: NDArray[np.uint8],
-    guide_level: NDArray[np.int32],
-    counting: bool,
-    counts: Ints,
-    work: int,
-    state: Ints,
-    stack: Ints,
-    found_row: Ints,
-    found_end: Ints,
-    found: Ints,
-    found_nodes: Ints,
-) -> int:
-    """A depth-first search that can be left and gone on with.
-
-    Goes on from state (row, depth; depth -1: the row has not begun) up to `row_end`. Trails are written until an array
-    is full, or only counted. stack[k] is (entry to take next, end of the entries, side, relationship taken, node) for
-    the node at depth k; the relationship leads to depth k + 1.
-    """
-    out_indptr, out_neighbours, out_types, out_relationships, out_first = outgoing
-    in_indptr, in_neighbours, in_types, in_relationships, in_first = incoming
-    any_type = len(flags) == 0
-    has_excluded = len(excluded[0]) > 0
-    last_by_degree = counting and not has_excluded and not (use_out and use_in)
-    row, depth = state[ROW], state[DEPTH]
-    written, held = state[TRAILS], state[RELATIONSHIPS]
-    status = DONE
-    while row < row_end:
-        if work <= 0:
-            status = WORKED
-            break
-        work -= 1
-        if depth < 0:
-            node = sources[row]
-            remaining = 0
-            if node >= 0 and guided:
-                remaining = guide_level[node] if guide_mark[node] else guide_depth + 1
-            if node < 0 or remaining > upper:
-                row += 1
-                continue
-            if lower == 0 and remaining == 0:
-                if counting:
-                    counts[row] += 1
-                else:
-                    if written >= len(found_row):
-                        status = FULL
-                        break
-                    found_row[written] = row
-                    found_end[written] = held
-                    written += 1
-            if upper == 0:
-                row += 1
-                continue
-            depth = 0
-            stack[0, 4] = node
-            stack[0, 2] = 0 if use_out else 1
-            indptr_first = out_indptr[node] if use_out else in_indptr[node]
-            indptr_last = out_indptr[node + 1] if use_out else in_indptr[node + 1]
-            stack[0, 0] = indptr_first
-            stack[0, 1] = indptr_last
-            if last_by_degree and upper == 1:
-                counts[row] += count_allowed(outgoing if use_out else incoming, flags, node)
-                stack[0, 0] = indptr_last
-            continue
-        entry = stack[depth, 0]
-        node = stack[depth, 4]
-        if entry >= stack[depth, 1]:
-            if stack[depth, 2] == 0 and use_in:
-                stack[depth, 2] = 1
-                stack[depth, 0] = in_indptr[node]
-                stack[depth, 1] = in_indptr[node + 1]
-                continue
-            depth -= 1
-            if depth < 0:
-                row += 1
-            continue
-        if stack[depth, 2] == 0:
-            if not any_type and not flags[min(out_types[entry], len(flags) - 1)]:
-                stack[depth, 0] = run_end(out_types, entry, stack[depth, 1])
-                continue
-            neighbour = np.int64(out_neighbours[entry])
-            relationship = out_relationships[entry] if len(out_relationships) else out_first + entry
-        else:
-            if not any_type and not flags[min(in_types[entry], len(flags) - 1)]:
-                stack[depth, 0] = run_end(in_types, entry, stack[depth, 1])
-                continue
-            neighbour = np.int64(in_neighbours[entry])
-            relationship = in_relationships[entry] if len(in_relationships) else in_first + entry
-            if use_out and neighbour == node:
-                stack[depth, 0] = entry + 1
-                continue
-        fresh = True
-        for earlier in range(depth):
-            if stack[earlier, 3] == relationship:
-                fresh = False
-                break
-        length = depth + 1
-        remaining = 0
-        if fresh and guided:
-            remaining = guide_level[neighbour] if guide_mark[neighbour] else guide_depth + 1
-        if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
-            stack[depth, 0] = entry + 1
-            continue
-        if length < upper and length >= len(stack):
-            status = TOO_DEEP
-            break
-        stack[depth, 3] = relationship
-        if length >= lower and remaining == 0:
-            if counting:
-                counts[row] += 1
-            else:
-                if written >= len(found_row) or held + length > len(found):
-                    status = FULL
-                    break
-                for earlier in range(length):
-                    found[held + earlier] = stack[earlier, 3]
-                for earlier in range(1, length):
-                    found_nodes[held + earlier - 1] = stack[earlier, 4]
-                held += length
-                found_nodes[held - 1] = neighbour
-                found_row[written] = row
-                found_end[written] = held
-                written += 1
-        stack[depth, 0] = entry + 1
-        if length < upper:
-            depth = length
-            stack[depth, 4] = neighbour
-            stack[depth, 2] = 0 if use_out else 1
-            indptr_first = out_indptr[neighbour] if use_out else in_indptr[neighbour]
-            indptr_last = out_indptr[neighbour + 1] if use_out else in_indptr[neighbour + 1]
-            stack[depth, 0] = indptr_first
-            stack[depth, 1] = indptr_last
-            if last_by_degree and length + 1 == upper:
-                # All that lead from here, less those that the trail left this node by before.
-                ways = count_allowed(outgoing if use_out else incoming, flags, int(neighbour))
-                for earlier in range(depth):
-                    if stack[earlier, 4] == neighbour:
-                        ways -= 1
-                counts[row] += ways
-                stack[depth, 0] = indptr_last
-    state[ROW], state[DEPTH] = row, depth
-    state[TRAILS], state[RELATIONSHIPS] = written, held
-    return status
