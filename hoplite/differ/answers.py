@@ -40,7 +40,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query gave. `graph` is the graph after a write, where it was asked for."""
+    """What a query gave. `graph` is the graph after a write, `records` the rows as the driver gave them, where they
+    were asked for."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -49,6 +50,7 @@ class Answer:
     graph: tuple[Row, ...] = ()
     failure: Failure | None = None
     seconds: float = 0.0
+    records: tuple[tuple[Any, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Limits:
     max_rows: int = 200_000
     max_graph: int = 2_000
     """The largest graph that is compared after a write, in rows changed or not."""
+    keep_records: bool = False
+    """Whether answers hold the driver's values beside the canonical ones."""
 
 
 class Side(Protocol):
@@ -120,9 +124,12 @@ class Neo4jSide:
 def read_answer(result: Any, ask: Callable[[str], Any], name: Name, limits: Limits, began: float) -> Answer:
     """A result in canonical form; `ask` runs a further query in the same transaction, to see the graph."""
     rows: list[Row] = []
+    records: list[tuple[Any, ...]] = []
     columns = tuple(result.keys())
     for record in result:
         rows.append(_row(record, name))
+        if limits.keep_records:
+            records.append(tuple(value for _, value in record.items()))
         if len(rows) > limits.max_rows:
             raise ClientError._basic_hydrate(neo4j_code=_TOO_MANY, message=f"More than {limits.max_rows} rows")
     summary = result.consume()
@@ -130,7 +137,7 @@ def read_answer(result: Any, ask: Callable[[str], Any], name: Name, limits: Limi
     counters = {key: count for key, count in vars(summary.counters).items() if count and not key.startswith("_")}
     graph = _graph(ask, name, limits) if counters else ()
     notifications = tuple(sorted({_notification(status) for status in summary.gql_status_objects} - {""}))
-    return Answer(columns, tuple(rows), counters, notifications, graph, None, seconds)
+    return Answer(columns, tuple(rows), counters, notifications, graph, None, seconds, tuple(records))
 
 
 def _row(record: Any, name: Name) -> Row:

@@ -23,6 +23,7 @@ from hoplite.differ.shape import Shape, shape_of
 from hoplite.differ.values import close, loose
 
 TOLERANCE = 1e-9
+AMONG_EQUALS = "LIMIT or SKIP among equals"
 
 
 class Verdict(Enum):
@@ -175,7 +176,7 @@ def _judge_open(
             inside = not leftovers(prepare(ours.rows), whole[0], tolerance)[0]
             inside = inside and not leftovers(prepare(theirs.rows), whole[1], tolerance)[0]
             if agree and inside:
-                return Verdict.NONDETERMINISTIC, "LIMIT or SKIP among equals", only_ours, only_theirs
+                return Verdict.NONDETERMINISTIC, AMONG_EQUALS, only_ours, only_theirs
     reason = "rows" if same_count else f"{len(ours.rows)} rows here, {len(theirs.rows)} there"
     return Verdict.DIFFERENT, reason, only_ours, only_theirs
 

@@ -42,8 +42,11 @@ def _properties(entity: Mapping[str, Any]) -> Any:
     return tuple(sorted((key, repr(group_key(from_driver(value)))) for key, value in entity.items()))
 
 
-def load_into(driver: Driver, nodes: Rows, relationships: Rows) -> None:
-    """Nodes (key, labels, properties) and relationships (key, type, start, end, properties) into an empty server."""
+def load_into(driver: Driver, nodes: Rows, relationships: Rows) -> dict[str, str]:
+    """Nodes (key, labels, properties) and relationships (key, type, start, end, properties) into an empty server.
+
+    Out comes the name of each by its element id: n and the key of a node, r and that of a relationship.
+    """
     elements: dict[Any, str] = {}
     by_labels: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for key, labels, properties in nodes:
@@ -53,14 +56,18 @@ def load_into(driver: Driver, nodes: Rows, relationships: Rows) -> None:
         for key, element in _in_batches(driver, create, rows):
             elements[key] = element
     by_type: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for _, kind, start, end, properties in relationships:
-        by_type[kind].append({"start": elements[start], "end": elements[end], "properties": properties})
+    names = {element: f"n{key}" for key, element in elements.items()}
+    for key, kind, start, end, properties in relationships:
+        by_type[kind].append({"key": key, "start": elements[start], "end": elements[end], "properties": properties})
     for kind, rows in by_type.items():
         create = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.start MATCH (b) WHERE elementId(b) = row.end "
-            f"CREATE (a)-[r:`{kind}`]->(b) SET r = row.properties RETURN 1"
+            f"CREATE (a)-[r:`{kind}`]->(b) SET r = row.properties RETURN row.key, elementId(r)"
         )
-        assert sum(1 for _ in _in_batches(driver, create, rows)) == len(rows)
+        made = {element: f"r{key}" for key, element in _in_batches(driver, create, rows)}
+        assert len(made) == len(rows)
+        names |= made
+    return names
 
 
 def _in_batches(driver: Driver, query: str, rows: list[dict[str, Any]]) -> Iterable[list[Any]]:
