@@ -72,6 +72,7 @@ class Database(Transfers):
         read_only: bool = False,
         partitions: int | None = None,
         backend: BackendName = "auto",
+        device: str | None = None,
         import_folder: str | os.PathLike[str] | None = None,
         lenient: bool = False,
         memory: str | int | None = None,
@@ -82,10 +83,14 @@ class Database(Transfers):
         `memory` ("512MB") is how much of a database on disk is held at once. With `durability` "full" a commit is on
         the disk itself before it is acknowledged; "relaxed" leaves the moment to the operating system: a crash of the
         process loses nothing then either, one of the machine may lose the latest commits.
+
+        `backend` is what runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which takes compiled kernels
+        once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
+        one.
         """
+        self._backend = _chosen_backend(backend, device)
         self._graph = _open_graph(path, read_only, partitions, memory, durability)
         self._limits = Limits(timeout, max_rows, read_only)
-        self._backend = backend
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: dict[str, Function] = dict(FUNCTIONS)
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
@@ -351,6 +356,15 @@ def _open_graph(
 
     with driver_errors():
         return DiskGraph(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
+
+
+def _chosen_backend(backend: BackendName, device: str | None) -> BackendName:
+    if backend == "auto" and device is None:
+        return backend  # without loading the kernels before a query needs them
+    from hoplite.engine.hops.select import chosen
+
+    with driver_errors():
+        return chosen(backend, device)
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ import atexit
 from collections.abc import Callable, Iterator
 from functools import cache
 from threading import Event, Lock, Thread
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast, get_args
 
 from hoplite.engine.hops.interface import (
     Arrivals,
@@ -22,13 +22,17 @@ from hoplite.engine.hops.interface import (
     Guide,
     Hop,
     Positions,
+    Ration,
     Steps,
     TrailBatch,
     unchecked,
 )
 from hoplite.engine.hops.numpy_backend import NumpyBackend
+from hoplite.engine.hops.scratch import Scratch
+from hoplite.engine.hops.search import Search
+from hoplite.errors import argument_error
 
-BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy"]
+BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
 # Steps found in NumPy by this process after which compiled kernels are loaded.
 _WARM_AT = 100_000
@@ -36,7 +40,20 @@ _WARM_AT = 100_000
 
 def backend_named(name: BackendName) -> Backend:
     """The backend of that name, loaded if need be."""
-    return _BACKENDS[name]()
+    kind, _, device = name.partition(":")
+    return _torch(device or None) if kind == "torch" else _BACKENDS[name]()
+
+
+def chosen(backend: str, device: str | None) -> BackendName:
+    """The name of what a user asks for, once it is known to be there. A device is Torch's: "torch:cuda"."""
+    if backend not in get_args(BackendName):
+        raise argument_error(f"backend is one of {', '.join(get_args(BackendName))}, not {backend!r}")
+    if device is not None and backend != "torch":
+        raise argument_error(f"A device is for the backend 'torch', not for {backend!r}")
+    name = cast(BackendName, backend if device is None else f"{backend}:{device}")
+    if backend != "auto":
+        backend_named(name)
+    return name
 
 
 @cache
@@ -63,7 +80,23 @@ def _numba() -> Backend:
     return NumbaBackend()
 
 
-_BACKENDS: dict[str, Callable[[], Backend]] = {"auto": _auto, "numpy": _numpy, "scipy": _scipy, "numba": _numba}
+@cache
+def _torch(device: str | None = None) -> Backend:
+    try:
+        from hoplite.engine.hops.torch_backend import TorchBackend
+    except ImportError as missing:
+        raise argument_error(
+            f"The backend 'torch' needs Torch, which is not installed ({missing}): pip install 'hoplite[torch]'"
+        ) from None
+    return TorchBackend(device)
+
+
+_BACKENDS: dict[str, Callable[[], Backend]] = {
+    "auto": _auto,
+    "numpy": _numpy,
+    "scipy": _scipy,
+    "numba": _numba,
+}
 
 
 class AutoBackend:
@@ -187,14 +220,18 @@ class AutoBackend:
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
+        ration: Ration | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
         for batch in self._for(hop).trails(
-            hop, sources, lower, upper, guide=guide, excluded=excluded, chunk=chunk, check=check
+            hop, sources, lower, upper, guide=guide, excluded=excluded, ration=ration, chunk=chunk, check=check
         ):
             self._done(len(batch.relationships))
             yield batch
+
+    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+        return self._for(hop).search(hop, source, scratch)
 
     def count_trails(
         self,

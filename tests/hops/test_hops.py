@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -17,12 +16,9 @@ from hypothesis.strategies import DrawFn
 from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Excluded, Hop, Positions, Side, TrailBatch
 from tests import oracle
+from tests.hops.backends import every_backend
 from tests.hops.graphs import Sample, samples
 from tests.oracle import Trail, end_of
-
-BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
-
-every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def examples(count: int) -> settings:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
 
 from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Hop, Positions, Side
-from hoplite.engine.hops.select import AutoBackend
+from hoplite.engine.hops.select import AutoBackend, backend_named
 from hoplite.storage.incidence import Adjacency, Incidence
-
-every_backend = pytest.mark.parametrize("backend", ["numpy", "scipy", "numba"])
+from tests.hops.backends import every_backend
 
 
 def random_hop(nodes: int, relationships: int, side: Side, types: list[int] | None = None) -> Hop:
@@ -65,6 +64,22 @@ def test_backends_agree_on_a_larger_graph(backend: BackendName, side: Side, type
     assert max(len(piece.row) for piece in pieces) <= 100
     together = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
     assert sorted(zip(*together, strict=True)) == sorted(zip(*steps, strict=True))
+
+
+@every_backend
+@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("types", [None, [1, 3]])
+def test_balls_are_the_balls_of_each_group(backend: BackendName, side: Side, types: list[int] | None) -> None:
+    hop = random_hop(400, 3_000, side, types)
+    sources = np.random.default_rng(3).integers(0, 400, 200)
+    offsets = np.array([0, 1, 1, 4, 4, *range(5, 201, 5)], dtype=np.int64)
+    for upper, mark_starts in ((0, True), (1, True), (3, False), (None, True)):
+        found = backend_named(backend).balls(hop, offsets, sources, upper, mark_starts=mark_starts)
+        assert len(found.offsets) == len(offsets) and found.offsets[-1] == len(found.nodes)
+        for number, (first, last) in enumerate(pairwise(offsets.tolist())):
+            expected = backend_named("numpy").ball(hop, sources[first:last], upper, mark_starts=mark_starts)
+            nodes = found.nodes[found.offsets[number] : found.offsets[number + 1]]
+            assert sorted(nodes.tolist()) == sorted(expected.tolist())
 
 
 @every_backend

@@ -1,0 +1,157 @@
+"""Searches on a CUDA device with the kernels of `triton_kernels`: tensors in, tensors out, few waits for the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from hoplite.engine.hops import triton_kernels as kernels
+from hoplite.engine.hops.interface import Check
+from hoplite.engine.hops.torch_frontier import Found, Sides
+from hoplite.engine.hops.torch_resident import SEGMENT
+
+# Searches that share a pass over the relationships: a row of words is then as long as a memory transaction.
+MOST_SEARCHES = 1024
+_LARGEST_NUMBER = (1 << 31) - 2
+# Levels launched before the first look whether there is anything left, where no bound is near.
+_FIRST_LEVELS = 8
+
+
+class _Scratch:
+    """Tensors as long as the graph, kept between searches."""
+
+    def __init__(self, size: int, device: torch.device) -> None:
+        self.mark = torch.zeros(size, dtype=torch.int32, device=device)
+        self.queue = torch.empty(size, dtype=torch.int32, device=device)
+        self.number = 0
+
+    def next_number(self) -> int:
+        """A number that is in none of the marks."""
+        if self.number >= _LARGEST_NUMBER:
+            self.mark.zero_()
+            self.number = 0
+        self.number += 1
+        return self.number
+
+
+_free: dict[tuple[int, torch.device], list[_Scratch]] = {}
+
+
+@contextmanager
+def _lent(size: int, device: torch.device) -> Iterator[_Scratch]:
+    pool = _free.setdefault((size, device), [])
+    try:
+        scratch = pool.pop()
+    except IndexError:
+        scratch = _Scratch(size, device)
+    try:
+        yield scratch
+    finally:
+        # Safe after an error, too: the next search has another number.
+        pool.append(scratch)
+
+
+def search(sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: bool, check: Check) -> Found:
+    """As `torch_frontier.search`. The sources are distinct; the nodes are int32."""
+    device, n, starts = sides.device, sides.node_count, len(sources)
+    grid = (kernels.programs(device),)
+    with _lent(n, device) as scratch:
+        number = scratch.next_number()
+        # Without marks on the sources they may be entered again: they need room of their own.
+        queue = scratch.queue if mark_starts else torch.empty(n + starts, dtype=torch.int32, device=device)
+        queue[:starts] = sources
+        if mark_starts:
+            scratch.mark[sources] = number
+        levels = [starts]
+        begin = 0
+        chunk = _FIRST_LEVELS
+        while levels[-1] and (upper is None or len(levels) <= upper):
+            check()
+            remaining = kernels.LEVELS if upper is None else upper - len(levels) + 1
+            launched = min(remaining, chunk, kernels.LEVELS)
+            counts = torch.tensor([levels[-1], *[0] * kernels.LEVELS], dtype=torch.int32).to(device)
+            for level in range(launched):
+                for side in sides.residents:
+                    kernels.push[grid](
+                        queue, counts, begin, level, scratch.mark, number,
+                        side.indptr, side.neighbours, side.types, *_types(sides),
+                        HAS_TYPES=sides.flags is not None, BLOCK=64, SLOTS=kernels.LEVELS + 1, num_warps=2,
+                    )  # fmt: skip
+            held = counts.tolist()
+            begin += sum(held[:launched])
+            levels += held[1 : launched + 1]
+            while len(levels) > 1 and not levels[-2]:
+                levels.pop()
+            chunk = kernels.LEVELS
+        if not mark_starts:
+            levels[0] = 0
+        ends = torch.tensor(levels).cumsum(0).tolist()
+        first = 0 if mark_starts else starts
+        nodes = queue[first : first + ends[-1]].clone()
+    return Found(nodes, ends, not levels[-1])
+
+
+def _types(sides: Sides) -> tuple[torch.Tensor, int]:
+    """The flags and their number; where any type will do, some tensor that is never read."""
+    if sides.flags is None:
+        return sides.residents[0].types, 0
+    return sides.flags.view(torch.uint8), len(sides.flags)
+
+
+def balls(
+    sides: Sides,
+    groups: torch.Tensor,
+    sources: torch.Tensor,
+    count: int,
+    upper: int | None,
+    mark_starts: bool,
+    check: Check,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(offsets int64[count + 1], nodes int32) of searches 0 .. count - 1, up to MOST_SEARCHES of them; nodes ascend.
+
+    `groups` and `sources` (int64) are distinct pairs.
+    """
+    device, n = sides.device, sides.node_count
+    width = 1
+    while 32 * width < count:
+        width *= 2
+    grid = (kernels.programs(device),)
+    seen, frontier, entered = (torch.zeros(n * width, dtype=torch.int32, device=device) for _ in range(3))
+    # Each pair has a bit of its own, so adding them up sets them; the last bit of a word is its sign.
+    bits = torch.bitwise_left_shift(torch.ones_like(groups), groups % 32).to(torch.int32)
+    frontier.index_add_(0, sources * width + groups // 32, bits)
+    if mark_starts:
+        seen.copy_(frontier)
+    level = 0
+    while upper is None or level < upper:
+        check()
+        level += 1
+        for side in sides.residents:
+            nodes, starts = side.segments()
+            kernels.push_words[grid](
+                nodes, starts, len(nodes), side.indptr, side.neighbours, side.types, *_types(sides),
+                frontier, seen, entered,
+                HAS_TYPES=sides.flags is not None, WIDTH=width, EDGES=max(8, 256 // width), LENGTH=SEGMENT, num_warps=2,
+            )  # fmt: skip
+        seen |= entered
+        frontier.zero_()
+        frontier, entered = entered, frontier
+        if (upper is None or level < upper) and level % _FIRST_LEVELS == 0 and not bool(frontier.any()):
+            break
+    del frontier, entered
+    return _listed(seen, n, width, count)
+
+
+def _listed(seen: torch.Tensor, n: int, width: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    blocks = -(-n // kernels.NODES)
+    shape: dict[str, Any] = {"WIDTH": width, "NODES": kernels.NODES, "num_warps": 4}
+    counts = torch.empty((32 * width, blocks), dtype=torch.int32, device=seen.device)
+    kernels.count_bits[(blocks, width)](seen, n, blocks, counts, **shape)
+    ends = counts.flatten().cumsum(0, dtype=torch.int64)
+    offsets = torch.cat((ends.new_zeros(1), ends.view(32 * width, blocks)[:count, -1]))
+    nodes = torch.empty(int(offsets[-1]), dtype=torch.int32, device=seen.device)
+    kernels.list_bits[(blocks, width)](seen, n, blocks, ends, counts, nodes, **shape)
+    return offsets, nodes

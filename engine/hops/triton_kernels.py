@@ -1,0 +1,116 @@
+"""Kernels for a CUDA device: one search in a queue, and many searches at once in the bits of words.
+
+    queue    int32[nodes + sources]   what a search has entered, in that order
+    counts   int32[LEVELS + 1]        how many nodes each level has
+    mark     int32[nodes]             the number of the last search that entered a node: nothing has to be cleared
+    words    int32[nodes, width]      bit q % 32 of word q // 32 belongs to search q
+
+A search goes from level to level without asking the host: each launch finds on the device where its level begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+# Levels that are searched before the host looks whether there is anything left.
+LEVELS = 63
+# Nodes whose bits one program unpacks.
+NODES = 512
+_PROGRAMS_FOR_EACH = 16
+
+
+def programs(device: torch.device) -> int:
+    """Programs that keep the device busy; each takes its share of whatever there is."""
+    return int(torch.cuda.get_device_properties(device).multi_processor_count) * _PROGRAMS_FOR_EACH
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def push(
+    queue: Any, counts: Any, begin: Any, level: Any, mark: Any, search: Any,
+    indptr: Any, neighbours: Any, types: Any, flags: Any, flag_count: Any,
+    HAS_TYPES: tl.constexpr, BLOCK: tl.constexpr, SLOTS: tl.constexpr,
+) -> None:  # fmt: skip
+    """Enter the neighbours of one level: level l of this launch is queue[begin + sum(counts[:l])] and on."""
+    slots = tl.arange(0, SLOTS)
+    held = tl.load(counts + slots)
+    head = begin + tl.sum(tl.where(slots < level, held, 0))
+    tail = begin + tl.sum(tl.where(slots <= level, held, 0))
+    lanes = tl.arange(0, BLOCK)
+    for place in range(head + tl.program_id(0), tail, tl.num_programs(0)):
+        node = tl.load(queue + place)
+        first = tl.load(indptr + node)
+        last = tl.load(indptr + node + 1)
+        for at in range(first, last, BLOCK):
+            entry = at + lanes
+            wanted = entry < last
+            neighbour = tl.load(neighbours + entry, mask=wanted, other=0)
+            if HAS_TYPES:
+                code = tl.load(types + entry, mask=wanted, other=0)
+                wanted = wanted & (tl.load(flags + tl.minimum(code, flag_count - 1), mask=wanted, other=0) != 0)
+            # Most neighbours were entered before: a plain look is cheaper than the exchange that decides.
+            wanted = wanted & (tl.load(mark + neighbour, mask=wanted, other=0) != search)
+            new = wanted & (tl.atomic_xchg(mark + neighbour, search + tl.zeros_like(neighbour), mask=wanted) != search)
+            flag = new.to(tl.int32)
+            entered = tl.sum(flag)
+            if entered > 0:
+                base = tail + tl.atomic_add(counts + level + 1, entered)
+                tl.store(queue + base + tl.cumsum(flag) - flag, neighbour, mask=new)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def push_words(
+    segment_nodes: Any, segment_starts: Any, segment_count: Any,
+    indptr: Any, neighbours: Any, types: Any, flags: Any, flag_count: Any, frontier: Any, seen: Any, entered: Any,
+    HAS_TYPES: tl.constexpr, WIDTH: tl.constexpr, EDGES: tl.constexpr, LENGTH: tl.constexpr,
+) -> None:  # fmt: skip
+    """entered[neighbour] |= frontier[node] & ~seen[neighbour], for the entries of every segment."""
+    words = tl.arange(0, WIDTH)
+    edges = tl.arange(0, EDGES)
+    for number in range(tl.program_id(0), segment_count, tl.num_programs(0)):
+        node = tl.load(segment_nodes + number).to(tl.int64)
+        bits = tl.load(frontier + node * WIDTH + words)
+        if tl.max((bits != 0).to(tl.int32)) > 0:
+            first = tl.load(segment_starts + number)
+            last = tl.minimum(tl.load(indptr + node + 1), first + LENGTH)
+            for at in range(first, last, EDGES):
+                entry = at + edges
+                wanted = entry < last
+                neighbour = tl.load(neighbours + entry, mask=wanted, other=0).to(tl.int64)
+                if HAS_TYPES:
+                    code = tl.load(types + entry, mask=wanted, other=0)
+                    wanted = wanted & (tl.load(flags + tl.minimum(code, flag_count - 1), mask=wanted, other=0) != 0)
+                place = neighbour[:, None] * WIDTH + words[None, :]
+                old = tl.load(seen + place, mask=wanted[:, None], other=-1)
+                new = bits[None, :] & ~old
+                tl.atomic_or(entered + place, new, mask=new != 0)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def count_bits(seen: Any, node_count: Any, blocks: Any, counts: Any, WIDTH: tl.constexpr, NODES: tl.constexpr) -> None:
+    """counts[q, b]: how many of the nodes of block b search q has entered."""
+    block, word = tl.program_id(0), tl.program_id(1)
+    node = block.to(tl.int64) * NODES + tl.arange(0, NODES)
+    bits = tl.load(seen + node * WIDTH + word, mask=node < node_count, other=0)
+    for bit in tl.static_range(32):
+        tl.store(counts + (word * 32 + bit) * blocks + block, tl.sum((bits >> bit) & 1))
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def list_bits(
+    seen: Any, node_count: Any, blocks: Any, ends: Any, counts: Any, nodes: Any,
+    WIDTH: tl.constexpr, NODES: tl.constexpr,
+) -> None:  # fmt: skip
+    """The nodes that each search has entered, one search after the other, ascending: ends[q, b] is where those of
+    block b end."""
+    block, word = tl.program_id(0), tl.program_id(1)
+    node = block.to(tl.int64) * NODES + tl.arange(0, NODES)
+    bits = tl.load(seen + node * WIDTH + word, mask=node < node_count, other=0)
+    for bit in tl.static_range(32):
+        cell = (word * 32 + bit) * blocks + block
+        flag = (bits >> bit) & 1
+        first = tl.load(ends + cell) - tl.load(counts + cell)
+        tl.store(nodes + first + tl.cumsum(flag) - flag, node.to(tl.int32), mask=flag != 0)
