@@ -22,13 +22,14 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
 from hoplite.engine.hops.select import BackendName
-from hoplite.engine.hops.shortest import shortest_paths
+from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
 from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_into
 
 __all__ = [
     "BackendName",
     "Booleans",
     "Check",
+    "Choice",
     "Ends",
     "Excluded",
     "Hop",
@@ -50,6 +51,7 @@ __all__ = [
     "remember_nodes",
     "remember_relationships",
     "shortest_paths",
+    "shortest_trails",
     "trails",
     "unchecked",
 ]

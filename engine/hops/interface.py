@@ -11,7 +11,8 @@ positions (int64) of one snapshot. What is asked for decides what is carried alo
     reach_merged(hop, sources, lower, upper)              -> int64[]          distinct ends of trails from any source
     levels(hop, sources, upper)                           -> Levels           shortest distances from a set
     trails(hop, sources, lower, upper, ends=, excluded=)  -> Iterator[TrailBatch]
-    shortest_paths(hop, sources, targets, lower, upper)   -> Iterator[TrailBatch]
+    shortest_trails(hop, sources, targets, lower, upper, choice)  -> Iterator[TrailBatch]  by length, for each pair
+    shortest_paths(hop, sources, targets, lower, upper)   -> Iterator[TrailBatch]  one or all of the shortest
     count_trails(hop, sources, lower, upper)              -> int64[]          how many trails, for each row
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
@@ -23,12 +24,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.storage.incidence import Adjacency
+
+if TYPE_CHECKING:
+    from hoplite.engine.hops.scratch import Scratch
+    from hoplite.engine.hops.search import Search
 
 Positions: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -253,6 +258,14 @@ class Guide:
         return np.where(self.keys[place] == keys, self.level[place], self.depth + 1)
 
 
+class Ration(NamedTuple):
+    """How many trails each row may still have (`left`), and the smallest length that a trail may have which was cut off
+    by the upper bound (`beyond`; UNLIMITED: none was). Both are brought up to date while trails are made."""
+
+    left: Positions
+    beyond: Positions
+
+
 class Backend(Protocol):
     """The kernels that differ between backends. Everything else is built from these.
 
@@ -325,10 +338,16 @@ class Backend(Protocol):
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
+        ration: Ration | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        """The trails from each source, in batches of about `chunk` relationships (smaller ones first)."""
+        """The trails from each source, in batches of about `chunk` relationships (smaller ones first). With a ration
+        a row is done when it has had its share."""
+        ...
+
+    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+        """A breadth-first search from one node, in lent arrays."""
         ...
 
     def count_trails(

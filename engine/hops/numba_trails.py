@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Positions, TrailBatch
+from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Positions, Ration, TrailBatch
 from hoplite.engine.hops.numba_kernels import (
     Flags,
     Ints,
@@ -60,6 +60,9 @@ def trails(
     guide_level: NDArray[np.int32],
     counting: bool,
     counts: Ints,
+    rationed: bool,
+    left: Ints,
+    beyond: Ints,
     work: int,
     state: Ints,
     stack: Ints,
@@ -71,8 +74,11 @@ def trails(
     """A depth-first search that can be left and gone on with.
 
     Goes on from state (row, depth; depth -1: the row has not begun) up to `row_end`. Trails are written until an array
-    is full, or only counted. stack[k] is (entry to take next, end of the entries, side, relationship taken, node) for
-    the node at depth k; the relationship leads to depth k + 1.
+    is full, or only counted. Where `rationed`, row r is left when it has had left[r] more trails, and beyond[r] becomes
+    the smallest length that a trail may have which the upper bound cut off.
+
+    stack[k] is (entry to take next, end of the entries, side, relationship taken, node) for the node at depth k; the
+    relationship leads to depth k + 1.
     """
     out_indptr, out_neighbours, out_types, out_relationships, out_first = outgoing
     in_indptr, in_neighbours, in_types, in_relationships, in_first = incoming
@@ -92,7 +98,9 @@ def trails(
             remaining = 0
             if node >= 0 and guided:
                 remaining = guide_level[node] if guide_mark[node] else guide_depth + 1
-            if node < 0 or remaining > upper:
+            if rationed and node >= 0 and remaining > upper:
+                beyond[row] = min(beyond[row], remaining)
+            if node < 0 or remaining > upper or (rationed and left[row] <= 0):
                 row += 1
                 continue
             if lower == 0 and remaining == 0:
@@ -105,7 +113,11 @@ def trails(
                     found_row[written] = row
                     found_end[written] = held
                     written += 1
-            if upper == 0:
+                    if rationed:
+                        left[row] -= 1
+            if rationed and upper == 0:
+                beyond[row] = min(beyond[row], 1)
+            if upper == 0 or (rationed and left[row] <= 0):
                 row += 1
                 continue
             depth = 0
@@ -155,6 +167,8 @@ def trails(
         remaining = 0
         if fresh and guided:
             remaining = guide_level[neighbour] if guide_mark[neighbour] else guide_depth + 1
+        if rationed and fresh and remaining > upper - length:
+            beyond[row] = min(beyond[row], length + remaining)
         if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
             stack[depth, 0] = entry + 1
             continue
@@ -178,6 +192,14 @@ def trails(
                 found_row[written] = row
                 found_end[written] = held
                 written += 1
+                if rationed:
+                    left[row] -= 1
+                    if length == upper:
+                        beyond[row] = min(beyond[row], length + 1)
+                    if left[row] <= 0:
+                        depth = -1
+                        row += 1
+                        continue
         stack[depth, 0] = entry + 1
         if length < upper:
             depth = length
@@ -229,8 +251,11 @@ class DepthFirst:
         upper: int | None,
         excluded: Excluded | None,
         *,
+        ration: Ration | None = None,
         counting: bool = False,
     ) -> None:
+        self.ration = Ration(_NONE, _NONE) if ration is None else ration
+        self.rationed = ration is not None
         self.sources = np.ascontiguousarray(sources)
         self.lower, self.upper = lower, UNLIMITED if upper is None else upper
         self.arrays = arrays
@@ -269,8 +294,8 @@ class DepthFirst:
     def _run(self, row_end: int, guided: bool, depth: int, mark: NDArray[np.uint8], level: NDArray[np.int32]) -> int:
         status = trails(
             *self.arrays, self.lists, self.sources, row_end, self.lower, self.upper,
-            guided, depth, mark, level, self.counting, self.counts, _WORK, self.state, self.stack,
-            self.row, self.ends, self.relationships, self.nodes,
+            guided, depth, mark, level, self.counting, self.counts, self.rationed, *self.ration,
+            _WORK, self.state, self.stack, self.row, self.ends, self.relationships, self.nodes,
         )  # fmt: skip
         if status == TOO_DEEP:
             self.stack = np.concatenate((self.stack, np.zeros_like(self.stack)))
@@ -293,13 +318,14 @@ def search_trails(
     upper: int | None,
     guide: Guide | None,
     excluded: Excluded | None,
+    ration: Ration | None,
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
     """The trails from each source, in batches of about `chunk` relationships, the first ones smaller."""
     if not len(sources):
         return
-    search = DepthFirst(arrays, sources, lower, upper, excluded)
+    search = DepthFirst(arrays, sources, lower, upper, excluded, ration=ration)
     # Rows that are led by the same table of the guide are searched together.
     bounds = np.array([0, len(sources)])
     if guide is not None:

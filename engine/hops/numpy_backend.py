@@ -22,12 +22,14 @@ from hoplite.engine.hops.interface import (
     Guide,
     Hop,
     Positions,
+    Ration,
     Steps,
     TrailBatch,
     unchecked,
 )
 from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
-from hoplite.engine.hops.scratch import borrowed, distinct
+from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
+from hoplite.engine.hops.search import Search
 
 # Steps looked at between two calls of a check; bounds what a hop over a huge frontier holds at once.
 _PIECE = 1 << 18
@@ -108,10 +110,14 @@ class NumpyBackend:
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
+        ration: Ration | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        return enumerate_trails(hop, sources, lower, upper, guide, excluded, chunk, check)
+        return enumerate_trails(hop, sources, lower, upper, guide, excluded, ration, chunk, check)
+
+    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+        return Search(hop, source, scratch)
 
     def count_trails(
         self,

@@ -18,7 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from hoplite.engine.hops.expansion import Piece, Segments, chunked, degrees_by_segments, gather
-from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Hop, Positions, TrailBatch
+from hoplite.engine.hops.interface import (
+    UNLIMITED,
+    Booleans,
+    Check,
+    Excluded,
+    Guide,
+    Hop,
+    Positions,
+    Ration,
+    TrailBatch,
+)
 
 _FIRST_PIECE = 64
 _LARGEST_PIECE = 1 << 15
@@ -50,6 +60,7 @@ def enumerate_trails(
     upper: int | None,
     guide: Guide | None,
     excluded: Excluded | None,
+    ration: Ration | None,
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
@@ -64,13 +75,19 @@ def enumerate_trails(
     while first < len(rows):
         width = 1 if first < alone_until else width
         together = rows[first : first + width]
-        search = _blocks(hop, together, sources, lower, upper, guide, excluded, check)
+        beyond = None if ration is None else ration.beyond
+        search = _blocks(hop, together, sources, lower, upper, guide, excluded, beyond, check)
         if len(together) == 1:
             held: list[TrailBatch] = []
             size = 0
             for block in search:
-                held.append(_batch(block))
-                size += len(block.row) * (block.depth + 1)
+                batch = _batch(block)
+                if ration is not None:
+                    batch = _rationed(batch, ration.left)
+                held.append(batch)
+                size += len(batch.row) * (block.depth + 1)
+                if ration is not None and ration.left[together[0]] <= 0:
+                    break
                 if size >= wanted:
                     yield concatenated(held)
                     held, size, wanted = [], 0, min(2 * wanted, chunk)
@@ -85,7 +102,8 @@ def enumerate_trails(
                 width = 1
                 continue
             if held:
-                yield by_row(concatenated(held))
+                batch = by_row(concatenated(held))
+                yield batch if ration is None else _rationed(batch, ration.left)
             few = sum(len(batch.relationships) for batch in held) < chunk
         first += len(together)
         width = min(2 * width, _MOST_ROWS) if few else max(width // 2, 1)
@@ -110,19 +128,26 @@ def _blocks(
     upper: int | None,
     guide: Guide | None,
     excluded: Excluded | None,
+    beyond: Positions | None,
     check: Check,
 ) -> Iterator[_Block]:
-    """Blocks of finished trails, in the order of the search."""
+    """Blocks of finished trails, in the order of the search. `beyond` takes note of what the upper bound cut off."""
     limit = UNLIMITED if upper is None else upper
     none = np.zeros((len(rows), 0), dtype=np.int64)
     start = _Block(rows, none, none, sources[rows])
     if guide is not None:
-        start = _kept(start, guide.remaining(start.row, start.last) <= limit)
+        remaining: Positions | None = guide.remaining(start.row, start.last)
+        assert remaining is not None
+        if beyond is not None:
+            _note_cut(beyond, start, remaining, limit)
+        start = _kept(start, remaining <= limit)
     if lower == 0:
         accepted = start if guide is None else _kept(start, guide.remaining(start.row, start.last) == 0)
         if len(accepted.row):
             yield accepted
     if upper == 0:
+        if beyond is not None:
+            np.minimum.at(beyond, start.row, 1)
         return
     piece = _FIRST_PIECE
     pending: list[tuple[_Block, Iterator[Piece]]] = [(start, chunked(hop, start.last, piece))]
@@ -136,6 +161,8 @@ def _blocks(
         extended, remaining = _extended(hop, block, part.segments, guide, excluded)
         depth = extended.depth
         if remaining is not None:
+            if beyond is not None:
+                _note_cut(beyond, extended, remaining, limit)
             fits = remaining <= limit - depth
             extended, remaining = _kept(extended, fits), remaining[fits]
         if not len(extended.row):
@@ -172,6 +199,23 @@ def _extended(
     return _Block(row, relationships, nodes, node), remaining
 
 
+def _note_cut(beyond: Positions, block: _Block, remaining: Positions, limit: int) -> None:
+    """The lengths that trails of a block may have which are too long, or which end here because of the limit."""
+    least = block.depth + remaining
+    if block.depth == limit:
+        least = np.maximum(least, limit + 1)
+    cut = least > limit
+    np.minimum.at(beyond, block.row[cut], least[cut])
+
+
+def _rationed(batch: TrailBatch, left: Positions) -> TrailBatch:
+    """The trails that their rows may still have; rows ascend."""
+    place = np.arange(len(batch.row)) - np.searchsorted(batch.row, batch.row)
+    kept = place < left[batch.row]
+    np.subtract.at(left, batch.row[kept], 1)
+    return batch if kept.all() else picked(batch, np.flatnonzero(kept))
+
+
 def _kept(block: _Block, kept: Booleans) -> _Block:
     if kept.all():
         return block
@@ -198,11 +242,26 @@ def concatenated(batches: list[TrailBatch]) -> TrailBatch:
 
 def by_row(batch: TrailBatch) -> TrailBatch:
     """The same trails by ascending row."""
-    order = np.argsort(batch.row, kind="stable")
-    lengths = np.diff(batch.offsets)[order]
+    return picked(batch, np.argsort(batch.row, kind="stable"))
+
+
+def picked(batch: TrailBatch, numbers: Positions) -> TrailBatch:
+    """The trails with these numbers, in this order."""
+    lengths = np.diff(batch.offsets)[numbers]
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
-    entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(batch.offsets[:-1][order] - offsets[:-1], lengths)
-    return TrailBatch(batch.row[order], offsets, batch.relationships[entries], batch.nodes[entries])
+    entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(batch.offsets[:-1][numbers] - offsets[:-1], lengths)
+    return TrailBatch(batch.row[numbers], offsets, batch.relationships[entries], batch.nodes[entries])
+
+
+def turned_round(batch: TrailBatch, starts: Positions) -> TrailBatch:
+    """The trails walked the other way: those that lead from `starts` (one for each) now lead to them."""
+    lengths = np.diff(batch.offsets)
+    before = np.empty_like(batch.nodes)
+    before[1:] = batch.nodes[:-1]
+    some = lengths > 0
+    before[batch.offsets[:-1][some]] = starts[some]
+    mirrored = np.repeat(batch.offsets[:-1] + batch.offsets[1:] - 1, lengths) - np.arange(len(before), dtype=np.int64)
+    return TrailBatch(batch.row, batch.offsets, batch.relationships[mirrored], before[mirrored])
 
 
 def count_trails(
@@ -222,7 +281,7 @@ def count_trails(
     shortest = lower if not by_degree or deepest is None else min(lower, deepest)
     for first in range(0, len(rows), _MOST_ROWS):
         together = rows[first : first + _MOST_ROWS]
-        for block in _blocks(hop, together, sources, shortest, deepest, None, excluded, check):
+        for block in _blocks(hop, together, sources, shortest, deepest, None, excluded, None, check):
             if block.depth >= lower:
                 counts += np.bincount(block.row, minlength=len(sources))
             if by_degree and block.depth == deepest:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Excluded, Hop, Positions, Side, TrailBatch
+from hoplite.engine.hops import BackendName, Choice, Excluded, Hop, Positions, Side, TrailBatch
 from tests import oracle
 from tests.hops.backends import every_backend
 from tests.hops.graphs import Sample, samples
@@ -71,7 +71,7 @@ class Case:
 
 
 @st.composite
-def cases(draw: DrawFn, most_relationships: int = 10, *, unbounded: bool = True) -> Case:
+def cases(draw: DrawFn, most_relationships: int = 10, *, unbounded: bool = True, turns: bool = False) -> Case:
     sample = draw(samples(most_relationships))
     side: oracle.Side = draw(st.sampled_from(["->", "<-", "--", "--"]))
     types = draw(st.none() | st.lists(st.integers(0, 3), max_size=3, unique=True))
@@ -96,7 +96,7 @@ def cases(draw: DrawFn, most_relationships: int = 10, *, unbounded: bool = True)
         rows = zip(relationships.tolist(), from_nodes.tolist(), to_nodes.tolist(), strict=True)
         return np.array([may_follow(*row) for row in rows], dtype=np.bool_)
 
-    both = draw(st.booleans())
+    both = turns or draw(st.booleans())
     hop = Hop(
         Side(side),
         outgoing=sample.outgoing if side != "<-" or both else None,
@@ -266,7 +266,7 @@ def test_count_trails(backend: BackendName, case: Case) -> None:
 
 @every_backend
 @examples(26)
-@given(case=cases(8), lower=st.integers(0, 1), every=st.booleans(), from_one=st.booleans())
+@given(case=cases(8, turns=True), lower=st.integers(0, 1), every=st.booleans(), from_one=st.booleans())
 def test_shortest_paths(backend: BackendName, case: Case, lower: int, every: bool, from_one: bool) -> None:
     if from_one:
         nodes = case.sample.graph.nodes
@@ -285,3 +285,56 @@ def test_shortest_paths(backend: BackendName, case: Case, lower: int, every: boo
             assert mine == Counter(expected)
         else:
             assert mine.total() == 1 and next(iter(mine)) in expected
+
+
+choices = st.builds(Choice, paths=st.integers(1, 4)) | st.builds(Choice, lengths=st.integers(1, 3))
+
+
+def assert_chosen(mine: Counter[Trail], expected: list[Trail], choice: Choice) -> None:
+    """Of the trails between two nodes, the shortest: so many, or all of the first lengths."""
+    assert mine <= Counter(expected)
+    lengths = sorted(len(trail[0]) for trail in expected)
+    if choice.paths is not None:
+        wanted = lengths[: choice.paths]
+    else:
+        kept = sorted(set(lengths))[: choice.lengths]
+        wanted = [length for length in lengths if length in kept]
+    assert sorted(len(trail[0]) for trail in mine.elements()) == wanted
+
+
+@every_backend
+@examples(60)
+@given(case=cases(9, turns=True), choice=choices, ends=st.sampled_from(["pairs", "from one", "to one", "all"]),
+       odd=st.booleans())  # fmt: skip
+def test_shortest_trails(backend: BackendName, case: Case, choice: Choice, ends: str, odd: bool) -> None:
+    """Chosen among all trails, or among those whose relationships have an odd sum."""
+    nodes = case.sample.graph.nodes
+    if ends == "from one":
+        case = replace(case, sources=[case.sources[0]] * 2 * len(nodes), targets=[*nodes, *nodes])
+    elif ends == "to one":
+        case = replace(case, sources=[*nodes, *nodes], targets=[case.targets[0]] * 2 * len(nodes))
+
+    def is_odd(batch: TrailBatch) -> Any:
+        sums = np.add.reduceat(np.append(batch.relationships, 0), batch.offsets[:-1]) if len(batch.row) else []
+        return (np.where(np.diff(batch.offsets) > 0, sums, 0) % 2 == 1).astype(np.bool_)
+
+    batches = hops.shortest_trails(
+        case.hop, case.source_array, None if ends == "all" else case.target_array, case.lower, case.upper, choice,
+        keep=is_odd if odd else None, chunk=8, backend=backend,
+    )  # fmt: skip
+    found = Counter(unpacked(batches))
+    for row, source in enumerate(case.sources):
+        mine = [(trail, count) for (number, trail), count in found.items() if number == row]
+        trails = [trail for trail in oracle_trails(case, source) if not odd or sum(trail[0]) % 2 == 1]
+        for target in nodes if ends == "all" else [case.targets[row]]:
+            between = [trail for trail in trails if end_of(source, trail) == target]
+            chosen = Counter({trail: count for trail, count in mine if end_of(source, trail) == target})
+            assert_chosen(chosen, between, choice)
+        if ends != "all":
+            assert all(end_of(source, trail) == case.targets[row] for trail, _ in mine)
+
+
+def oracle_trails(case: Case, source: int) -> list[Trail]:
+    if source < 0:
+        return []
+    return list(oracle.trails(case.sample.graph, source, case.lower, case.upper, case.side, case.types, case.allowed))

@@ -1,0 +1,87 @@
+"""Breadth-first search with parents, compiled: see `search.py`. The arguments are those of `numba_kernels.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops.interface import Check, Hop, Positions
+from hoplite.engine.hops.numba_kernels import Flags, Ints, SideArrays, kernel, run_end
+from hoplite.engine.hops.numba_trails import Arrays
+from hoplite.engine.hops.scratch import Scratch
+from hoplite.engine.hops.search import Search
+
+# Entries looked at between two calls of a check.
+_WORK = 1 << 22
+
+
+@kernel
+def enter(
+    outgoing: SideArrays,
+    incoming: SideArrays,
+    use_out: bool,
+    use_in: bool,
+    flags: Flags,
+    queue: Ints,
+    head: int,
+    end: int,
+    tail: int,
+    level: int,
+    work: int,
+    mark: NDArray[np.uint8],
+    levels: NDArray[np.int32],
+    owner: Ints,
+    label: Ints,
+) -> tuple[int, int]:
+    """Enter the neighbours of queue[head:end] that are not marked, at `level`, from queue[tail] on.
+
+    Comes back with the new head and tail: after a bounded amount of work, or with head at the end.
+    """
+    while head < end and work > 0:
+        node = queue[head]
+        head += 1
+        for side in range(2):
+            if (side == 0 and not use_out) or (side == 1 and not use_in):
+                continue
+            indptr, neighbours, types, relationships, first = outgoing if side == 0 else incoming
+            at, last = indptr[node], indptr[node + 1]
+            work -= last - at + 1
+            while at < last:
+                stop = last
+                if len(flags) > 0:
+                    stop = run_end(types, at, last)
+                    if not flags[min(types[at], len(flags) - 1)]:
+                        at = stop
+                        continue
+                for entry in range(at, stop):
+                    neighbour = np.int64(neighbours[entry])
+                    if mark[neighbour] == 0:
+                        mark[neighbour] = 1
+                        levels[neighbour] = level
+                        owner[neighbour] = node
+                        label[neighbour] = relationships[entry] if len(relationships) else first + entry
+                        queue[tail] = neighbour
+                        tail += 1
+                at = stop
+    return head, tail
+
+
+class CompiledSearch(Search):
+    """Over the arrays of a plain adjacency. The lent `queue` holds all levels one after the other."""
+
+    def __init__(self, arrays: Arrays, hop: Hop, source: int, scratch: Scratch) -> None:
+        super().__init__(hop, source, scratch)
+        self._arrays = arrays
+        self._head, self._tail = 0, 1
+        scratch.queue[0] = source
+
+    def step(self, check: Check) -> Positions:
+        scratch, end = self.scratch, self._tail
+        while self._head < end:
+            check()
+            self._head, self._tail = enter(
+                *self._arrays, scratch.queue, self._head, end, self._tail, len(self.levels), _WORK,
+                scratch.mark, scratch.level, scratch.owner, scratch.label,
+            )  # fmt: skip
+        self.levels.append(scratch.queue[end : self._tail])
+        return self.frontier
