@@ -27,7 +27,7 @@ from hoplite.engine.profile import profiled, watched
 from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
 from hoplite.errors import access_mode, driver_errors, parameter_missing, unsupported
-from hoplite.planner.explain import explain
+from hoplite.planner.explain import explain, has_hops
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
@@ -99,6 +99,11 @@ class Database(Transfers):
         self._closed = False
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
+    @property
+    def uuid(self) -> str:
+        """The middle part of the element ids of this database."""
+        return self._graph.uuid
+
     # --- running -----------------------------------------------------------------------------------------------
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
@@ -130,7 +135,10 @@ class Database(Transfers):
         with driver_errors():
             given = from_parameters({**(parameters or {}), **params})
             prepared = self._prepare(query, self._graph.snapshot(), given, check_parameters=False)
-            return "" if prepared.plan is None else explain(prepared.plan)
+            if prepared.plan is None:
+                return ""
+            table = explain(prepared.plan)
+            return f"{table}\nHops run in: {_described(self._backend)}" if has_hops(prepared.plan) else table
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a reading query, and return its plan with the rows and the time of each operator; on disk, also how
@@ -365,6 +373,12 @@ def _chosen_backend(backend: BackendName, device: str | None) -> BackendName:
 
     with driver_errors():
         return chosen(backend, device)
+
+
+def _described(backend: BackendName) -> str:
+    from hoplite.engine.hops.select import described
+
+    return described(backend)
 
 
 def _nothing() -> None:

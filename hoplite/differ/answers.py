@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from neo4j import Driver
 from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
+from hoplite.differ.shape import shape_of
 from hoplite.differ.values import Canonical, Name, canonical
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ Row = tuple[Canonical, ...]
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 _GONE = ("ServiceUnavailable", "SessionExpired", "IncompleteCommit")
 _TOO_MANY = "Neo.ClientError.Statement.ResultLimitExceeded"
+_IDS = re.compile(r"id\s*\(", re.IGNORECASE)
 _WHOLE_GRAPH = (
     "MATCH (n) RETURN n, labels(n), properties(n)",
     "MATCH (a)-[r]->(b) RETURN r, a, b, type(r), properties(r)",
@@ -87,11 +91,31 @@ class HopliteSide:
             transaction = self._db.begin(timeout=limits.timeout, max_rows=limits.max_rows)
             try:
                 result = transaction.run(query, dict(parameters))
-                return read_answer(result, lambda text: transaction.run(text), self._name, limits, began)
+                answer = read_answer(result, lambda text: transaction.run(text), self._name, limits, began)
             finally:
                 transaction.rollback()
         except (Neo4jError, DriverError) as error:
             return failed_answer(error, began)
+        return self._with_source_ids(query, answer)
+
+    def _with_source_ids(self, query: str, answer: Answer) -> Answer:
+        """What `id()` and `elementId()` gave, as the source would have it."""
+        source = self._db.source_ids
+        if source is None or _IDS.search(query) is None:
+            return answer
+        uuid, shape = self._db.uuid, shape_of(query)
+        numbers = dict.fromkeys(shape.node_ids, source.nodes)
+        numbers |= dict.fromkeys(shape.relationship_ids, source.relationships)
+
+        def translated(row: Row) -> Row:
+            values = [_with_source_texts(value, lambda text: source.of_text(text, uuid)) for value in row]
+            for column, entities in numbers.items():
+                tag, *content = values[column]
+                if tag == "integer" and (number := entities.number(content[0])) is not None:
+                    values[column] = ("integer", number)
+            return tuple(values)
+
+        return dataclasses.replace(answer, rows=tuple(map(translated, answer.rows)))
 
 
 class Neo4jSide:
@@ -138,6 +162,14 @@ def read_answer(result: Any, ask: Callable[[str], Any], name: Name, limits: Limi
     graph = _graph(ask, name, limits) if counters else ()
     notifications = tuple(sorted({_notification(status) for status in summary.gql_status_objects} - {""}))
     return Answer(columns, tuple(rows), counters, notifications, graph, None, seconds, tuple(records))
+
+
+def _with_source_texts(value: Any, translate: Callable[[str], str]) -> Any:
+    if isinstance(value, tuple):
+        if value[:1] == ("string",):
+            return ("string", translate(value[1]))
+        return tuple(_with_source_texts(part, translate) for part in value)
+    return value
 
 
 def _row(record: Any, name: Name) -> Row:

@@ -11,11 +11,11 @@ from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
 
+HALF_WAY = "LIMIT or SKIP half way"
 _CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}
 _CLOCK = {"timestamp", "date", "time", "datetime", "localtime", "localdatetime"}
 _CLOCK_SUFFIXES = ("transaction", "statement", "realtime")
 _FREE_LISTS = {"collect", "keys", "labels", "apoc.coll.toset", "apoc.map.values"}
-_SHORTEST = (ast.ShortestPathExpression, ast.ShortestPathFunction, ast.PathSelector)
 _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 
 
@@ -23,14 +23,16 @@ _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 class Shape:
     """`sort_columns`: the columns that ORDER BY sorts by, up to a key that is not one. `keyed`: the query with its
     hidden sort keys as further columns, where it has any. `unlimited`: the query without its last SKIP and LIMIT,
-    where it has them. `free_lists`: whether a list may come in any order. `open`:
-    why two right answers may differ beyond that; empty where they may not."""
+    where it has them. `free_lists`: whether a list may come in any order. `open`: why two right answers may differ
+    beyond that; empty where they may not. `node_ids`, `relationship_ids`: the columns that are `id()` of one."""
 
     sort_columns: tuple[int, ...] = ()
     keyed: str | None = None
     unlimited: str | None = None
     free_lists: bool = False
     open: tuple[str, ...] = ()
+    node_ids: tuple[int, ...] = ()
+    relationship_ids: tuple[int, ...] = ()
 
 
 def shape_of(query: str) -> Shape:
@@ -41,12 +43,15 @@ def shape_of(query: str) -> Shape:
         return Shape()
     last = _last_projection(statement)
     names = {_function_name(node) for node in _walk(statement)}
+    node_ids, relationship_ids = _id_columns(statement, last) if last is not None and "id" in names else ((), ())
     return Shape(
         () if last is None else _sort_columns(last),
         None if last is None else _keyed(query, last),
         None if last is None else _unlimited(query, last),
-        bool(names & _FREE_LISTS) or any(_makes_list(node) for node in _walk(statement)),
+        _has_free_lists(statement, names),
         tuple(_open_ends(statement, last, names)),
+        node_ids,
+        relationship_ids,
     )
 
 
@@ -81,6 +86,19 @@ def _sort_columns(projection: ast.Projection) -> tuple[int, ...]:
     return tuple(columns)
 
 
+def _id_columns(statement: Any, last: ast.Projection) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Columns that are `id(x)`, of nodes and of relationships."""
+    patterns = [node for node in _walk(statement) if isinstance(node, ast.RelationshipPattern)]
+    relationships = {pattern.variable.name for pattern in patterns if pattern.variable is not None}
+    columns: tuple[list[int], list[int]] = [], []
+    for number, item in enumerate(last.items):
+        call = item.expression
+        if isinstance(call, ast.FunctionCall) and _function_name(call) == "id" and len(call.arguments) == 1:
+            argument = call.arguments[0]
+            columns[isinstance(argument, ast.Variable) and argument.name in relationships].append(number)
+    return tuple(columns[0]), tuple(columns[1])
+
+
 def _keyed(query: str, projection: ast.Projection) -> str | None:
     """Works for keys in terms of what stands before the RETURN; the others make it fail on both sides."""
     if projection.star or len(_sort_columns(projection)) == len(projection.order):
@@ -105,13 +123,13 @@ def _open_ends(statement: Any, last: ast.Projection | None, names: set[str]) -> 
         yield "the clock"
     for node in _walk(statement):
         if isinstance(node, ast.Projection) and node is not last and (node.limit is not None or node.skip is not None):
-            yield "LIMIT or SKIP half way"
+            yield HALF_WAY
             break
-    if any(isinstance(node, ast.Index | ast.Slice) for node in _walk(statement)) and names & _FREE_LISTS:
+    if _has_free_lists(statement, names) and (
+        names & {"head", "last"} or any(isinstance(node, ast.Index | ast.Slice) for node in _walk(statement))
+    ):
         yield "a pick from a list of no order"
-    if "head" in names or "last" in names:
-        yield "a pick from a list of no order"
-    if any(isinstance(node, _SHORTEST) for node in _walk(statement)):
+    if any(_picks_shortest(node) for node in _walk(statement)):
         yield "one of several shortest paths"
     if last is not None and last.limit is not None and any(isinstance(n, ast.Union) for n in _walk(statement)):
         yield "LIMIT in a part of a UNION"
@@ -127,6 +145,17 @@ def _reads_clock(node: Any) -> bool:
         return True
     family, _, suffix = name.partition(".")
     return family in _CLOCK and (suffix in _CLOCK_SUFFIXES or (not suffix and not node.arguments))
+
+
+def _has_free_lists(statement: Any, names: set[str]) -> bool:
+    return bool(names & _FREE_LISTS) or any(_makes_list(node) for node in _walk(statement))
+
+
+def _picks_shortest(node: Any) -> bool:
+    """Whether it takes one, or k, of the paths of a length; ALL SHORTEST and GROUPS take all of them."""
+    if isinstance(node, ast.ShortestPathFunction):
+        return not node.every
+    return isinstance(node, ast.PathSelector) and node.kind in ("ANY", "SHORTEST")
 
 
 def _makes_list(node: Any) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hoplite.values.columns import Int64s
+
+_ELEMENT_ID = re.compile(r"([45]):([0-9a-f-]{36}):([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +25,11 @@ class SourceEntities:
         """The element id at the source; None for what was not imported."""
         row = our_id - self.first
         return f"{self.prefix}{self.ids[row]}" if 0 <= row < len(self.ids) else None
+
+    def number(self, our_id: int) -> int | None:
+        """The id at the source; None for what was not imported."""
+        row = our_id - self.first
+        return int(self.ids[row]) if 0 <= row < len(self.ids) else None
 
     def has(self, element_id: str) -> bool:
         """Whether the one with this element id at the source was imported."""
@@ -46,6 +54,14 @@ class SourceIds:
     def known(self, entity: Any) -> str | None:
         """The element id of a node or relationship from a result of the source, if it was imported."""
         return entity.element_id if self._entities(entity).has(entity.element_id) else None
+
+    def of_text(self, text: str, uuid: str) -> str:
+        """The source's element id where the text is one of the database with this uuid; else the text."""
+        found = _ELEMENT_ID.fullmatch(text)
+        if found is None or found.group(2) != uuid:
+            return text
+        entities = self.nodes if found.group(1) == "4" else self.relationships
+        return entities.element_id(int(found.group(3))) or text
 
     def _entities(self, entity: Any) -> SourceEntities:
         return self.nodes if hasattr(entity, "labels") else self.relationships

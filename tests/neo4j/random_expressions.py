@@ -1,19 +1,20 @@
 """Random Cypher expressions of a wanted type over the variables in scope. Most can be null at run time.
 
-Types: integer, number, string, boolean, list (of integers, in a fixed order), bag (a list in no fixed order), any,
-node, relationship, path, map, relationships (a list of them, as variable lengths bind).
+Types: integer, number, string, boolean, date, duration, list (of integers, in a fixed order), bag (a list in no fixed
+order), any, node, relationship, path, map, relationships and nodes (lists of them, as variable lengths bind).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from tests.neo4j import random_values
 from tests.neo4j.choices import Choices
 from tests.neo4j.random_graphs import INTEGERS, LABELS, STRINGS, TYPES, literal
 
-COMPARABLE = ("integer", "number", "string", "boolean")
-VALUES = ("integer", "string", "boolean", "number", "list", "any")
+COMPARABLE = ("integer", "number", "string", "boolean", "date")
+VALUES = ("integer", "string", "boolean", "number", "list", "any", "date")
 
 
 @dataclass(slots=True)
@@ -41,11 +42,11 @@ class Expressions:
     """Makes expressions; `depth` says how far they may still nest."""
 
     def __init__(self, choices: Choices) -> None:
-        self._choices = choices
+        self.choices = choices
 
     def of(self, kind: str, scope: Scope, depth: int = 2) -> str:
         """An expression of a type."""
-        makers = {
+        makers: dict[str, Callable[[Scope, int], str]] = {
             "integer": self._integer,
             "number": self._number,
             "string": self._string,
@@ -54,31 +55,37 @@ class Expressions:
             "bag": self._bag,
             "map": self._map,
             "any": self._any,
+            "date": lambda scope, depth: random_values.date(self, scope, depth),
+            "duration": lambda scope, depth: random_values.duration(self, scope, depth),
         }
         if kind in makers:
             return makers[kind](scope, depth)
         names = scope.of(kind)
-        return self._choices.pick(names) if names else "null"
+        return self.choices.pick(names) if names else "null"
 
-    def _variable(self, scope: Scope, *kinds: str) -> str | None:
+    def variable(self, scope: Scope, *kinds: str) -> str | None:
+        """One of the variables of these types, if there is any."""
         names = scope.of(*kinds)
-        return self._choices.pick(names) if names else None
+        return self.choices.pick(names) if names else None
 
-    def _property(self, scope: Scope, key: str) -> str | None:
-        owner = self._variable(scope, "node", "relationship")
+    def held(self, scope: Scope, key: str) -> str | None:
+        """A property of a node or relationship in scope."""
+        owner = self.variable(scope, "node", "relationship")
         return None if owner is None else f"{owner}.{key}"
 
     def _integer(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         simple = [literal(c.pick(INTEGERS))]
-        if variable := self._variable(scope, "integer"):
+        if variable := self.variable(scope, "integer"):
             simple.append(variable)
-        if held := self._property(scope, c.pick(("x", "id"))):
+        if held := self.held(scope, c.pick(("x", "id"))):
             simple.append(held)
         if depth <= 0 or c.chance(55):
             return simple[c.below(len(simple))]
         inner = depth - 1
-        match c.below(13):
+        match c.below(14):
+            case 13:
+                return random_values.date_number(self, scope, inner)
             case 0:
                 operator = c.pick(("+", "-", "*"))
                 return f"({self._integer(scope, inner)} {operator} {self._integer(scope, inner)})"
@@ -90,18 +97,18 @@ class Expressions:
                 when, then, other = (self.predicate(scope, inner), *(self._integer(scope, inner) for _ in range(2)))
                 return f"CASE WHEN {when} THEN {then} ELSE {other} END"
             case 4:
-                path = self._variable(scope, "path")
+                path = self.variable(scope, "path")
                 return f"length({path})" if path else f"abs({self._integer(scope, inner)})"
             case 5:
-                bound = self._variable(scope, "node")
+                bound = self.variable(scope, "node")
                 return f"COUNT {{ {self.pattern_from(bound, scope)} }}" if bound else "0"
             case 6:
-                relationships = self._variable(scope, "relationships")
+                relationships = self.variable(scope, "relationships")
                 return f"size({relationships})" if relationships else f"sign({self._integer(scope, inner)})"
             case 8:
                 return f"toInteger({self._any(scope, 0)})" if c.chance(30) else self._subquery_count(scope)
             case 9:
-                path = self._variable(scope, "path")
+                path = self.variable(scope, "path")
                 return f"size([{(item := scope.fresh('i'))} IN nodes({path}) WHERE {item}.x > 0])" if path else "1"
             case 10:
                 first, second = self._integer(scope, inner), self._integer(scope, inner)
@@ -121,7 +128,7 @@ class Expressions:
                 return f"{self._list(scope, inner)}[{c.pick((0, 1, -1))}]"
 
     def _number(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         if depth <= 0 or c.chance(40):
             return c.pick(("1.5", "0.0", "-2.25", self._integer(scope, 0)))
         match c.below(4):
@@ -135,16 +142,18 @@ class Expressions:
                 return f"sqrt({self._integer(scope, depth - 1)})"
 
     def _string(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         simple = [literal(c.pick(STRINGS))]
-        if variable := self._variable(scope, "string"):
+        if variable := self.variable(scope, "string"):
             simple.append(variable)
-        if held := self._property(scope, "s"):
+        if held := self.held(scope, "s"):
             simple.append(held)
         if depth <= 0 or c.chance(55):
             return simple[c.below(len(simple))]
         inner = depth - 1
-        match c.below(7):
+        match c.below(11):
+            case 7 | 8 | 9 | 10:
+                return random_values.text(self, scope, inner)
             case 0:
                 return f"({self._string(scope, inner)} + {self._string(scope, inner)})"
             case 1:
@@ -152,7 +161,7 @@ class Expressions:
             case 2:
                 return f"toString({self._integer(scope, inner)})"
             case 3:
-                bound = self._variable(scope, "relationship")
+                bound = self.variable(scope, "relationship")
                 return f"type({bound})" if bound else f"trim({self._string(scope, inner)})"
             case 4:
                 return f"coalesce({self._string(scope, inner)}, {self._string(scope, inner)})"
@@ -166,7 +175,7 @@ class Expressions:
         return f"({self._predicate(scope, depth)})"
 
     def _predicate(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         if depth <= 0 or c.chance(35):
             return self._comparison(scope, 0)
         inner = depth - 1
@@ -186,10 +195,10 @@ class Expressions:
                 word = c.pick(("STARTS WITH", "CONTAINS", "ENDS WITH"))
                 return f"{self._string(scope, inner)} {word} {self._string(scope, inner)}"
             case 6:
-                bound = self._variable(scope, "node")
+                bound = self.variable(scope, "node")
                 return f"{bound}:{self.labels()}" if bound else "true"
             case 7:
-                bound = self._variable(scope, "node")
+                bound = self.variable(scope, "node")
                 return f"EXISTS {{ {self.pattern_from(bound, scope)} }}" if bound else "false"
             case 8:
                 item = scope.fresh("i")
@@ -197,7 +206,7 @@ class Expressions:
                 inside = scope.inner({item: "integer"})
                 return f"{quantifier}({item} IN {self._list(scope, inner)} WHERE {self.predicate(inside, inner)})"
             case 9:
-                bound = self._variable(scope, "node")
+                bound = self.variable(scope, "node")
                 return self.pattern_predicate(bound) if bound else "true"
             case 12:
                 kind = c.pick(("INTEGER", "STRING", "BOOLEAN NOT NULL", "LIST<INTEGER NOT NULL>", "FLOAT | INTEGER"))
@@ -205,11 +214,11 @@ class Expressions:
             case 13:
                 return self._subquery_exists(scope)
             case 14:
-                owner = self._variable(scope, "node", "relationship")
+                owner = self.variable(scope, "node", "relationship")
                 key = c.pick(("'x'", "'s'", "'m'", "'nope'"))
                 return f"{owner}[{key}] = {self._any(scope, 0)}" if owner else "null"
             case 15:
-                path, item = self._variable(scope, "path"), scope.fresh("i")
+                path, item = self.variable(scope, "path"), scope.fresh("i")
                 if path is None:
                     return f"{self._any(scope, inner)} < {self._any(scope, inner)}"
                 inside = scope.inner({item: "node"})
@@ -218,7 +227,7 @@ class Expressions:
                 when = self.predicate(scope, inner)
                 return f"CASE {self._integer(scope, 0)} WHEN 1 THEN {when} WHEN > 1 THEN true END"
             case 10:
-                relationships, item = self._variable(scope, "relationships"), scope.fresh("i")
+                relationships, item = self.variable(scope, "relationships"), scope.fresh("i")
                 if relationships is None:
                     return f"{self._any(scope, inner)} = {self._any(scope, inner)}"
                 inside = scope.inner({item: "relationship"})
@@ -231,26 +240,28 @@ class Expressions:
                 return self._comparison(scope, inner)
 
     def _comparison(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         kind = c.pick(COMPARABLE)
         operator = c.pick(("=", "<>", "<", "<=", ">", ">="))
         if kind == "boolean":
-            held = self._property(scope, "m")
+            held = self.held(scope, "m")
             return f"{held} {operator} {self._any(scope, depth)}" if held else "true"
         return f"{self.of(kind, scope, depth)} {operator} {self.of(kind, scope, depth)}"
 
     def _list(self, scope: Scope, depth: int) -> str:
-        c = self._choices
+        c = self.choices
         simple = ["[1, 2]"]
-        if variable := self._variable(scope, "list"):
+        if variable := self.variable(scope, "list"):
             simple.append(variable)
-        if held := self._property(scope, "l"):
+        if held := self.held(scope, "l"):
             # Only nodes hold lists under this key; elsewhere it is absent.
             simple.append(held)
         if depth <= 0 or c.chance(40):
             return simple[c.below(len(simple))]
         inner = depth - 1
-        match c.below(6):
+        match c.below(9):
+            case 6 | 7 | 8:
+                return random_values.fixed_list(self, scope, inner)
             case 0:
                 return "[" + ", ".join(self._integer(scope, inner) for _ in range(c.below(4))) + "]"
             case 1:
@@ -265,16 +276,16 @@ class Expressions:
             case 4:
                 return f"({self._list(scope, inner)} + {self._list(scope, inner)})"
             case _:
-                relationships, item = self._variable(scope, "relationships"), scope.fresh("i")
+                relationships, item = self.variable(scope, "relationships"), scope.fresh("i")
                 if relationships is None:
                     return f"tail({self._list(scope, inner)})"
                 return f"[{item} IN {relationships} | {item}.x]"
 
     def _bag(self, scope: Scope, depth: int) -> str:
-        c = self._choices
-        if (variable := self._variable(scope, "bag")) and c.chance(50):
+        c = self.choices
+        if (variable := self.variable(scope, "bag")) and c.chance(50):
             return variable
-        bound = self._variable(scope, "node")
+        bound = self.variable(scope, "node")
         if bound is None:
             return self._list(scope, depth)
         other, hop = scope.fresh("p"), scope.fresh("q")
@@ -291,7 +302,7 @@ class Expressions:
     def _subquery_count(self, scope: Scope) -> str:
         """A whole query to count the rows of."""
         match, inside = self._subquery_match(scope)
-        end = self._choices.pick(
+        end = self.choices.pick(
             (
                 "",
                 f" RETURN {self._any(inside, 0)} AS a",
@@ -305,12 +316,12 @@ class Expressions:
 
     def _subquery_exists(self, scope: Scope) -> str:
         match, inside = self._subquery_match(scope)
-        end = self._choices.pick(("", f" WITH {self._integer(inside, 0)} AS a WHERE a > 0 RETURN a"))
+        end = self.choices.pick(("", f" WITH {self._integer(inside, 0)} AS a WHERE a > 0 RETURN a"))
         return f"EXISTS {{ {match}{end} }}"
 
     def _subquery_match(self, scope: Scope) -> tuple[str, Scope]:
-        c = self._choices
-        bound, other, hop = self._variable(scope, "node") or "", scope.fresh("p"), scope.fresh("q")
+        c = self.choices
+        bound, other, hop = self.variable(scope, "node") or "", scope.fresh("p"), scope.fresh("q")
         left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
         length = c.pick(("", "", "*1..2", "*0..1", "*2"))
         types = c.pick(("", ":R", ":S|T"))
@@ -319,31 +330,37 @@ class Expressions:
         return f"MATCH ({bound}){left}[{hop}{types}{length}]{right}({other}){where}", inside
 
     def _map(self, scope: Scope, depth: int) -> str:
-        bound = self._variable(scope, "node")
-        if bound is not None and self._choices.chance(60):
+        if self.choices.chance(40):
+            return random_values.map_value(self, scope, depth - 1)
+        bound = self.variable(scope, "node")
+        if bound is not None and self.choices.chance(60):
             inner = self._any(scope, depth - 1)
-            return self._choices.pick((f"{bound} {{ .x, .s, y: {inner} }}", f"{bound} {{ .*, y: {inner} }}"))
+            return self.choices.pick((f"{bound} {{ .x, .s, y: {inner} }}", f"{bound} {{ .*, y: {inner} }}"))
         return f"{{a: {self._any(scope, depth - 1)}, b: {self._integer(scope, depth - 1)}}}"
 
     def _any(self, scope: Scope, depth: int) -> str:
-        c = self._choices
-        match c.below(9):
+        c = self.choices
+        match c.below(11):
+            case 9:
+                return random_values.date(self, scope, depth)
+            case 10:
+                return random_values.duration(self, scope, depth)
             case 0:
                 return self._integer(scope, depth)
             case 1:
                 return self._string(scope, depth)
             case 6:
-                return f"coalesce({self._property(scope, 'm') or 'null'}, {self._integer(scope, 0)})"
+                return f"coalesce({self.held(scope, 'm') or 'null'}, {self._integer(scope, 0)})"
             case 7:
-                return f"toStringOrNull({self._property(scope, 'm') or 'null'})"
+                return f"toStringOrNull({self.held(scope, 'm') or 'null'})"
             case 8:
-                return f"valueType({self._property(scope, 'm') or 'null'})"
+                return f"valueType({self.held(scope, 'm') or 'null'})"
             case 2:
-                return self._property(scope, "m") or "null"
+                return self.held(scope, "m") or "null"
             case 3:
                 return self._list(scope, depth)
             case 4:
-                return self._variable(scope, "any", "node", "relationship", "map") or "null"
+                return self.variable(scope, "any", "node", "relationship", "map") or "null"
             case _:
                 return self.predicate(scope, depth) if depth > 0 else "true"
 
@@ -351,34 +368,34 @@ class Expressions:
 
     def labels(self) -> str:
         """A label expression."""
-        c = self._choices
+        c = self.choices
         first, second = c.pick(LABELS), c.pick(LABELS)
         return c.pick((first, f"{first}|{second}", f"!{first}", f"{first}&{second}", "%", f"!({first}|{second})"))
 
     def types(self) -> str:
         """A relationship type expression, with its colon; often none."""
-        c = self._choices
+        c = self.choices
         first = c.pick(TYPES)
         second = c.pick([other for other in TYPES if other != first])
         return c.pick(("", "", "", f":{first}", f":{first}|{second}", f":!{first}", f":{first}|{second}"))
 
     def arrow(self, variable: str = "") -> str:
         """One relationship of a fixed length."""
-        left, right = self._choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        left, right = self.choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
         return f"{left}[{variable}{self.types()}]{right}"
 
     def pattern_from(self, bound: str, scope: Scope) -> str:
         """A pattern for a subquery that starts at a variable, with a WHERE now and then."""
         other, hop = scope.fresh("p"), scope.fresh("q")
         where = ""
-        if self._choices.chance(40):
+        if self.choices.chance(40):
             inside = scope.inner({other: "node", hop: "relationship"})
             where = f" WHERE {self.predicate(inside, 0)}"
         return f"({bound}){self.arrow(hop)}({other}){where}"
 
     def pattern_predicate(self, bound: str) -> str:
         """A pattern as a predicate: no new variables."""
-        left, right = self._choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
-        length = self._choices.pick(("", "*", "*2", "*0..1"))
-        kind = self._choices.pick(("", ":R", ":S|T"))
-        return f"({bound}){left}[{kind}{length}]{right}({self._choices.pick(('', ':A', ':B'))})"
+        left, right = self.choices.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        length = self.choices.pick(("", "*", "*2", "*0..1"))
+        kind = self.choices.pick(("", ":R", ":S|T"))
+        return f"({bound}){left}[{kind}{length}]{right}({self.choices.pick(('', ':A', ':B'))})"

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from neo4j.time import Date, Duration
+
 from tests.neo4j.choices import Choices
 
 LABELS = ("A", "B", "C")
@@ -18,7 +20,23 @@ RELATIONSHIP_COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 6, 7, 8, 9, 10, 11, 8, 
 INTEGERS = (0, 1, 2, -1, 3)
 STRINGS = ("a", "b", "", "ab", "B")
 # No NaN: whether two of them are one group depends on whether rows share the value, see known_defects.py.
-ANYTHING: tuple[Any, ...] = (1, "a", True, 2.5, [1, 2], -1, "1", float("inf"), 0, [], False, 1.0)
+ANYTHING: tuple[Any, ...] = (
+    1,
+    "a",
+    True,
+    2.5,
+    [1, 2],
+    -1,
+    "1",
+    float("inf"),
+    0,
+    [],
+    False,
+    1.0,
+    Date(2024, 2, 29),
+    Duration(days=1),
+)
+DATES = (Date(2024, 2, 29), Date(2023, 12, 31), Date(1970, 1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,10 @@ def literal(value: Any) -> str:
             return "[" + ", ".join(map(literal, value)) + "]"
         case float() if math.isinf(value):
             return "Infinity"
+        case Date():
+            return f"date('{value.iso_format()}')"
+        case Duration():
+            return f"duration('{value.iso_format()}')"
     return repr(value)
 
 
@@ -86,4 +108,6 @@ def _properties(choices: Choices, node: bool) -> dict[str, Any]:
         held["l"] = [choices.pick(INTEGERS) for _ in range(choices.below(4))]
     if choices.chance(40):
         held["m"] = choices.pick(ANYTHING)
+    if choices.chance(30):
+        held["d"] = choices.pick(DATES)
     return held

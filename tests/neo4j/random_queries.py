@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from tests.neo4j.choices import Choices
 from tests.neo4j.random_expressions import VALUES, Expressions, Scope
-from tests.neo4j.random_graphs import INTEGERS, LABELS, STRINGS, TYPES, literal
+from tests.neo4j.random_graphs import INTEGERS, LABELS, literal
+from tests.neo4j.random_writes import MAKING, Writes
 
 _BOUNDS = ("", "1..2", "2", "0..1", "..2", "0..", "2..3", "0..2", "1..", "3", "0")
 _QUANTIFIERS = ("+", "{1,2}", "*", "{2}", "{0,1}", "{,2}", "{2,3}", "{1,}")
 _ORDERED = tuple(kind for kind in VALUES if kind != "any")  # nodes come in the order of their ids, which differ
-_MAKING = (0, 1, 7, 8, 10)  # the writes that make something
 _AGGREGATES = ("count(*)", "count", "sum", "min", "max", "avg", "collect", "count DISTINCT", "sum DISTINCT", "stDev")
+_MORE_AGGREGATES = ("percentileCont", "percentileDisc", "stDevP", "collect DISTINCT", "avg DISTINCT", "min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class _Maker:
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
         self._expressions = Expressions(choices)
+        self._writes = Writes(choices, self._expressions)
 
     # --- whole queries ---
 
@@ -109,10 +111,10 @@ class _Maker:
         """Reads, then writes, then returns what does not depend on the order of writes."""
         scope = Scope()
         clauses = self._middle(scope, self._choices.below(2))
-        clauses.append(self._write(scope))
+        clauses.append(self._writes.clause(scope))
         if self._choices.chance(40):
             # No second SET or REMOVE: where rows repeat an entity, what Neo4j counts depends on its plan.
-            clauses.append(self._write(scope, _MAKING))
+            clauses.append(self._writes.clause(scope, MAKING))
         if self._choices.chance(70):
             clauses.append("RETURN count(*) AS c")
         return clauses
@@ -124,7 +126,15 @@ class _Maker:
         return clauses
 
     def _clause(self, scope: Scope) -> list[str]:
-        match self._choices.below(9):
+        match self._choices.below(11):
+            case 8:
+                row, name = scope.fresh("m"), scope.fresh("u")
+                rows = f"[{{k: 1, v: 'a'}}, {{k: null}}, {{k: {self._expressions.of('integer', scope, 1)}, v: 'b'}}]"
+                text = f"UNWIND {rows} AS {row}"
+                scope.types[name] = "integer"
+                return [text, f"WITH *, {row}.k AS {name}, {row}.v AS {name}s"]
+            case 9:
+                return [self._shortest_length(scope)]
             case 0 | 1:
                 return [self._match(scope)]
             case 2 | 3:
@@ -212,6 +222,7 @@ class _Maker:
         more = f"{self._expressions.arrow()}()" if c.chance(15) else ""
         quantifier = c.pick(_QUANTIFIERS)
         added[hop] = "relationships"
+        added[first] = "nodes"
         body = f"({first}){left}[{hop}{self._expressions.types()}]{right}({second}){more}{where}"
         return f" ({body}){quantifier} "
 
@@ -234,6 +245,23 @@ class _Maker:
         return f"({start}:A {{id: {c.below(3)}}}), ({end}:B {{id: {3 + c.below(3)}}}), " + (
             f"{name} = allShortestPaths(({start}){hop}({end}))"
         )
+
+    def _shortest_length(self, scope: Scope) -> str:
+        """Of several shortest paths any may come, but all are of one length."""
+        c = self._choices
+        start, end, path, name = scope.fresh("n"), scope.fresh("n"), scope.fresh("p"), scope.fresh("v")
+        left, right = c.pick((("-", "->"), ("-", "-"), ("<-", "-")))
+        types = self._expressions.types()
+        selector = c.pick(("ANY SHORTEST", "SHORTEST 1", "SHORTEST 2"))
+        hop = f"{left}[{types}]{right}{c.pick(('+', '*', '{1,3}', '{2,4}'))}"
+        where = f" WHERE {self._expressions.predicate(scope.inner({end: 'node'}), 1)}" if c.chance(30) else ""
+        kept = [one for one in scope.of("node", "integer") if c.chance(60)]
+        items = [*kept, start, end, f"length({path}) AS {name}"]
+        types_kept = {one: scope.types[one] for one in kept}
+        scope.types.clear()
+        scope.types.update({**types_kept, start: "node", end: "node", name: "integer"})
+        first = f"({start}:{c.pick(LABELS)})"
+        return f"MATCH {path} = {selector} {first}{hop}({end}){where} WITH {', '.join(items)}"
 
     # --- projections ---
 
@@ -295,12 +323,15 @@ class _Maker:
 
     def _aggregate(self, scope: Scope) -> tuple[str, str]:
         c = self._choices
-        function = c.pick(_AGGREGATES)
+        function = c.pick(_MORE_AGGREGATES if c.chance(25) else _AGGREGATES)
         if function == "count(*)":
             return function, "integer"
         name, _, distinct = function.partition(" ")
         if name == "collect":
-            return f"collect({self._expressions.of(c.pick(('integer', 'string')), scope, 1)})", "unordered"
+            argument = self._expressions.of(c.pick(("integer", "string", "date", "map")), scope, 1)
+            return f"collect({distinct}{' ' if distinct else ''}{argument})", "unordered"
+        if name.startswith("percentile"):
+            return f"{name}({self._expressions.of('integer', scope, 1)}, {c.pick((0.5, 0.0, 1.0, 0.25))})", "number"
         if name in ("count", "min", "max"):
             kind = c.pick(VALUES if name == "count" else _ORDERED)
             argument = self._expressions.of(kind, scope, 1)
@@ -356,65 +387,11 @@ class _Maker:
             returned = f"RETURN {aggregate} AS {name}"
         else:
             returned = f"RETURN {self._expressions.of(kind, inside)} AS {name}"
+        if c.chance(20):
+            other = Scope(dict.fromkeys(imported, "node"), scope.made)
+            second = self._match(other)
+            value = self._expressions.of("integer", other, 1)
+            returned += f" {c.pick(('UNION', 'UNION ALL'))} {second} RETURN {value} AS {name}"
+            kind = "any"
         scope.types[name] = kind
-        return f"CALL ({', '.join(imported)}) {{ {match} {returned} }}"
-
-    # --- writes ---
-
-    def _write(self, scope: Scope, kinds: tuple[int, ...] = tuple(range(14))) -> str:
-        c = self._choices
-        nodes, relationships = scope.of("node"), scope.of("relationship")
-        match c.pick(kinds):
-            case 10:
-                name, end, kind = scope.fresh("n"), scope.fresh("n"), c.pick(TYPES)
-                scope.types |= {name: "node", end: "node"}
-                held = f" {{x: {literal(c.pick(INTEGERS))}}}" if c.chance(50) else ""
-                start = f"({c.pick(nodes)})" if nodes and c.chance(60) else f"({name}:A)"
-                if not start.startswith(f"({name}"):
-                    del scope.types[name]
-                merged = f"MERGE {start}-[:{kind}{held}]->({end}:{c.pick(LABELS)})"
-                return f"{merged} ON MATCH SET {end}.y = 5" if c.chance(30) else merged
-            case 11 if nodes:
-                body = f"SET {c.pick(nodes)}.z = 1"
-                return f"CALL ({', '.join(nodes)}) {{ {body} }}"
-            case 12 if relationships:
-                return f"SET {c.pick(relationships)}.y = {c.pick(('1', 'null'))}"
-            case 13 if nodes:
-                node = c.pick(nodes)
-                return f"SET {node} = {{id: {node}.id, x: 1}}"
-            case 0:
-                name, labels = scope.fresh("n"), c.pick(("", ":A", ":B:C"))
-                held = self._expressions.of("integer", scope, 1)
-                scope.types[name] = "node"
-                return f"CREATE ({name}{labels} {{x: {held}}})"
-            case 1 if nodes:
-                start, end, kind = c.pick(nodes), c.pick(nodes), c.pick(TYPES)
-                return f"CREATE ({start})-[:{kind} {{w: {literal(c.pick(INTEGERS))}}}]->({end})"
-            case 2 if nodes:
-                return f"SET {c.pick(nodes)}.y = {c.pick(('1', 'null', '[]'))}"
-            case 3 if nodes:
-                node = c.pick(nodes)
-                return f"SET {node}.x = {node}.x + {literal(c.pick(INTEGERS))}"
-            case 4 if nodes:
-                return f"SET {c.pick(nodes)} += {{s: {literal(c.pick(STRINGS))}, x: {c.pick(('null', '7'))}}}"
-            case 5 if nodes:
-                return f"{c.pick(('SET', 'REMOVE'))} {c.pick(nodes)}:{c.pick(LABELS)}"
-            case 6 if nodes or relationships:
-                entity = c.pick([*nodes, *relationships])
-                scope.types.clear()
-                return f"DETACH DELETE {entity}" if entity in nodes else f"DELETE {entity}"
-            case 7:
-                name = scope.fresh("n")
-                scope.types[name] = "node"
-                merged = f"MERGE ({name}:{c.pick(LABELS)} {{x: {literal(c.pick(INTEGERS))}}})"
-                return f"{merged} ON CREATE SET {name}.y = 1 ON MATCH SET {name}.y = 2" if c.chance(40) else merged
-            case 8 if nodes:
-                start, end = c.pick(nodes), c.pick(nodes)
-                # Without a direction, which way it is created depends on which row comes first.
-                return f"MERGE ({start})-[:{c.pick(TYPES)}]->({end})"
-            case 9 if nodes:
-                item = scope.fresh("i")
-                node = c.pick(nodes)
-                items = self._expressions.of("list", scope, 1)
-                return f"FOREACH ({item} IN {items} | SET {node}.z = coalesce({node}.z, 0) + {item})"
-        return f"CREATE (:{c.pick(LABELS)} {{y: {self._expressions.of('integer', scope, 1)}}})"
+        return f"{c.pick(('', '', 'OPTIONAL '))}CALL ({', '.join(imported)}) {{ {match} {returned} }}"

@@ -138,6 +138,24 @@ def test_a_run_beside_a_server(empty: Driver) -> None:
 
 
 @pytest.mark.neo4j
+def test_ids_are_matched_through_the_import(empty: Driver) -> None:
+    empty.execute_query("CREATE (:Gone)")
+    empty.execute_query("CREATE (:A)-[:R]->(:B), (:A)-[:R]->(:B)")
+    empty.execute_query("MATCH (n:Gone) DELETE n")
+    db = hoplite.import_neo4j(empty)
+    queries = [
+        "MATCH (n:A) RETURN elementId(n) AS e, [elementId(n)] AS list",
+        "MATCH ()-[r]->() RETURN {e: elementId(r)} AS map",
+        "MATCH (n) RETURN id(n) AS number",
+        "MATCH (a)-[r]->(b) RETURN id(a), id(r) AS r, id(b) ORDER BY r",
+    ]
+    report = hoplite.diff(db, empty, queries)
+    assert report.counts() == {"equal": 4}, report.to_json()
+    unlike = hoplite.diff(db, empty, ["MATCH (n:A) RETURN elementId(n) + '!' AS text"])
+    assert unlike.counts() == {"different": 1}
+
+
+@pytest.mark.neo4j
 def test_the_command(empty: Driver, neo4j_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty.execute_query("CREATE (:A {x: 1})")
     queries = tmp_path / "queries.cypher"
