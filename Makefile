@@ -12,9 +12,10 @@
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
+#   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fuzz plans libraries-test driver-test crash clean
+.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fuzz plans libraries-test torch-test driver-test crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -65,8 +66,15 @@ golden: $(STAMP)
 corpus: $(STAMP)
 	$(RUN) -m tests.golden.run --suite llm $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
 
-bench: $(STAMP)
-	$(RUN) -m benchmarks.khop $(ARGS)
+bench: .venv/bench/.installed
+	.venv/bench/bin/python -X faulthandler -m benchmarks.run $(ARGS)
+
+# The engines beside which Hoplite is measured have an environment of their own; one that does not install is left out,
+# and the run says so.
+.venv/bench/.installed: $(STAMP)
+	@.ci/setup .venv/bench
+	@.venv/bench/bin/python -m benchmarks.install
+	@touch $@
 
 neo4j-test: $(STAMP)
 	$(RUN) -m tests.neo4j.everything $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
@@ -83,6 +91,14 @@ libraries-test: .venv/libraries/.installed
 .venv/libraries/.installed: $(STAMP)
 	@.ci/setup .venv/libraries
 	.venv/libraries/bin/python -m pip --disable-pip-version-check --quiet install --group libraries
+	@touch $@
+
+torch-test: .venv/torch/.installed
+	.venv/torch/bin/pytest -n 2 -q tests/hops tests/patterns tests/api/test_backends.py -k 'torch or device' $(ARGS)
+
+.venv/torch/.installed: $(STAMP)
+	@.ci/setup .venv/torch
+	.venv/torch/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[torch]'
 	@touch $@
 
 DRIVER ?= 5.28

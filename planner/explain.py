@@ -59,6 +59,14 @@ def describe(plan: lp.Plan) -> Line:
             computed = "trails by length: predicates on whole paths" if plan.predicates else "levels and parents"
             return Line("ShortestPath", f"{function}({pattern})", computed)
         case lp.StatefulShortestPath(kind=kind, count=count):
+            hops = "*" + _bounds(plan.lower, plan.upper)
+            pattern = _pattern(plan.from_node, plan.relationship, plan.types, hops, plan.direction, plan.to_node)
+            computed = "levels, then trails by length"
+            if not plan.predicates and (kind == "ALL SHORTEST" or _term(count) == "1"):
+                computed = "levels and parents"
+            name = "StatefulShortestPath(Into)" if plan.into else "StatefulShortestPath(All)"
+            return Line(name, f"{kind} {_term(count)} {pattern}", computed)
+        case lp.SelectShortest(kind=kind, count=count):
             return Line("StatefulShortestPath(All)", f"{kind} {_term(count)}", "trails, the shortest kept")
         case lp.ProjectEndpoints(relationship=relationship):
             return Line("ProjectEndpoints", f"({named(plan.start)})-[{named(relationship)}]-({named(plan.end)})")
@@ -234,6 +242,11 @@ def rows_of(plan: lp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, lp.Plan]
         yield from rows_of(branch, depth + 1)
     if below:
         yield from rows_of(below[0], depth)
+
+
+def has_hops(plan: lp.Plan) -> bool:
+    """Whether the plan follows relationships."""
+    return any(line.computed for _, line, _ in rows_of(plan))
 
 
 def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None) -> str:

@@ -36,24 +36,33 @@ BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
 # Steps found in NumPy by this process after which compiled kernels are loaded.
 _WARM_AT = 100_000
+# Steps that a search is likely to make, and searches of a batch, from which on a device is faster than a core.
+_DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
 
 def backend_named(name: BackendName) -> Backend:
     """The backend of that name, loaded if need be."""
+    if name in _BACKENDS:
+        return _BACKENDS[name]()
     kind, _, device = name.partition(":")
-    return _torch(device or None) if kind == "torch" else _BACKENDS[name]()
+    return _torch(device) if kind == "torch" else _auto_with(device)
 
 
 def chosen(backend: str, device: str | None) -> BackendName:
-    """The name of what a user asks for, once it is known to be there. A device is Torch's: "torch:cuda"."""
+    """The name of what a user asks for, once it is known to be there. A device belongs to the name: "torch:cuda"."""
     if backend not in get_args(BackendName):
         raise argument_error(f"backend is one of {', '.join(get_args(BackendName))}, not {backend!r}")
-    if device is not None and backend != "torch":
-        raise argument_error(f"A device is for the backend 'torch', not for {backend!r}")
+    if device is not None and backend not in ("torch", "auto"):
+        raise argument_error(f"A device is for the backends 'torch' and 'auto', not for {backend!r}")
     name = cast(BackendName, backend if device is None else f"{backend}:{device}")
-    if backend != "auto":
-        backend_named(name)
+    backend_named(name)
     return name
+
+
+def described(name: BackendName) -> str:
+    """What hops run in at present, for EXPLAIN."""
+    backend = backend_named(name)
+    return f"{name}, {backend.describe()}" if isinstance(backend, AutoBackend) else name
 
 
 @cache
@@ -91,20 +100,40 @@ def _torch(device: str | None = None) -> Backend:
     return TorchBackend(device)
 
 
+@cache
+def _auto_with(device: str) -> Backend:
+    return AutoBackend(_torch(device))
+
+
 _BACKENDS: dict[str, Callable[[], Backend]] = {
     "auto": _auto,
     "numpy": _numpy,
     "scipy": _scipy,
     "numba": _numba,
+    "torch": _torch,
 }
 
 
+class _NotedSearch(Search):
+    """A search in NumPy that says how much work it does."""
+
+    def __init__(self, hop: Hop, source: int, scratch: Scratch, done: Callable[[int], None]) -> None:
+        super().__init__(hop, source, scratch)
+        self._done = done
+
+    def step(self, check: Check) -> Positions:
+        entered = super().step(check)
+        self._done(len(entered))
+        return entered
+
+
 class AutoBackend:
-    """NumPy while the work is small, compiled kernels once they are at hand."""
+    """NumPy while the work is small, compiled kernels once they are at hand, and a device for what is wide."""
 
     name = "auto"
 
-    def __init__(self) -> None:
+    def __init__(self, device: Backend | None = None) -> None:
+        self._device = device
         self._numpy = NumpyBackend()
         self._compiled: Backend | None = None
         self._work = 0
@@ -116,6 +145,22 @@ class AutoBackend:
         if self._compiled is not None and hop.is_plain:
             return self._compiled
         return self._numpy
+
+    def _for_search(self, hop: Hop, sources: int, upper: int | None, searches: int = 1) -> Backend:
+        """The device is worth its launches where many searches go together, or one is likely to be wide."""
+        if self._device is None or hop.has_mask:
+            return self._for(hop)
+        steps = sum(len(side.partitions) * len(side.partitions[0].neighbours) for side in hop.sides)
+        degree = steps / max(hop.node_count, 1)
+        expected = sources * max(degree, 1.0) ** min(upper if upper is not None else 64, 64)
+        if searches >= _DEVICE_SEARCHES or expected > _DEVICE_STEPS:
+            return self._device
+        return self._for(hop)
+
+    def describe(self) -> str:
+        """What runs hops at present."""
+        host = "NumPy until compiled loops are loaded" if self._compiled is None else "compiled loops (Numba)"
+        return host if self._device is None else f"{host}; wide searches and batches on the device (Torch)"
 
     def _done(self, steps: int) -> None:
         """Take note of work; after enough of it, load compiled kernels in the background."""
@@ -181,7 +226,9 @@ class AutoBackend:
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
-        found = self._for(hop).ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+        found = self._for_search(hop, len(sources), upper).ball(
+            hop, sources, upper, mark_starts=mark_starts, check=check
+        )
         self._done(len(found))
         return found
 
@@ -195,7 +242,8 @@ class AutoBackend:
         mark_starts: bool,
         check: Check = unchecked,
     ) -> Balls:
-        found = self._for(hop).balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        backend = self._for_search(hop, len(sources), upper, len(offsets) - 1)
+        found = backend.balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         self._done(len(found.nodes))
         return found
 
@@ -231,6 +279,8 @@ class AutoBackend:
             yield batch
 
     def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+        if self._for(hop) is self._numpy:
+            return _NotedSearch(hop, source, scratch, self._done)
         return self._for(hop).search(hop, source, scratch)
 
     def count_trails(

@@ -154,8 +154,8 @@ class TorchBackend(NumpyBackend):
         if self._cuda is None or budget is not None:
             return torch_frontier.search(sides, self._tensor(sources), upper, mark_starts, budget, check)
         starts = np.sort(sources)
-        starts = self._tensor(starts[np.diff(starts, prepend=-1) != 0])
-        found: Found = self._cuda.search(sides, starts, upper, mark_starts, check)
+        starts = starts[np.diff(starts, prepend=-1) != 0]
+        found: Found = self._cuda.search(sides, torch.from_numpy(starts), upper, mark_starts, check)
         return found
 
     def _sides(self, hop: Hop) -> Sides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -15,17 +16,25 @@ from hoplite.engine.hops.torch_resident import SEGMENT
 
 # Searches that share a pass over the relationships: a row of words is then as long as a memory transaction.
 MOST_SEARCHES = 1024
+_HEADER = kernels.LEVELS + 1
+# Entries of the state that come to the host with the counts.
+_HOST = 8192
 _LARGEST_NUMBER = (1 << 31) - 2
 # Levels launched before the first look whether there is anything left, where no bound is near.
 _FIRST_LEVELS = 8
 
 
 class _Scratch:
-    """Tensors as long as the graph, kept between searches."""
+    """Tensors as long as the graph, kept between searches.
+
+    state   int32[HEADER + nodes]   how many nodes each level has, then the queue
+    host    its beginning in memory that the device reads and writes by itself: most answers fit
+    """
 
     def __init__(self, size: int, device: torch.device) -> None:
         self.mark = torch.zeros(size, dtype=torch.int32, device=device)
-        self.queue = torch.empty(size, dtype=torch.int32, device=device)
+        self.state = torch.empty(_HEADER + size, dtype=torch.int32, device=device)
+        self.host = torch.empty(min(_HEADER + size, _HOST), dtype=torch.int32, pin_memory=True)
         self.number = 0
 
     def next_number(self) -> int:
@@ -55,42 +64,58 @@ def _lent(size: int, device: torch.device) -> Iterator[_Scratch]:
 
 
 def search(sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: bool, check: Check) -> Found:
-    """As `torch_frontier.search`. The sources are distinct; the nodes are int32."""
+    """As `torch_frontier.search`. The sources are distinct, one at least, and on the host; so are the nodes found."""
     device, n, starts = sides.device, sides.node_count, len(sources)
+    if upper == 0:
+        found = sources if mark_starts else sources[:0]
+        return Found(found, [len(found)], False)
     grid = (kernels.programs(device),)
     with _lent(n, device) as scratch:
         number = scratch.next_number()
-        # Without marks on the sources they may be entered again: they need room of their own.
-        queue = scratch.queue if mark_starts else torch.empty(n + starts, dtype=torch.int32, device=device)
-        queue[:starts] = sources
-        if mark_starts:
-            scratch.mark[sources] = number
+        # Sources without marks may be entered again: they need room of their own.
+        state = scratch.state if mark_starts else torch.empty(_HEADER + n + starts, dtype=torch.int32, device=device)
+        queue = state[_HEADER:]
+        begun = (
+            scratch.host if _HEADER + starts <= len(scratch.host) else torch.empty(_HEADER + starts, dtype=torch.int32)
+        )
+        begun[_HEADER : _HEADER + starts] = sources
         levels = [starts]
-        begin = 0
-        chunk = _FIRST_LEVELS
+        begin, copied, chunk = 0, _HEADER + starts, _FIRST_LEVELS
         while levels[-1] and (upper is None or len(levels) <= upper):
             check()
+            begun[:_HEADER] = 0
+            begun[0] = levels[-1]
+            state[:copied].copy_(begun[:copied], non_blocking=True)
+            if mark_starts and not begin:
+                kernels.mark_all[(1,)](queue, starts, scratch.mark, number, BLOCK=128)
             remaining = kernels.LEVELS if upper is None else upper - len(levels) + 1
             launched = min(remaining, chunk, kernels.LEVELS)
-            counts = torch.tensor([levels[-1], *[0] * kernels.LEVELS], dtype=torch.int32).to(device)
             for level in range(launched):
                 for side in sides.residents:
                     kernels.push[grid](
-                        queue, counts, begin, level, scratch.mark, number,
+                        queue, state, begin, level, scratch.mark, number,
                         side.indptr, side.neighbours, side.types, *_types(sides),
-                        HAS_TYPES=sides.flags is not None, BLOCK=64, SLOTS=kernels.LEVELS + 1, num_warps=2,
+                        HAS_TYPES=sides.flags is not None, BLOCK=64, SLOTS=_HEADER, num_warps=2,
                     )  # fmt: skip
-            held = counts.tolist()
+            scratch.host.copy_(state[: len(scratch.host)], non_blocking=True)
+            torch.cuda.current_stream(device).synchronize()
+            begun, copied, chunk = scratch.host, _HEADER, kernels.LEVELS
+            held = scratch.host[: launched + 1].tolist()
             begin += sum(held[:launched])
-            levels += held[1 : launched + 1]
+            levels += held[1:]
             while len(levels) > 1 and not levels[-2]:
                 levels.pop()
-            chunk = kernels.LEVELS
         if not mark_starts:
             levels[0] = 0
-        ends = torch.tensor(levels).cumsum(0).tolist()
-        first = 0 if mark_starts else starts
-        nodes = queue[first : first + ends[-1]].clone()
+        ends = list(accumulate(levels))
+        first = _HEADER if mark_starts else _HEADER + starts
+        last = first + ends[-1]
+        if last <= len(scratch.host):
+            nodes = scratch.host[first:last].clone()
+        else:
+            nodes = torch.empty(ends[-1], dtype=torch.int32, pin_memory=True)
+            nodes.copy_(state[first:last], non_blocking=True)
+            torch.cuda.current_stream(device).synchronize()
     return Found(nodes, ends, not levels[-1])
 
 

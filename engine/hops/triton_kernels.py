@@ -1,16 +1,19 @@
 """Kernels for a CUDA device: one search in a queue, and many searches at once in the bits of words.
 
-    queue    int32[nodes + sources]   what a search has entered, in that order
+    queue    int32[nodes]             what a search has entered, in that order; more room where sources may come back
     counts   int32[LEVELS + 1]        how many nodes each level has
     mark     int32[nodes]             the number of the last search that entered a node: nothing has to be cleared
     words    int32[nodes, width]      bit q % 32 of word q // 32 belongs to search q
+
+Numbers are not specialized on: a kernel is compiled once for each combination of its upper-case arguments, not anew for
+a query whose numbers happen to be divisible by something.
 
 A search goes from level to level without asking the host: each launch finds on the device where its level begins.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
 import torch
 import triton
@@ -23,17 +26,28 @@ NODES = 512
 _PROGRAMS_FOR_EACH = 16
 
 
+@cache
 def programs(device: torch.device) -> int:
     """Programs that keep the device busy; each takes its share of whatever there is."""
     return int(torch.cuda.get_device_properties(device).multi_processor_count) * _PROGRAMS_FOR_EACH
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["count", "search"])
+def mark_all(queue, count, mark, search, BLOCK: tl.constexpr):
+    """Mark the first nodes of the queue."""
+    lanes = tl.arange(0, BLOCK)
+    for at in range(0, count, BLOCK):
+        wanted = at + lanes < count
+        node = tl.load(queue + at + lanes, mask=wanted, other=0)
+        tl.store(mark + node, search + tl.zeros_like(node), mask=wanted)
+
+
+@triton.jit(do_not_specialize=["begin", "level", "search", "flag_count"])
 def push(
-    queue: Any, counts: Any, begin: Any, level: Any, mark: Any, search: Any,
-    indptr: Any, neighbours: Any, types: Any, flags: Any, flag_count: Any,
+    queue, counts, begin, level, mark, search,
+    indptr, neighbours, types, flags, flag_count,
     HAS_TYPES: tl.constexpr, BLOCK: tl.constexpr, SLOTS: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """Enter the neighbours of one level: level l of this launch is queue[begin + sum(counts[:l])] and on."""
     slots = tl.arange(0, SLOTS)
     held = tl.load(counts + slots)
@@ -61,12 +75,12 @@ def push(
                 tl.store(queue + base + tl.cumsum(flag) - flag, neighbour, mask=new)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["segment_count", "flag_count"])
 def push_words(
-    segment_nodes: Any, segment_starts: Any, segment_count: Any,
-    indptr: Any, neighbours: Any, types: Any, flags: Any, flag_count: Any, frontier: Any, seen: Any, entered: Any,
+    segment_nodes, segment_starts, segment_count,
+    indptr, neighbours, types, flags, flag_count, frontier, seen, entered,
     HAS_TYPES: tl.constexpr, WIDTH: tl.constexpr, EDGES: tl.constexpr, LENGTH: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """entered[neighbour] |= frontier[node] & ~seen[neighbour], for the entries of every segment."""
     words = tl.arange(0, WIDTH)
     edges = tl.arange(0, EDGES)
@@ -89,8 +103,8 @@ def push_words(
                 tl.atomic_or(entered + place, new, mask=new != 0)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def count_bits(seen: Any, node_count: Any, blocks: Any, counts: Any, WIDTH: tl.constexpr, NODES: tl.constexpr) -> None:
+@triton.jit(do_not_specialize=["node_count", "blocks"])
+def count_bits(seen, node_count, blocks, counts, WIDTH: tl.constexpr, NODES: tl.constexpr):
     """counts[q, b]: how many of the nodes of block b search q has entered."""
     block, word = tl.program_id(0), tl.program_id(1)
     node = block.to(tl.int64) * NODES + tl.arange(0, NODES)
@@ -99,11 +113,11 @@ def count_bits(seen: Any, node_count: Any, blocks: Any, counts: Any, WIDTH: tl.c
         tl.store(counts + (word * 32 + bit) * blocks + block, tl.sum((bits >> bit) & 1))
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit(do_not_specialize=["node_count", "blocks"])
 def list_bits(
-    seen: Any, node_count: Any, blocks: Any, ends: Any, counts: Any, nodes: Any,
+    seen, node_count, blocks, ends, counts, nodes,
     WIDTH: tl.constexpr, NODES: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """The nodes that each search has entered, one search after the other, ascending: ends[q, b] is where those of
     block b end."""
     block, word = tl.program_id(0), tl.program_id(1)

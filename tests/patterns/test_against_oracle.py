@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoplite.engine.hops.select import BackendName
+from tests.hops.backends import every_backend
 from tests.oracle import Graph, end_of, shortest, trails
 from tests.patterns.random_graphs import Pattern, database, graphs, patterns
 
-BACKENDS: tuple[BackendName, ...] = ("numpy", "scipy", "numba")
-on_every_backend = pytest.mark.parametrize("backend", BACKENDS)
 partition_counts = st.sampled_from((1, 3))
 few = settings(max_examples=25, deadline=None)
 
 
-@on_every_backend
+@every_backend
 @few
 @given(graphs(), patterns(), partition_counts)
 def test_distinct_ends_are_the_ends_of_trails(
@@ -37,7 +35,7 @@ def test_distinct_ends_are_the_ends_of_trails(
         assert dict(db.run(f"{match} RETURN a.i, count(DISTINCT b)").values()) == counted
 
 
-@on_every_backend
+@every_backend
 @few
 @given(graphs(), patterns(), partition_counts)
 def test_rows_are_trails(backend: BackendName, graph: Graph, pattern: Pattern, partitions: int) -> None:
@@ -69,7 +67,7 @@ def test_a_semi_join_asks_only_whether_there_is_a_trail(graph: Graph, pattern: P
         assert sorted(db.run(starts).value()) == sorted({a for a, _ in want})
 
 
-@on_every_backend
+@every_backend
 @few
 @given(graphs(), patterns(), partition_counts)
 def test_a_fixed_relationship_beside_it_is_not_used_again(
@@ -104,7 +102,7 @@ def test_two_variable_lengths_share_no_relationship(graph: Graph, first: Pattern
         assert {tuple(row) for row in db.run(query).values()} == want
 
 
-@on_every_backend
+@every_backend
 @few
 @given(graphs(), patterns(), st.integers(0, 7))
 def test_a_predicate_on_every_relationship_is_a_mask(
@@ -136,7 +134,7 @@ def test_a_limit_gives_so_many_rows_of_the_right_ones(graph: Graph, pattern: Pat
         assert got.total() == min(limit, every.total()) and not got - every
 
 
-@on_every_backend
+@every_backend
 @few
 @given(graphs(), st.sampled_from(("->", "<-", "--")), partition_counts)
 def test_shortest_paths_are_the_shortest_trails(backend: BackendName, graph: Graph, side: str, partitions: int) -> None:

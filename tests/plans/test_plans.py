@@ -28,4 +28,4 @@ def plan_of(case: Case) -> str:
     with hoplite.open() as db:
         for statement in (*case.graph, *case.before):
             db.run(statement).consume()
-        return "\n".join(line.rstrip() for line in db.explain(case.query).strip("\n").splitlines())
+        return "\n".join(line.rstrip() for line in db.explain(case.query).splitlines() if line[:1] in "|+")
