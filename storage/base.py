@@ -3,15 +3,15 @@ first use.
 
 Arrays for n nodes and m relationships, by position:
 
-    node_labels        int32[n]            code of the node's set of labels
+    node_labels        int32[n]            code of the node's set of labels; uint8 in large graphs
     node_ids           int64[n] or None    public ids; None: the id is the position
     relationship_ids   int64[m] or None    the same for relationships
     outgoing, incoming                     Sides: one Incidence for each partition
-    partition_of       int32[n + spare]    partition and row of each node; None for a single partition
+    partition_of       uint8[n + spare]    partition and row of each node; None for a single partition
     row_of             int32[n + spare]
 
-Relationships are numbered in the order (partition, subject, type, object). The spare entries of `partition_of`
-and `row_of` point to an empty row, for nodes that are made later.
+Relationships are numbered in the order (partition, subject, type, object); `build.py` makes them so. The spare
+entries of `partition_of` and `row_of` point to an empty row, for nodes that are made later.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.incidence import Incidence, Partitions
-from hoplite.storage.partition import deal
-from hoplite.storage.property_columns import KeyValues, merged
+from hoplite.storage.incidence import Incidence, Partitions, position_type
+from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Int64s
@@ -39,15 +38,15 @@ class Base:
     """A graph as it was at the last fold; see the top of the file. Never changed, only derived from."""
 
     tokens: Tokens
-    node_labels: Int32s
+    node_labels: NDArray[Any]
     node_ids: Int64s | None
     next_node_id: int
-    relationship_types: Int32s
+    relationship_types: NDArray[Any]
     relationship_ids: Int64s | None
     next_relationship_id: int
     outgoing: Partitions
     incoming: Partitions
-    partition_of: Int32s | None
+    partition_of: NDArray[Any] | None
     row_of: Int32s | None
     node_columns: Mapping[str, KeyValues]
     relationship_columns: Mapping[str, KeyValues]
@@ -75,13 +74,14 @@ class Base:
             nodes = self.nodes_of_partition(partition)
             lengths = np.diff(incidence.indptr)[: len(nodes)]  # the empty row at the end is nobody's
             parts.append(np.repeat(nodes, lengths))
-        return np.concatenate(parts).astype(_position_type(self.node_count))
+        return np.concatenate(parts)
 
     def nodes_of_partition(self, partition: int) -> NDArray[Any]:
         """The node of each row of a partition."""
         if self.partition_of is None:
-            return np.arange(self.node_count, dtype=np.int64)
-        return np.flatnonzero(self.partition_of[: self.node_count] == partition)
+            return np.arange(self.node_count, dtype=position_type(self.node_count))
+        members = np.flatnonzero(self.partition_of[: self.node_count] == partition)
+        return members.astype(position_type(self.node_count))
 
     @cached_property
     def ends(self) -> NDArray[Any]:
@@ -98,7 +98,7 @@ class Base:
         """The objects of these relationships."""
         return self.ends[relationships]
 
-    def types_of(self, relationships: Int64s) -> Int32s:
+    def types_of(self, relationships: Int64s) -> NDArray[Any]:
         """The type codes of these relationships."""
         return self.relationship_types[relationships]
 
@@ -123,7 +123,8 @@ class Base:
         """How many relationships each of these nodes (all of them in the base) has on one side."""
         side = self.outgoing if outgoing else self.incoming
         if self.partition_of is None or self.row_of is None:
-            return side[0].indptr[nodes + 1] - side[0].indptr[nodes]
+            counts: Int64s = (side[0].indptr[nodes + 1] - side[0].indptr[nodes]).astype(np.int64, copy=False)
+            return counts
         found = np.zeros(len(nodes), np.int64)
         partitions, rows = self.partition_of[nodes], self.row_of[nodes].astype(np.int64)
         for partition, incidence in enumerate(side):
@@ -215,12 +216,12 @@ class Base:
     @cached_property
     def node_of_id(self) -> Int64s | None:
         """The position of each public id, -1 for ids whose node is gone; None: the id is the position."""
-        return _inverse(self.node_ids, self.next_node_id)
+        return inverse(self.node_ids, self.next_node_id)
 
     @cached_property
     def relationship_of_id(self) -> Int64s | None:
         """The same for relationships."""
-        return _inverse(self.relationship_ids, self.next_relationship_id)
+        return inverse(self.relationship_ids, self.next_relationship_id)
 
 
 def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueIndex:
@@ -233,7 +234,7 @@ def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueInd
     return ValueIndex.of(positions[kept], values.take(kept))
 
 
-def _keys_by_code(columns: Mapping[str, KeyValues], codes: Int32s) -> dict[int, list[str]]:
+def _keys_by_code(columns: Mapping[str, KeyValues], codes: NDArray[Any]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for key, column in columns.items():
         positions, _ = column.entries()
@@ -242,145 +243,10 @@ def _keys_by_code(columns: Mapping[str, KeyValues], codes: Int32s) -> dict[int, 
     return found
 
 
-def _inverse(ids: Int64s | None, next_id: int) -> Int64s | None:
+def inverse(ids: Int64s | None, next_id: int) -> Int64s | None:
+    """The position of each id, -1 where there is none."""
     if ids is None:
         return None
     positions = np.full(next_id, -1, np.int64)
     positions[ids] = np.arange(len(ids))
     return positions
-
-
-def _position_type(count: int) -> type[np.int32] | type[np.int64]:
-    return np.int32 if count < 2**31 else np.int64
-
-
-def empty_base(tokens: Tokens, partitions: int) -> Base:
-    """The base of a new database."""
-    none = np.zeros(0, np.int64)
-    return build_base(
-        tokens, none.astype(np.int32), None, 0, none, none, none.astype(np.int32), None, 0, {}, {}, partitions
-    )
-
-
-def build_base(
-    tokens: Tokens,
-    node_labels: Int32s,
-    node_ids: Int64s | None,
-    next_node_id: int,
-    starts: NDArray[Any],
-    ends: NDArray[Any],
-    types: Int32s,
-    relationship_ids: Int64s | None,
-    next_relationship_id: int,
-    node_columns: Mapping[str, KeyValues],
-    relationship_columns: Mapping[str, KeyValues],
-    partitions: int,
-) -> Base:
-    """A base from plain arrays; relationships come in any order, and are renumbered here with all that belongs
-    to them.
-    """
-    node_count, relationship_count = len(node_labels), len(types)
-    starts, ends = starts.astype(np.int64, copy=False), ends.astype(np.int64, copy=False)
-    partition_of: Int32s | None = None
-    if partitions > 1:
-        degrees = np.bincount(starts, minlength=node_count) + np.bincount(ends, minlength=node_count)
-        partition_of = deal(degrees.astype(np.int64), partitions)
-    rank = None if partition_of is None else _ranks(partition_of)
-    order = _ordered(starts, types, ends, rank, node_count, len(tokens.types))
-    if order is not None:
-        renumbered = np.empty(relationship_count, np.int64)
-        renumbered[order] = np.arange(relationship_count)
-        starts, ends, types = starts[order], ends[order], types[order]
-        relationship_ids = order if relationship_ids is None else relationship_ids[order]
-        moved = {
-            key: merged(column, renumbered, {}, relationship_count) for key, column in relationship_columns.items()
-        }
-        relationship_columns = {key: column for key, column in moved.items() if column is not None}
-    row_of, outgoing, incoming = _sides(starts, types, ends, partition_of, rank, node_count, partitions)
-    if partition_of is not None:
-        spare = node_count // 4 + 1024
-        partition_of = np.concatenate([partition_of, np.zeros(spare, np.int32)])
-    return Base(
-        tokens,
-        node_labels.astype(np.int32, copy=False),
-        None if node_ids is None or _is_identity(node_ids) else node_ids,
-        next_node_id,
-        types.astype(np.int32, copy=False),
-        None if relationship_ids is None or _is_identity(relationship_ids) else relationship_ids,
-        next_relationship_id,
-        outgoing,
-        incoming,
-        partition_of,
-        row_of,
-        node_columns,
-        relationship_columns,
-    )
-
-
-def _is_identity(ids: Int64s) -> bool:
-    return not len(ids) or (ids[-1] == len(ids) - 1 and bool((ids == np.arange(len(ids))).all()))
-
-
-def _ordered(
-    first: Int64s, types: Int32s, second: Int64s, rank: Int64s | None, node_count: int, type_count: int
-) -> Int64s | None:
-    """The order (rank of first, type, second), or None if the relationships are in that order already."""
-    if len(types) < 2:
-        return None
-    major = first if rank is None else rank[first]
-    width = max(type_count, 1) * node_count
-    if node_count * width >= 2**62:
-        return np.lexsort((second, types, major))
-    key = major * width + types.astype(np.int64) * node_count + second
-    if bool((key[1:] >= key[:-1]).all()):
-        return None
-    return np.argsort(key)
-
-
-def _ranks(partition_of: Int32s) -> Int64s:
-    """The place of each node in the order (partition, node)."""
-    ranks = np.empty(len(partition_of), np.int64)
-    ranks[np.argsort(partition_of, kind="stable")] = np.arange(len(partition_of))
-    return ranks
-
-
-def _sides(
-    starts: Int64s,
-    types: Int32s,
-    ends: Int64s,
-    partition_of: Int32s | None,
-    rank: Int64s | None,
-    node_count: int,
-    partitions: int,
-) -> tuple[Int32s | None, tuple[Incidence, ...], tuple[Incidence, ...]]:
-    """Both sides of relationships that are in their final order, and the row of each node in its partition."""
-    position_type = _position_type(node_count)
-    backwards = _ordered(ends, types, starts, rank, node_count, int(types.max(initial=0)) + 1)
-    relationships = np.arange(len(types)) if backwards is None else backwards
-    if partition_of is None or rank is None:
-        out = Incidence(_indptr(starts, node_count), ends.astype(position_type), types, None)
-        into = Incidence(
-            _indptr(ends, node_count), starts[relationships].astype(position_type), types[relationships], relationships
-        )
-        return None, (out,), (into,)
-    sizes = np.bincount(partition_of, minlength=partitions)
-    row_of = (rank - (np.cumsum(sizes) - sizes)[partition_of]).astype(np.int32)
-    outgoing, incoming = [], []
-    out_bounds = np.searchsorted(partition_of[starts], np.arange(partitions + 1))
-    in_bounds = np.searchsorted(partition_of[ends[relationships]], np.arange(partitions + 1))
-    for partition in range(partitions):
-        rows = int(sizes[partition]) + 1  # the last one stays empty
-        mine = slice(int(out_bounds[partition]), int(out_bounds[partition + 1]))
-        indptr = _indptr(row_of[starts[mine]], rows)
-        outgoing.append(Incidence(indptr, ends[mine].astype(position_type), types[mine], None, mine.start))
-        theirs = relationships[in_bounds[partition] : in_bounds[partition + 1]]
-        indptr = _indptr(row_of[ends[theirs]], rows)
-        incoming.append(Incidence(indptr, starts[theirs].astype(position_type), types[theirs], theirs))
-    spare = np.full(node_count // 4 + 1024, sizes[0], np.int32)
-    return np.concatenate([row_of, spare]), tuple(outgoing), tuple(incoming)
-
-
-def _indptr(rows: NDArray[Any], count: int) -> Int64s:
-    indptr = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
-    return indptr

@@ -11,8 +11,7 @@ behind without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -21,51 +20,45 @@ from numpy.typing import NDArray
 
 from hoplite.errors import constraint_violation
 from hoplite.storage import uniqueness
-from hoplite.storage.base import Base, build_base
-from hoplite.storage.delta import Delta
+from hoplite.storage.cells import AddedColumn, Cells, CellsCodec, cells
+from hoplite.storage.draft import Draft, FoldedColumn, RelationshipBlock
+from hoplite.storage.fold import base_blocks
+from hoplite.storage.incidence import label_type
 from hoplite.storage.index_options import checked_config
-from hoplite.storage.property_columns import KeyValues, narrowed, property_column, without_nulls
+from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.schema_changes import with_constraint, with_index
 from hoplite.storage.snapshot import Snapshot
-from hoplite.values.columns import Column, Int64s, concatenate
+from hoplite.storage.spill import PlainArrays, Spill
+from hoplite.values.columns import Column, Int64s
 
 if TYPE_CHECKING:
     from hoplite.storage.graph import Graph
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """Values of one key: the i-th is that of entity rows[i], counted from the first one of a load. No nulls."""
-
-    rows: Int64s
-    values: Column
-
-
-def cells(column: Column, first: int = 0) -> Cells:
-    """A column with nulls, for entities from number `first` on."""
-    present = np.flatnonzero(~column.null_mask())
-    if len(present) == len(column):
-        return Cells(present + first, column)
-    return Cells(present + first, without_nulls(column.take(present)))
-
-
 class BulkLoad:
-    """Collects what is to be added, and adds it in one step."""
+    """Collects what is to be added, and adds it in one step.
 
-    def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
+    Beyond what `spill` keeps in memory, it is collected in files. With `keeps_order` the public ids of new
+    relationships count in the order in which they are added; without, they may count in any order, which takes no map
+    from ids to positions.
+    """
+
+    def __init__(self, graph: Graph, snapshot: Snapshot, spill: Spill, keeps_order: bool) -> None:
         self.snapshot = snapshot  # what was there before; its positions stay good until the commit
+        self.spill = spill
         self._graph = graph
         self._base = snapshot._delta.base
         self._schema = snapshot.schema
-        self._labels: list[tuple[tuple[str, ...], int]] = []  # labels and how many nodes have them
+        self._keeps_ids = keeps_order or self._base.next_relationship_id > 0
+        self._label_sets: dict[tuple[str, ...], int] = {}  # numbers of their own: names are only known once all is well
+        self._label_runs: list[tuple[int, int]] = []  # (set of labels, how many nodes have it)
         self._node_count = 0
-        self._node_cells: dict[str, list[Cells]] = {}
-        self._types: list[tuple[str, int]] = []
-        self._starts: list[Int64s] = []
-        self._ends: list[Int64s] = []
+        self._node_columns: dict[str, AddedColumn] = {}
+        self._types: dict[str, int] = {}
+        self._relationships = spill.queue(PlainArrays())  # starts, types, ends
         self._relationship_count = 0
-        self._relationship_cells: dict[str, list[Cells]] = {}
+        self._relationship_columns: dict[str, AddedColumn] = {}
         self._open = True
 
     # --- what to add ---
@@ -83,36 +76,46 @@ class BulkLoad:
     def _number_nodes(self, runs: Iterable[tuple[tuple[str, ...], int]]) -> Int64s:
         first = self._base.node_count + self._node_count
         for labels, count in runs:
-            self._labels.append((labels, count))
+            code = self._label_sets.setdefault(labels, len(self._label_sets))
+            if self._label_runs and self._label_runs[-1][0] == code:
+                self._label_runs[-1] = (code, self._label_runs[-1][1] + count)
+            else:
+                self._label_runs.append((code, count))
             self._node_count += count
         return np.arange(first, self._base.node_count + self._node_count, dtype=np.int64)
 
     def add_node_cells(self, key: str, values: Cells) -> None:
         """Values of one key for new nodes, which count from the first one of this load."""
-        if len(values.rows):
-            self._node_cells.setdefault(key, []).append(values)
+        self._add_cells(self._node_columns, key, values)
 
     def add_relationships(self, type: str, starts: Int64s, ends: Int64s, properties: Mapping[str, Column]) -> None:
         """New relationships between positions, old ones or those that `add_nodes` gave."""
         for key, column in properties.items():
             self.add_relationship_cells(key, cells(column, self._relationship_count))
-        self._types.append((type, len(starts)))
-        self._add_ends(starts, ends)
+        code = self._types.setdefault(type, len(self._types))
+        self._add_ends(starts, np.full(len(starts), code, np.uint8 if code < 2**8 else np.int32), ends)
 
     def add_mixed_relationships(self, types: Iterable[str], starts: Int64s, ends: Int64s) -> None:
         """New relationships, each with a type of its own, and no properties."""
-        self._types.extend((type, len(list(same))) for type, same in groupby(types))
-        self._add_ends(starts, ends)
+        numbers = self._types
+        codes = (numbers.setdefault(type, len(numbers)) for type in types)
+        self._add_ends(starts, np.fromiter(codes, np.int32, len(starts)), ends)
 
-    def _add_ends(self, starts: Int64s, ends: Int64s) -> None:
-        self._starts.append(starts)
-        self._ends.append(ends)
-        self._relationship_count += len(starts)
+    def _add_ends(self, starts: Int64s, types: NDArray[Any], ends: Int64s) -> None:
+        if len(starts):
+            self._relationships.put((_small(starts), types, _small(ends)))
+            self._relationship_count += len(starts)
 
     def add_relationship_cells(self, key: str, values: Cells) -> None:
         """Values of one key for new relationships, which count from the first one of this load."""
+        self._add_cells(self._relationship_columns, key, values)
+
+    def _add_cells(self, columns: dict[str, AddedColumn], key: str, values: Cells) -> None:
         if len(values.rows):
-            self._relationship_cells.setdefault(key, []).append(values)
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = AddedColumn(self.spill.queue(CellsCodec()))
+            column.add(values)
 
     def make_unique(self, label: str, key: str) -> None:
         """Ask for a uniqueness constraint on nodes, unless there is one, or an index."""
@@ -157,17 +160,14 @@ class BulkLoad:
     def commit(self) -> None:
         """Make it all visible, if it meets the constraints."""
         assert self._open, "The bulk load is closed."
-        base = self._merged()
-        delta = Delta(base, self._schema)
-        self._check_constraints(Snapshot(delta, self._graph.uuid, 0))
-        self._graph._publish_load(delta)
+        self._graph._finish_load(self._draft(), self._schema, self._check_constraints, self.spill)
         self.close()
 
     def close(self) -> None:
         """Give up what is not committed."""
         if self._open:
             self._open = False
-            self._graph._release_writer()
+            self._graph._end_of_load(self.spill)
 
     def __enter__(self) -> BulkLoad:
         return self
@@ -175,7 +175,7 @@ class BulkLoad:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _merged(self) -> Base:
+    def _draft(self) -> Draft:
         base, tokens = self._base, self._base.tokens
         for rule in self._schema.indexes:  # those of constraints among them
             names = tokens.labels if rule.entity is Entity.NODE else tokens.types
@@ -183,32 +183,46 @@ class BulkLoad:
                 names.intern(label)
             for key in rule.keys:
                 tokens.keys.intern(key)
-        for key in (*self._node_cells, *self._relationship_cells):
+        for key in (*self._node_columns, *self._relationship_columns):
             tokens.keys.intern(key)
-        label_codes = [tokens.label_set_of_names(labels) for labels, _ in self._labels]
-        type_codes = [tokens.types.intern(type) for type, _ in self._types]
-        node_labels = _extended(base.node_labels, label_codes, [count for _, count in self._labels])
-        types = _extended(base.relationship_types, type_codes, [count for _, count in self._types])
-        return build_base(
+        label_sets = np.array([tokens.label_set_of_names(labels) for labels in self._label_sets], np.int32)
+        type_codes = np.array([tokens.types.intern(type) for type in self._types], np.int32)
+        node_total = base.node_count + self._node_count
+        relationship_total = base.relationship_count + self._relationship_count
+        node_labels = np.empty(node_total, label_type(node_total, tokens.label_set_count))
+        node_labels[: base.node_count] = base.node_labels
+        at = base.node_count
+        for code, count in self._label_runs:
+            node_labels[at : at + count] = label_sets[code]
+            at += count
+        return Draft(
             tokens,
             node_labels,
             _more_ids(base.node_ids, base.node_count, base.next_node_id, self._node_count),
             base.next_node_id + self._node_count,
-            np.concatenate([base.starts, *self._starts]),
-            np.concatenate([base.ends, *self._ends]),
-            types,
-            _more_ids(
-                base.relationship_ids, base.relationship_count, base.next_relationship_id, self._relationship_count
-            ),
+            relationship_total,
+            lambda: self._blocks(type_codes),
+            self._keeps_ids,
             base.next_relationship_id + self._relationship_count,
-            _more_columns(base.node_columns, self._node_cells, base.node_count, len(node_labels)),
-            _more_columns(base.relationship_columns, self._relationship_cells, base.relationship_count, len(types)),
-            self._graph.partitions_for(len(node_labels), len(types)),
+            _more_columns(base.node_columns, self._node_columns, base.node_count, node_total),
+            _more_columns(
+                base.relationship_columns, self._relationship_columns, base.relationship_count, relationship_total
+            ),
+            self._relationships.clear,
         )
 
+    def _blocks(self, type_codes: NDArray[np.int32]) -> Iterator[RelationshipBlock]:
+        first_id = self._base.next_relationship_id
+        for block in base_blocks(self._base):
+            yield block if self._keeps_ids else block._replace(ids=None)
+        for starts, types, ends in self._relationships:
+            ids = np.arange(first_id, first_id + len(starts), dtype=np.int64) if self._keeps_ids else None
+            first_id += len(starts)
+            yield RelationshipBlock(starts, type_codes[types], ends, ids)
+
     def _check_constraints(self, after: Snapshot) -> None:
-        added = {Entity.NODE: {label for labels, _ in self._labels for label in labels}}
-        added[Entity.RELATIONSHIP] = {type for type, _ in self._types}
+        added = {Entity.NODE: {label for labels in self._label_sets for label in labels}}
+        added[Entity.RELATIONSHIP] = set(self._types)
         for constraint in self._schema.constraints:
             label = constraint.labels[0]
             if label not in added[constraint.entity]:
@@ -223,8 +237,9 @@ class BulkLoad:
                 raise constraint_violation(uniqueness.message(noun, public, f"{token} `{label}`", values))
 
 
-def _extended(codes: NDArray[np.int32], new: list[int], counts: list[int]) -> NDArray[np.int32]:
-    return np.concatenate([codes, np.repeat(np.array(new, np.int32), np.array(counts, np.int64))])
+def _small(positions: Int64s) -> NDArray[Any]:
+    """In 32 bits where they fit."""
+    return positions.astype(np.int32) if int(positions.max()) < 2**31 else positions
 
 
 def _more_ids(ids: Int64s | None, count: int, next_id: int, new: int) -> Int64s | None:
@@ -235,16 +250,15 @@ def _more_ids(ids: Int64s | None, count: int, next_id: int, new: int) -> Int64s 
 
 
 def _more_columns(
-    columns: Mapping[str, KeyValues], added: Mapping[str, Iterable[Cells]], first: int, total: int
-) -> dict[str, KeyValues]:
-    merged: dict[str, Any] = {}
+    columns: Mapping[str, KeyValues], added: Mapping[str, AddedColumn], first: int, total: int
+) -> dict[str, FoldedColumn | AddedColumn]:
+    found: dict[str, FoldedColumn | AddedColumn] = {}
     for key in dict.fromkeys([*columns, *added]):
-        parts = [columns[key].entries()] if key in columns else []
-        parts += [(part.rows + first, part.values) for part in added.get(key, ())]
-        positions = np.concatenate([rows for rows, _ in parts])
-        column = narrowed(concatenate([values for _, values in parts]))
-        if len(positions) > 1 and not bool((positions[1:] > positions[:-1]).all()):
-            order = np.argsort(positions)
-            positions, column = positions[order], column.take(order)
-        merged[key] = property_column(positions, column, total)
-    return merged
+        old = FoldedColumn(columns[key], first, None, {}, total) if key in columns else None
+        new = added.get(key)
+        if new is not None:
+            new.old, new.first = old, first
+            found[key] = new
+        elif old is not None:
+            found[key] = old
+    return found

@@ -14,15 +14,19 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from hoplite.errors import CypherError
-from hoplite.storage.base import Base, empty_base
+from hoplite.storage.base import Base
+from hoplite.storage.build import build_base, empty_base
 from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.delta import Delta, Journal
-from hoplite.storage.fold import fold
-from hoplite.storage.schema import initial_schema
+from hoplite.storage.draft import Draft
+from hoplite.storage.fold import folded
+from hoplite.storage.schema import Schema, initial_schema
 from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.spill import Spill
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.transaction import Transaction
 
@@ -130,22 +134,34 @@ class Graph:
             self._version += 1
             return self._version
 
-    def _publish_load(self, delta: Delta) -> None:
-        """Put a whole new base in place."""
+    def _finish_load(self, draft: Draft, schema: Schema, check: Callable[[Snapshot], None], spill: Spill) -> None:
+        """Put a whole new base in place, if it passes the check. It is built with what `spill` has room for."""
+        base = build_base(draft, self.partitions_for(draft.node_count, draft.relationship_count))
+        delta = Delta(base, schema)
+        check(Snapshot(delta, self.uuid, 0))
         self._publish(delta)
+
+    def _new_spill(self) -> Spill:
+        """Where a load keeps what it collects."""
+        return Spill()
+
+    def _end_of_load(self, spill: Spill) -> None:
+        """A load is committed, or was given up."""
+        self._release_writer()
 
     def partitions_for(self, node_count: int, relationship_count: int) -> int:
         """How many partitions a base of this size gets."""
         return self.partitions
 
-    def bulk(self) -> BulkLoad:
-        """A bulk load: the one writer until it is committed or closed. The delta is folded first."""
+    def bulk(self, *, keeps_order: bool = True) -> BulkLoad:
+        """A bulk load: the one writer until it is committed or closed. The delta is folded first. Without
+        `keeps_order`, the public ids of new relationships count in any order."""
         self._lock_writer()
         try:
             with self._guard:
                 if self._delta.size:
                     self._replace_base(self._folded())
-                return BulkLoad(self, self.snapshot(fold=False))
+                return BulkLoad(self, self.snapshot(fold=False), self._new_spill(), keeps_order)
         except BaseException:
             self._release_writer()
             raise
@@ -163,7 +179,7 @@ class Graph:
 
     def _folded(self) -> Base:
         delta = self._delta
-        return fold(delta, self.partitions_for(delta.node_count, delta.relationship_count))
+        return build_base(folded(delta), self.partitions_for(delta.node_count, delta.relationship_count))
 
     def fold(self) -> None:
         """Fold now, whatever the size. Readers keep the positions they have; new ones get new positions."""

@@ -8,27 +8,64 @@ implicit; the incoming side lists them. Row r of the arrays is the r-th subject 
     neighbours     int32/int64[m]    the node at the other end, by position
     types          int32[m]          type codes, ascending within a row
     relationships  int64[m] or None  positions; None: entry e is relationship first_relationship + e
+
+Large graphs have a layout with smaller integers wherever their counts allow: int32, int32, uint8, int32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hoplite.storage.type_ranges import TypeRanges
+
+COMPACT_AT = 1 << 23
+"""From so many relationships, or nodes, on arrays are kept in integers as small as they can be. Below, all graphs have
+the same types, so that compiled kernels are compiled once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The types of the arrays of an incidence."""
+
+    indptr: type[np.int32] | type[np.int64]
+    neighbours: type[np.int32] | type[np.int64]
+    types: type[np.uint8] | type[np.int32]
+    relationships: type[np.int32] | type[np.int64]
+
+
+def layout_for(node_count: int, relationship_count: int, type_count: int) -> Layout:
+    """How the relationships of a graph of this size are kept."""
+    is_small = node_count < 2**31 and relationship_count < 2**31 and type_count <= 2**8
+    if is_small and relationship_count >= COMPACT_AT:
+        return Layout(np.int32, np.int32, np.uint8, np.int32)
+    return Layout(np.int64, position_type(node_count), np.int32, np.int64)
+
+
+def position_type(count: int) -> type[np.int32] | type[np.int64]:
+    """Integers that number so many nodes."""
+    return np.int32 if count < 2**31 else np.int64
+
+
+def label_type(node_count: int, label_set_count: int) -> type[np.uint8] | type[np.int32]:
+    """Integers that name the sets of labels of so many nodes."""
+    return np.uint8 if node_count >= COMPACT_AT and label_set_count <= 2**8 else np.int32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Incidence:
     """One partition's relationships, row by row."""
 
-    indptr: NDArray[np.int64]
+    indptr: NDArray[Any]
     neighbours: NDArray[Any]
-    types: NDArray[np.int32]
-    relationships: NDArray[np.int64] | None
+    types: NDArray[Any]
+    relationships: NDArray[Any] | None
     first_relationship: int = 0
+    ranges: TypeRanges = field(default_factory=TypeRanges)
 
 
 class Partitions(Protocol):
@@ -45,16 +82,16 @@ class Partitions(Protocol):
 class Adjacency:
     """A whole graph seen from one side: its partitions, and where each node's row is.
 
-    `partition_of` and `row_of` are int32[nodes]; both are None for a single partition whose row r is node r. A
-    partition may cover fewer rows than there are nodes (a node made after it): such a node has no entries in
-    it. `delta` holds what was written since the partitions were made, with `delta_rows` (sorted node positions,
-    one for each of its rows). `removed` are the sorted positions of relationships that no longer exist, to be
-    dropped from whatever a hop finds.
+    `partition_of` (uint8 or int32) and `row_of` (int32) have an entry for each node; both are None for a single
+    partition whose row r is node r. A partition may cover fewer rows than there are nodes (a node made after it):
+    such a node has no entries in it. `delta` holds what was written since the partitions were made, with
+    `delta_rows` (sorted node positions, one for each of its rows). `removed` are the sorted positions of
+    relationships that no longer exist, to be dropped from whatever a hop finds.
     """
 
     node_count: int
     partitions: Partitions
-    partition_of: NDArray[np.int32] | None = None
+    partition_of: NDArray[Any] | None = None
     row_of: NDArray[np.int32] | None = None
     delta: Incidence | None = None
     delta_rows: NDArray[np.int64] | None = None

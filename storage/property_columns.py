@@ -8,7 +8,6 @@ Columns are Integers, Floats, Booleans, Strings or Objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,7 +22,6 @@ from hoplite.values.columns import (
     Integers,
     Objects,
     Strings,
-    concatenate,
     from_objects,
     nulls,
     object_array,
@@ -31,6 +29,9 @@ from hoplite.values.columns import (
 
 DENSE_SHARE = 4
 """A column is dense when at least one entity in this many has a value."""
+
+FEW_TEXTS = 16
+"""So many texts are read at once; of more, only where they stand is kept until somebody asks for them."""
 
 
 class KeyValues(Protocol):
@@ -72,6 +73,8 @@ class PropertyColumn:
         else:
             slots = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
             found = self.positions[slots] == positions
+        if isinstance(self.column, Strings) and len(slots) > FEW_TEXTS:
+            return self.column.look_up(slots if bool(found.all()) else np.where(found, slots, -1))
         return take_or_null(self.column, slots, found)
 
     def entries(self) -> tuple[Int64s, Column]:
@@ -119,42 +122,6 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     present = np.zeros(total, np.bool_)
     present[positions] = True
     return PropertyColumn(None, take_or_null(column, slots, present))
-
-
-def merged(
-    old: KeyValues | None, new_positions: Int64s | None, overrides: Mapping[int, Any], total: int
-) -> KeyValues | None:
-    """The column after a fold.
-
-    `new_positions[p]` is where entity p stands afterwards, -1 if it is gone; None: everything stays in its
-    place. `overrides` are the values written since, by old position, None for removed ones.
-    """
-    if old is not None and not overrides and new_positions is None and old.positions is not None:
-        return old
-    parts: list[tuple[Int64s, Column]] = []
-    if old is not None:
-        positions, column = old.entries()
-        if overrides:
-            written = np.fromiter(overrides, np.int64, len(overrides))
-            kept = np.flatnonzero(~np.isin(positions, written))
-            positions, column = positions[kept], column.take(kept)
-        parts.append((positions, column))
-    present = {position: value for position, value in overrides.items() if value is not None}
-    if present:
-        parts.append((np.fromiter(present, np.int64, len(present)), from_objects(list(present.values()))))
-    if not parts:
-        return None
-    positions = np.concatenate([p for p, _ in parts])
-    column = concatenate([c for p, c in parts if len(p)]) if len(positions) else parts[0][1]
-    if new_positions is not None:
-        positions = new_positions[positions]
-        alive = np.flatnonzero(positions >= 0)
-        if len(alive) < len(positions):
-            positions, column = positions[alive], column.take(alive)
-    if len(positions) > 1 and not bool((positions[1:] > positions[:-1]).all()):
-        order = np.argsort(positions)
-        positions, column = positions[order], column.take(order)
-    return property_column(positions, narrowed(column), total)
 
 
 def narrowed(column: Column) -> Column:

@@ -80,12 +80,15 @@ class FileWriter:
 
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Append an array."""
-        self.write(bytes(-self._size % ALIGNMENT))
         stored = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        dtype = stored.dtype.str
-        assert dtype in DTYPES, dtype
-        self._arrays[name] = StoredArray(dtype, len(stored), self._size)
+        self.begin(name, stored.dtype.str, len(stored))
         self.write(stored.view(np.uint8).data)
+
+    def begin(self, name: str, dtype: str, count: int) -> None:
+        """Say that the next bytes to be written are an array."""
+        assert dtype in DTYPES, dtype
+        self.write(bytes(-self._size % ALIGNMENT))
+        self._arrays[name] = StoredArray(dtype, count, self._size)
 
     def write(self, data: bytes | memoryview) -> int:
         """Append bytes; how many."""

@@ -12,7 +12,7 @@ column that is read from end to end is kept in that form as long as the cache ha
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +23,8 @@ from hoplite.storage.disk.blocks import ArrayFile, BlockReader, FileWriter
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.codec import BadEncoding, decode, encode_into
 from hoplite.storage.disk.problems import damaged
-from hoplite.storage.property_columns import PropertyColumn
+from hoplite.storage.draft import ColumnDraft
+from hoplite.storage.property_columns import DENSE_SHARE, PropertyColumn, narrowed
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Objects, Strings, object_array
 
 if TYPE_CHECKING:
@@ -49,57 +50,174 @@ def column_kind(column: Column) -> str:
             return "floats"
         case Booleans():
             return "booleans"
-        case Strings(values=texts) if _is_unicode(texts):
+        case Strings():
             return "strings"
     return "values"
 
 
-def _is_unicode(texts: NDArray[np.object_]) -> bool:
+class ColumnWriter:
+    """Values come in pieces, ascending by the number of their entity, and are held in a compact form until the column
+    is written: its kind and whether it is sparse depend on all of them."""
+
+    def __init__(self, total: int) -> None:
+        self.kind: str | None = None
+        self.count = 0
+        self._total = total  # entities
+        self._numbers: list[Int64s | range] = []
+        self._parts: list[Any] = []
+
+    @staticmethod
+    def of(draft: ColumnDraft, total: int, seen: Callable[[Int64s], None]) -> ColumnWriter:
+        """All values of a draft; `seen` is told which entities have one."""
+        writer = ColumnWriter(total)
+        for numbers, values in draft.pieces():
+            column = narrowed(values)
+            if not writer._take(numbers, column, column_kind(column)):
+                break
+            seen(numbers)
+        else:
+            return writer
+        writer = ColumnWriter(total)  # not all of one kind, or no UTF-8
+        for numbers, values in draft.pieces():
+            writer._take(numbers, values, "values")
+            seen(numbers)
+        return writer
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it is written with the positions of those that have a value."""
+        return self.count * DENSE_SHARE < self._total
+
+    def _take(self, numbers: Int64s, column: Column, kind: str) -> bool:
+        """Whether the values go with those before them."""
+        if self.kind not in (None, kind):
+            return False
+        match column:
+            case Integers(values=values) | Floats(values=values) | Booleans(values=values) if kind != "values":
+                part: Any = values
+            case Strings(values=texts) if kind == "strings":
+                part = _arrow_texts(texts)
+                if part is None:
+                    return False
+            case _:
+                part = _encoded(column)
+        self.kind = kind
+        follows = int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers)
+        self._numbers.append(range(int(numbers[0]), int(numbers[-1]) + 1) if follows else numbers)
+        self._parts.append(part)
+        self.count += len(numbers)
+        return True
+
+    def write(self, writer: FileWriter) -> None:
+        """Write the column."""
+        match self.kind:
+            case "strings":
+                self._write_strings(writer)
+            case "values":
+                self._write_values(writer)
+            case _:
+                self._write_numbers(writer)
+
+    def _positions(self) -> Int64s:
+        return np.concatenate([np.asarray(numbers, np.int64) for numbers in self._numbers])
+
+    def _spans(self) -> Iterator[tuple[int, Int64s | None, int, Any]]:
+        """Of a dense column: (entities without a value, of the entities after them which slots have one (None: all),
+        how many these are, the values)."""
+        at = 0
+        for numbers, part in zip(self._numbers, self._parts, strict=True):
+            first, last = int(numbers[0]), int(numbers[-1]) + 1
+            yield first - at, None if isinstance(numbers, range) else numbers - first, last - first, part
+            at = last
+        yield self._total - at, None, 0, None
+
+    def _write_numbers(self, writer: FileWriter) -> None:
+        dtype = {"integers": "<i8", "floats": "<f8", "booleans": "|b1"}[str(self.kind)]
+        if self.is_sparse:
+            writer.add("positions", self._positions())
+        count = self.count if self.is_sparse else self._total
+        writer.begin("values", dtype, count)
+        if self.is_sparse:
+            for part in self._parts:
+                writer.write(_bytes_of(part, dtype))
+            return
+        for gap, slots, length, part in self._spans():
+            writer.write(_bytes_of(np.zeros(gap, dtype), dtype))
+            if slots is not None:
+                spread = np.zeros(length, dtype)
+                spread[slots] = part
+                part = spread
+            if length:
+                writer.write(_bytes_of(part, dtype))
+        if self.count < self._total:
+            nulls = np.ones(self._total, np.bool_)
+            for numbers in self._numbers:
+                nulls[slice(numbers.start, numbers.stop) if isinstance(numbers, range) else numbers] = False
+            writer.add("nulls", nulls)
+
+    def _write_strings(self, writer: FileWriter) -> None:
+        import pyarrow as pa
+
+        chunks = []
+        if self.is_sparse:
+            chunks = self._parts
+        else:
+            for gap, slots, length, part in self._spans():
+                if gap:
+                    chunks.append(pa.nulls(gap, pa.large_string()))
+                if slots is not None:
+                    places = np.full(length, -1, np.int64)
+                    places[slots] = np.arange(len(slots))
+                    part = part.take(pa.array(places, pa.int64(), mask=places < 0))
+                if length:
+                    chunks.append(part)
+        columns: dict[str, pa.Array[Any]] = {"value": pa.concat_arrays(chunks) if len(chunks) > 1 else chunks[0]}
+        del chunks
+        if self.is_sparse:
+            columns["position"] = pa.array(self._positions(), pa.int64())
+        self._parts = []
+        batch = pa.record_batch(columns)
+        with pa.ipc.new_file(_Sink(writer), batch.schema) as out:
+            out.write_batch(batch)
+
+    def _write_values(self, writer: FileWriter) -> None:
+        count = self.count if self.is_sparse else self._total
+        if self.is_sparse:
+            writer.add("positions", self._positions())
+        lengths = np.zeros(count, np.int64)
+        at = 0
+        for numbers, (sizes, _) in zip(self._numbers, self._parts, strict=True):
+            places: Any = slice(at, at + len(sizes)) if self.is_sparse else np.asarray(numbers)
+            lengths[places] = sizes
+            at += len(sizes)
+        writer.add("offsets", np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+        writer.begin("data", "|u1", int(lengths.sum()))
+        for _, data in self._parts:
+            writer.write(data)
+
+
+def _bytes_of(values: NDArray[Any], dtype: str) -> memoryview:
+    return memoryview(np.ascontiguousarray(values, dtype).view(np.uint8).data)
+
+
+def _arrow_texts(texts: NDArray[np.object_]) -> pa.Array[Any] | None:
     """Arrow's strings are UTF-8, which has no lone surrogates; Cypher's strings may."""
-    try:
-        for text in texts:
-            if text is not None and not text.isascii():
-                text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def write_column(kind: str, column: PropertyColumn, writer: FileWriter) -> None:
-    """Write a column in a form that holds it."""
-    if kind == "strings":
-        _write_strings(writer, column)
-        return
-    if column.positions is not None:
-        writer.add("positions", column.positions)
-    match column.column:
-        case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
-            writer.add("values", values)
-            if nulls is not None:
-                writer.add("nulls", nulls)
-        case Booleans(values=booleans, nulls=nulls):
-            writer.add("values", booleans)
-            if nulls is not None:
-                writer.add("nulls", nulls)
-        case other:
-            data, offsets = bytearray(), np.zeros(len(other) + 1, np.int64)
-            for row, value in enumerate(other.objects()):
-                if value is not None:
-                    encode_into(value, data)
-                offsets[row + 1] = len(data)
-            writer.add("offsets", offsets)
-            writer.add("data", np.frombuffer(bytes(data), np.uint8))
-
-
-def _write_strings(writer: FileWriter, column: PropertyColumn) -> None:
     import pyarrow as pa
 
-    columns: dict[str, pa.Array[Any]] = {"value": pa.array(column.column.objects(), pa.large_string())}
-    if column.positions is not None:
-        columns["position"] = pa.array(column.positions, pa.int64())
-    batch = pa.record_batch(columns)
-    with pa.ipc.new_file(_Sink(writer), batch.schema) as out:
-        out.write_batch(batch)
+    try:
+        return pa.array(texts, pa.large_string())
+    except (pa.ArrowException, UnicodeEncodeError):
+        return None
+
+
+def _encoded(column: Column) -> tuple[Int64s, bytes]:
+    """How long each value is, and their bytes."""
+    data, lengths = bytearray(), np.zeros(len(column), np.int64)
+    for row, value in enumerate(column.objects()):
+        before = len(data)
+        encode_into(value, data)
+        lengths[row] = len(data) - before
+    return lengths, bytes(data)
 
 
 class _Sink(io.RawIOBase):
@@ -238,6 +356,11 @@ class StoredColumn:
     def entries(self) -> tuple[Int64s, Column]:
         """The entities that have a value, ascending, and their values."""
         return self.whole().entries()
+
+    def texts(self) -> tuple[Int64s | None, pa.Array[Any]] | None:
+        """Positions (None: all) and values of a column of text, in Arrow's form; None for any other column."""
+        loaded = self._loaded()
+        return (loaded.positions, loaded.texts) if isinstance(loaded, _ArrowStrings) else None
 
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""

@@ -16,14 +16,15 @@ import gc
 import re
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from hoplite.errors import CypherError, access_mode
-from hoplite.storage.base import Base, empty_base
 from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.disk.blocks import BlockReader
 from hoplite.storage.disk.cache import Cache, byte_count, machine_memory
@@ -42,12 +43,17 @@ from hoplite.storage.disk.manifest import (
     write_manifest,
 )
 from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, load_failed, log_unusable
+from hoplite.storage.disk.scratch import ScratchFolder, scratch_name
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.disk.verify import problems_of
 from hoplite.storage.disk.write import write_snapshot
-from hoplite.storage.fold import fold
+from hoplite.storage.draft import Draft, empty_draft
+from hoplite.storage.fold import folded
 from hoplite.storage.graph import FOLD_MINIMUM, FOLD_SHARE, LOCK_TIMEOUT_S, Graph
+from hoplite.storage.incidence import layout_for
 from hoplite.storage.schema import Schema, initial_schema
+from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.spill import Spill
 from hoplite.storage.tokens import Tokens
 
 Durability = Literal["full", "relaxed"]
@@ -57,9 +63,11 @@ LOG_LIMITS = (16 * 2**20, 256 * 2**20)
 LARGE_BYTES = 64 * 2**20
 """A snapshot larger than this is not rewritten at the end of every session, nor folded in memory."""
 SMALLEST_PARTITION_BYTES = 2**20
-_RELATIONSHIP_BYTES, _NODE_BYTES = 16, 8
-"""What a relationship and a node take of the larger side of a partition."""
-_OURS = re.compile(r"snapshot-(\d+)|wal-(\d+)\.log")
+LARGEST_PARTITION = 1 << 25
+"""Relationships; a larger one would take too much memory to build."""
+SPILL_BYTES = (64 * 2**20, 2**30)
+"""A load, or a checkpoint, keeps an eighth of the budget in memory of what it collects, within these bounds."""
+_OURS = re.compile(r"(?:snapshot|wal|scratch)-(\d+)(?:\.log)?")
 
 
 class DiskGraph(Graph):
@@ -75,6 +83,7 @@ class DiskGraph(Graph):
         partitions: int | None = None,
         files: Files | None = None,
         log_limit_bytes: int | None = None,
+        spill_bytes: int | None = None,
         fold_minimum: int = FOLD_MINIMUM,
         fold_share: float = FOLD_SHARE,
         lock_timeout_s: float = LOCK_TIMEOUT_S,
@@ -98,6 +107,8 @@ class DiskGraph(Graph):
         self._readers: list[tuple[int, weakref.ref[BlockReader]]] = []  # of snapshots, by number
         self._last_number = 0
         self._being_written: set[int] = set()
+        self._spill_bytes = spill_bytes
+        self._scratch_numbers: dict[ScratchFolder, int] = {}
         self._log: Log | None = None
         self._lock: WriterLock | None = None
         self._hold: FolderHold | None = None
@@ -143,7 +154,7 @@ class DiskGraph(Graph):
         """A folder without a manifest is the beginning of a database that was never finished, or not one of ours."""
         for inside in self.root.iterdir():
             number = _OURS.fullmatch(inside.name)
-            is_begun = number is not None and (number[1] or number[2]) == "1"
+            is_begun = number is not None and number[1] == "1"
             is_begun = is_begun and (inside.is_dir() or inside.stat().st_size <= HEADER_BYTES)
             if not is_begun and inside.name not in (LOCK, f"{MANIFEST}.new"):
                 if number is not None:
@@ -155,8 +166,10 @@ class DiskGraph(Graph):
         for name in (snapshot_name(1), log_name(1)):
             remove_tree(self._files, self.root / name)
         partitions = self.partitions_for(0, 0)
-        base = empty_base(Tokens(), partitions)
-        manifest = write_snapshot(self._files, self.root, 1, base, initial_schema(), self.uuid, 0)
+        draft = empty_draft(Tokens())
+        manifest = write_snapshot(
+            self._files, self.root, 1, draft, partitions, initial_schema(), self.uuid, 0, Spill()
+        )  # fmt: skip
         write_file(self._files, self.root / manifest.log, header(1, 0, self.uuid))
         self._files.sync_folder(self.root)
         try:
@@ -237,7 +250,8 @@ class DiskGraph(Graph):
             self._checkpoint_in_background()
         return version
 
-    def _publish_load(self, delta: Delta) -> None:
+    def _finish_load(self, draft: Draft, schema: Schema, check: Callable[[Snapshot], None], spill: Spill) -> None:
+        """Write a new snapshot, and put it in force if it passes the check."""
         if self.read_only:
             raise access_mode()
         if not self._is_open:
@@ -246,12 +260,44 @@ class DiskGraph(Graph):
         commits = self._log.commits + 1
         try:
             with self._new_number() as number:
-                manifest = self._write(number, delta.base, delta.schema, commits)
-                folded = self._take_over(manifest, delta.base.tokens, [])
+                manifest = self._write(number, draft, schema, commits, spill)
+                try:
+                    written = open_snapshot(self.root / manifest.folder, manifest, Cache(SPILL_BYTES[0]), draft.tokens)
+                    check(Snapshot(Delta(written, schema), self.uuid, 0))
+                    del written
+                except BaseException:
+                    remove_tree(self._files, self.root / manifest.folder)
+                    raise
+                loaded = self._take_over(manifest, draft.tokens, [])
         except OSError as error:
             raise load_failed(self.root, error) from error
-        self._publish(folded)
+        self._publish(loaded)
         self._remove_all_but(manifest.snapshot)
+
+    def _new_spill(self) -> Spill:
+        """What is collected goes to files in a folder of its own, beyond a share of the budget."""
+        with self._guard:
+            self._last_number += 1
+            number = self._last_number
+            self._being_written.add(number)
+        scratch = ScratchFolder(self._files, self.root / scratch_name(number))
+        self._scratch_numbers[scratch] = number
+        low, high = SPILL_BYTES
+        limit = self._spill_bytes
+        if limit is None:
+            assert self._cache.budget_bytes is not None
+            limit = min(max(low, self._cache.budget_bytes // 8), high)
+        return Spill(limit, scratch)
+
+    def _end_of_load(self, spill: Spill) -> None:
+        self._close_spill(spill)
+        super()._end_of_load(spill)
+
+    def _close_spill(self, spill: Spill) -> None:
+        scratch = spill.scratch
+        if isinstance(scratch, ScratchFolder):
+            scratch.close()
+            self._being_written.discard(self._scratch_numbers.pop(scratch))
 
     # --- checkpoints ---
 
@@ -283,9 +329,11 @@ class DiskGraph(Graph):
         partitions = self.partitions_for(delta.node_count, delta.relationship_count)
         if end == HEADER_BYTES and partitions == before.partitions:
             return
-        changed = delta.size or partitions != before.partitions
-        base = fold(delta, partitions) if changed else delta.base
-        manifest = self._write(number, base, delta.schema, commits)
+        spill = self._new_spill()
+        try:
+            manifest = self._write(number, folded(delta), delta.schema, commits, spill)
+        finally:
+            self._close_spill(spill)
         try:
             self._lock_writer()
         except CypherError:
@@ -296,9 +344,9 @@ class DiskGraph(Graph):
                 remove_tree(self._files, self.root / manifest.folder)
                 return
             later = [record.content for record in self._log_reader(before).records() if record.offset >= end]
-            folded = self._take_over(manifest, base.tokens, later)
+            checkpointed = self._take_over(manifest, delta.base.tokens, later)
             with self._guard:
-                self._delta = folded
+                self._delta = checkpointed
                 self._pinned = None
             self._checkpoints += 1
         finally:
@@ -319,12 +367,15 @@ class DiskGraph(Graph):
         finally:
             self._being_written.discard(number)
 
-    def _write(self, number: int, base: Base, schema: Schema, commits: int) -> Manifest:
+    def _write(self, number: int, draft: Draft, schema: Schema, commits: int, spill: Spill) -> Manifest:
         """The files of a new snapshot; nothing is left of them when it fails."""
+        partitions = self.partitions_for(draft.node_count, draft.relationship_count)
         for name in (snapshot_name(number), log_name(number)):
             remove_tree(self._files, self.root / name)
         try:
-            return write_snapshot(self._files, self.root, number, base, schema, self.uuid, commits)
+            return write_snapshot(
+                self._files, self.root, number, draft, partitions, schema, self.uuid, commits, spill
+            )  # fmt: skip
         except BaseException:
             remove_tree(self._files, self.root / snapshot_name(number))
             raise
@@ -406,8 +457,12 @@ class DiskGraph(Graph):
             return self._fixed_partitions
         budget = self._cache.budget_bytes
         assert budget is not None
-        side = _NODE_BYTES * node_count + _RELATIONSHIP_BYTES * relationship_count
-        return max(1, -(-side // max(budget // 4, SMALLEST_PARTITION_BYTES)))
+        layout = layout_for(node_count, relationship_count, 1)
+        side = np.dtype(layout.indptr).itemsize * node_count + relationship_count * sum(
+            np.dtype(part).itemsize for part in (layout.neighbours, layout.types, layout.relationships)
+        )
+        by_size = -(-side // max(budget // 4, SMALLEST_PARTITION_BYTES))
+        return max(1, by_size, -(-relationship_count // LARGEST_PARTITION))
 
     # --- files that nobody needs any more ---
 
@@ -420,9 +475,9 @@ class DiskGraph(Graph):
             used = {current, *self._being_written, *(number for number, _ in self._readers)}
         for inside in list(self.root.iterdir()):
             number = _OURS.fullmatch(inside.name)
-            if number is None or int(number[1] or number[2]) in used:
+            if number is None or int(number[1]) in used:
                 continue
-            folder = self.root / snapshot_name(int(number[1] or number[2]))
+            folder = self.root / snapshot_name(int(number[1]))
             if not is_held(folder):
                 remove_tree(self._files, inside)
 

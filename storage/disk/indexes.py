@@ -12,12 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import FileWriter
+from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.value_index import NOTHING, ValueIndex
-from hoplite.values.columns import Column, Floats, Int64s, Integers, Strings
+from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers
+
+_COMPARED = 1 << 20
+"""So many texts are held against each other at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +55,58 @@ def index_at(base: Base, place: IndexPlace) -> ValueIndex:
     return base.relationship_index(place.code, place.key)
 
 
-def index_kind(index: ValueIndex) -> str | None:
-    """Which of the forms at the top an index takes; None: it is not stored."""
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexToWrite:
+    """An index in one of the forms at the top."""
+
+    kind: str
+    positions: Int64s
+    values: NDArray[Any] | None
+    distinct: int
+
+    def write(self, writer: FileWriter) -> None:
+        """Write it."""
+        writer.add("positions", self.positions)
+        if self.values is not None:
+            writer.add("values", self.values)
+
+
+def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
+    """The index of a base whose columns are in files; None: it takes none of the forms."""
+    is_node = place.entity is Entity.NODE
+    column = (base.node_columns if is_node else base.relationship_columns).get(place.key)
+    texts = column.texts() if isinstance(column, StoredColumn) else None
+    if texts is not None:
+        codes = base.node_labels if is_node else base.relationship_types
+        included = base.tokens.sets_having(place.code)[codes] if is_node else codes == place.code
+        return _of_texts(texts[0], texts[1], included)
+    index = index_at(base, place)
     match index.column:
-        case Integers():
-            return "integers"
-        case Floats():
-            return "floats"
-        case Strings(values=texts) if all(text.isascii() or _is_unicode(text) for text in texts):
-            return "strings"
+        case Integers(values=values):
+            return IndexToWrite("integers", index.positions, values, index.distinct)
+        case Floats(values=floats):
+            return IndexToWrite("floats", index.positions, floats, index.distinct)
     return None
 
 
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToWrite:
+    """Texts are sorted by Arrow, and never become Python objects: there may be more than memory has room for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-
-def write_index(index: ValueIndex, writer: FileWriter) -> None:
-    """Write an index in its form."""
-    match index.column:
-        case Integers(values=values) | Floats(values=values):
-            writer.add("positions", index.positions)
-            writer.add("values", values)
-        case texts:
-            import pyarrow as pa
-            import pyarrow.compute as pc
-
-            order = pc.sort_indices(pa.array(texts.objects(), pa.large_string())).to_numpy()
-            writer.add("positions", index.positions[order])
+    at = np.arange(len(texts), dtype=np.int64) if positions is None else positions
+    kept = included[at]
+    if texts.null_count:
+        kept = kept & texts.is_valid().to_numpy(zero_copy_only=False)
+    if not kept.all():
+        chosen = np.flatnonzero(kept)
+        at, texts = at[chosen], texts.take(pa.array(chosen, pa.int64()))
+    order = pc.sort_indices(texts).to_numpy()
+    distinct = min(len(order), 1)
+    for first in range(1, len(order), _COMPARED):
+        some = texts.take(pa.array(order[first - 1 : first + _COMPARED]))
+        distinct += pc.sum(pc.not_equal(some[1:], some[:-1])).as_py() or 0
+    return IndexToWrite("strings", at[order], None, distinct)
 
 
 class StoredStrings(ValueIndex):

@@ -22,7 +22,6 @@ from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.disk.indexes import StoredStrings
 from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, tokens_of
 from hoplite.storage.disk.problems import damaged
-from hoplite.storage.disk.write import NODES, RELATIONSHIPS, partition_name
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity
@@ -30,8 +29,14 @@ from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Floats, Int64s, Integers
 
+NODES, RELATIONSHIPS = "nodes.bin", "relationships.bin"
 COUNTED_NODES = 1_000_000
 """In a graph of up to so many nodes, the different values of a key without an index are counted for the planner."""
+
+
+def partition_name(partition: int, outgoing: bool) -> str:
+    """The file of one side of a partition."""
+    return f"partition-{partition}.{'out' if outgoing else 'in'}"
 
 
 def open_snapshot(folder: Path, manifest: Manifest, cache: Cache, tokens: Tokens | None = None) -> StoredBase:

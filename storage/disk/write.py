@@ -1,4 +1,5 @@
-"""A base goes in, a folder of files comes out, with the manifest that would put it in force.
+"""A draft goes in, a folder of files comes out, with the manifest that would put it in force. Partitions are written
+one by one, as they are built.
 
 nodes.bin            labels, and where needed: partition_of, row_of, ids, positions (by id)
 relationships.bin    where needed: ids, positions (by id)
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,66 +22,91 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.base import Base
-from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, FileWriter
-from hoplite.storage.disk.columns import column_kind, write_column
+from hoplite.storage.base import Base, inverse
+from hoplite.storage.build import Build, is_identity, with_spare_rows
+from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, BlockReader, FileWriter
+from hoplite.storage.disk.cache import Cache
+from hoplite.storage.disk.columns import ColumnWriter
 from hoplite.storage.disk.files import Files, write_file
-from hoplite.storage.disk.indexes import index_at, index_kind, indexed_places, write_index
-from hoplite.storage.disk.manifest import Manifest, Statistics, StoredIndex, StoredKey, names_of, snapshot_name
+from hoplite.storage.disk.indexes import index_to_write, indexed_places
+from hoplite.storage.disk.manifest import (
+    Manifest,
+    Statistics,
+    StoredIndex,
+    StoredKey,
+    names_of,
+    snapshot_name,
+    tokens_of,
+)
+from hoplite.storage.disk.stored import NODES, RELATIONSHIPS, StoredBase, partition_name
+from hoplite.storage.draft import ColumnDraft, Draft, GatheredColumn
 from hoplite.storage.incidence import Incidence
-from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Schema
+from hoplite.storage.spill import Spill
+from hoplite.values.columns import Int64s
 
-NODES, RELATIONSHIPS = "nodes.bin", "relationships.bin"
-_CHUNK = 1 << 22
-
-
-def partition_name(partition: int, outgoing: bool) -> str:
-    """The file of one side of a partition."""
-    return f"partition-{partition}.{'out' if outgoing else 'in'}"
+_READ_BYTES = 256 * 2**20
+"""What is held of the new files while indexes are made of them."""
 
 
 def write_snapshot(
-    files: Files, root: Path, number: int, base: Base, schema: Schema, uuid: str, commits: int
+    files: Files,
+    root: Path,
+    number: int,
+    draft: Draft,
+    partitions: int,
+    schema: Schema,
+    uuid: str,
+    commits: int,
+    spill: Spill,
 ) -> Manifest:
     """Write all files of a snapshot. They are on disk when this returns, but for the name of the folder itself."""
     folder = root / snapshot_name(number)
     files.make_folder(folder)
     writing = _Writing(files, folder)
-    writing.file(NODES, partial(_write_nodes, base))
-    writing.file(RELATIONSHIPS, partial(_write_relationships, base))
-    first_relationships = []
-    for partition in range(len(base.outgoing)):
-        outgoing = base.outgoing[partition]
-        nodes = None if base.partition_of is None else base.nodes_of_partition(partition)
-        writing.file(partition_name(partition, True), partial(_write_incidence, outgoing, nodes))
-        writing.file(partition_name(partition, False), partial(_write_incidence, base.incoming[partition], None))
-        first_relationships.append(outgoing.first_relationship)
-    node_keys = _write_columns(writing, "node", base.node_columns)
-    relationship_keys = _write_columns(writing, "relationship", base.relationship_columns)
-    indexes = _write_indexes(writing, base, schema)
-    checksums = np.array(writing.checksums, "<u4").tobytes()
-    write_file(files, folder / CHECKSUMS, checksums)
-    files.sync_folder(folder)
-    return Manifest(
+    build = Build(draft, partitions, spill)
+    first_relationships, types = _write_partitions(writing, build, bool(draft.relationship_columns))
+    writing.file(NODES, partial(_write_nodes, draft, build))
+    writing.file(RELATIONSHIPS, partial(_write_relationships, build.relationship_ids(), draft.next_relationship_id))
+    node_keys, keys_by_label_set = _write_columns(writing, "node", draft.node_columns, draft.node_labels)
+    new_numbers = build.new_numbers()
+    relationship_columns = {
+        key: GatheredColumn(column, draft.relationship_count, new_numbers)
+        for key, column in draft.relationship_columns.items()
+    }
+    relationship_keys, keys_by_type = _write_columns(writing, "relationship", relationship_columns, types)
+    statistics = Statistics(
+        tuple(np.bincount(draft.node_labels, minlength=draft.tokens.label_set_count).tolist()),
+        tuple(build.type_counts.tolist()),
+        _patterns(build.pattern_counts),
+        keys_by_label_set,
+        keys_by_type,
+    )
+    manifest = Manifest(
         uuid,
         number,
         commits,
-        len(base.outgoing),
-        base.node_count,
-        base.relationship_count,
-        base.next_node_id,
-        base.next_relationship_id,
-        tuple(first_relationships),
-        names_of(base.tokens),
+        partitions,
+        draft.node_count,
+        draft.relationship_count,
+        draft.next_node_id,
+        draft.next_relationship_id,
+        first_relationships,
+        names_of(draft.tokens),
         schema,
-        _statistics(base),
+        statistics,
         node_keys,
         relationship_keys,
-        indexes,
+        (),
         tuple(writing.written),
-        zlib.crc32(checksums),
+        0,
     )
+    del build, draft
+    indexes = _write_indexes(writing, manifest)
+    checksums = np.array(writing.checksums, "<u4").tobytes()
+    write_file(files, folder / CHECKSUMS, checksums)
+    files.sync_folder(folder)
+    return replace(manifest, indexes=indexes, files=tuple(writing.written), checksums_crc32=zlib.crc32(checksums))
 
 
 @dataclass(slots=True)
@@ -102,21 +128,46 @@ class _Writing:
         finally:
             writer.close()
 
-
-def _write_nodes(base: Base, writer: FileWriter) -> None:
-    writer.add("labels", base.node_labels)
-    if base.partition_of is not None and base.row_of is not None:
-        writer.add("partition_of", base.partition_of)
-        writer.add("row_of", base.row_of)
-    if base.node_ids is not None and base.node_of_id is not None:
-        writer.add("ids", base.node_ids)
-        writer.add("positions", base.node_of_id)
+    def so_far(self, manifest: Manifest) -> StoredBase:
+        """What is written, to be read again."""
+        reader = BlockReader(self.folder, {file.name: file for file in self.written}, np.array(self.checksums, "<u4"))
+        return StoredBase(reader, manifest, Cache(_READ_BYTES), tokens_of(manifest.names))
 
 
-def _write_relationships(base: Base, writer: FileWriter) -> None:
-    if base.relationship_ids is not None and base.relationship_of_id is not None:
-        writer.add("ids", base.relationship_ids)
-        writer.add("positions", base.relationship_of_id)
+def _write_partitions(writing: _Writing, build: Build, with_types: bool) -> tuple[tuple[int, ...], NDArray[Any]]:
+    """Both sides of all partitions; the first relationship of each, and if they are asked for all types in order."""
+    first_relationships, types = [], [np.zeros(0, build.layout.types)]
+    for partition, outgoing in enumerate(build.outgoing()):
+        nodes = None if build.partition_of is None else build.nodes_of_partition(partition)
+        writing.file(partition_name(partition, True), partial(_write_incidence, outgoing, nodes))
+        first_relationships.append(outgoing.first_relationship)
+        if with_types:
+            types.append(outgoing.types)
+    for partition, incoming in enumerate(build.incoming()):
+        writing.file(partition_name(partition, False), partial(_write_incidence, incoming, None))
+    return tuple(first_relationships), np.concatenate(types)
+
+
+def _write_nodes(draft: Draft, build: Build, writer: FileWriter) -> None:
+    writer.add("labels", draft.node_labels)
+    partition_of, row_of = with_spare_rows(build)
+    if partition_of is not None and row_of is not None:
+        writer.add("partition_of", partition_of)
+        writer.add("row_of", row_of)
+    if draft.node_ids is not None and not is_identity(draft.node_ids):
+        _write_ids(draft.node_ids, draft.next_node_id, writer)
+
+
+def _write_relationships(ids: Int64s | None, next_id: int, writer: FileWriter) -> None:
+    if ids is not None:
+        _write_ids(ids, next_id, writer)
+
+
+def _write_ids(ids: Int64s, next_id: int, writer: FileWriter) -> None:
+    writer.add("ids", ids)
+    positions = inverse(ids, next_id)
+    assert positions is not None
+    writer.add("positions", positions)
 
 
 def _write_incidence(incidence: Incidence, nodes: NDArray[Any] | None, writer: FileWriter) -> None:
@@ -126,52 +177,48 @@ def _write_incidence(incidence: Incidence, nodes: NDArray[Any] | None, writer: F
     if incidence.relationships is not None:
         writer.add("relationships", incidence.relationships)
     if nodes is not None:
-        writer.add("nodes", nodes.astype(incidence.neighbours.dtype))
+        writer.add("nodes", nodes.astype(incidence.neighbours.dtype, copy=False))
 
 
-def _write_columns(writing: _Writing, entity: str, columns: Mapping[str, KeyValues]) -> tuple[StoredKey, ...]:
+def _write_columns(
+    writing: _Writing, entity: str, columns: Mapping[str, ColumnDraft], codes: NDArray[Any]
+) -> tuple[tuple[StoredKey, ...], dict[int, list[str]]]:
+    """The columns, and which keys occur with which codes (of a set of labels, or a type)."""
+    written: list[StoredKey] = []
+    keys_by_code: dict[int, list[str]] = {}
+    total = len(codes)
+    for key, draft in columns.items():
+        found: dict[int, None] = {}
+
+        def seen(numbers: Int64s, found: dict[int, None] = found) -> None:
+            found.update(dict.fromkeys(np.flatnonzero(np.bincount(codes[numbers])).tolist()))
+
+        column = ColumnWriter.of(draft, total, seen)
+        if column.kind is None:
+            continue
+        for code in sorted(found):
+            keys_by_code.setdefault(code, []).append(key)
+        name = f"{entity}-{len(written)}.{'arrow' if column.kind == 'strings' else 'bin'}"
+        stored = StoredKey(key, name, column.kind, column.is_sparse)
+        writing.file(name, column.write)
+        written.append(stored)
+    return tuple(written), keys_by_code
+
+
+def _write_indexes(writing: _Writing, manifest: Manifest) -> tuple[StoredIndex, ...]:
+    """The indexes of the schema, made from the files that are there by now."""
+    base = writing.so_far(manifest)
     written = []
-    for number, (key, values) in enumerate(columns.items()):
-        column = values.whole()
-        kind = column_kind(column.column)
-        name = f"{entity}-{number}.{'arrow' if kind == 'strings' else 'bin'}"
-        writing.file(name, partial(write_column, kind, column))
-        written.append(StoredKey(key, name, kind, column.positions is not None))
-    return tuple(written)
-
-
-def _write_indexes(writing: _Writing, base: Base, schema: Schema) -> tuple[StoredIndex, ...]:
-    written = []
-    for number, place in enumerate(indexed_places(schema, base)):
-        index = index_at(base, place)
-        kind = index_kind(index)
-        if kind is not None:
+    for number, place in enumerate(indexed_places(manifest.schema, base)):
+        index = index_to_write(base, place)
+        if index is not None:
             name = f"index-{number}.bin"
-            writing.file(name, partial(write_index, index))
-            written.append(StoredIndex(place.entity, place.code, place.key, name, kind, index.distinct))
+            writing.file(name, index.write)
+            written.append(StoredIndex(place.entity, place.code, place.key, name, index.kind, index.distinct))
     return tuple(written)
 
 
-def _statistics(base: Base) -> Statistics:
-    return Statistics(
-        tuple(base.label_set_counts.tolist()),
-        tuple(base.type_counts.tolist()),
-        _patterns(base),
-        base.keys_by_label_set,
-        base.keys_by_type,
-    )
-
-
-def _patterns(base: Base) -> tuple[tuple[int, int, int, int], ...]:
-    """The counts of `Base.pattern_counts`, made piece by piece."""
-    totals: dict[int, int] = {}
-    labels = base.node_labels
-    for first in range(0, base.relationship_count, _CHUNK):
-        relationships = np.arange(first, min(first + _CHUNK, base.relationship_count), dtype=np.int64)
-        starts, ends = labels[base.starts_of(relationships)], labels[base.ends_of(relationships)]
-        packed, counts = np.unique(Base.packed_patterns(starts, base.types_of(relationships), ends), return_counts=True)
-        for pattern, count in zip(packed.tolist(), counts.tolist(), strict=True):
-            totals[pattern] = totals.get(pattern, 0) + count
+def _patterns(totals: Mapping[int, int]) -> tuple[tuple[int, int, int, int], ...]:
     ordered = sorted(totals)
     parts = Base.pattern_parts(np.array(ordered, np.int64))
     columns = (*(part.tolist() for part in parts), [totals[pattern] for pattern in ordered])

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hoplite.storage.bulk import BulkLoad, Cells
+from hoplite.storage.bulk import BulkLoad
+from hoplite.storage.cells import Cells
 from hoplite.values.columns import Int64s, from_objects
 
 BATCH_ROWS = 20_000

@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hoplite.errors import EXTERNAL_RESOURCE_FAILED, CypherError
-from hoplite.storage.bulk import BulkLoad, Cells
+from hoplite.storage.bulk import BulkLoad
+from hoplite.storage.cells import Cells
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.source_ids import SourceEntities, SourceIds

@@ -12,13 +12,25 @@ from hoplite.storage.partition import deal
 from tests.storage.model import entries
 
 
-@given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 5))
-def test_the_largest_go_first_and_to_the_lightest(degrees: list[int], partitions: int) -> None:
-    dealt = deal(np.array(degrees, np.int64), partitions)
-    loads = [0] * partitions
-    for node in np.argsort(-np.array(degrees, np.int64), kind="stable").tolist():
-        assert loads[dealt[node]] == min(loads)
-        loads[dealt[node]] += max(degrees[node], 1)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=60), st.integers(1, 5))
+def test_no_partition_is_more_than_a_node_heavier_than_another(degrees: list[tuple[int, int]], partitions: int) -> None:
+    outs, ins = np.array(degrees, np.int64).reshape(-1, 2).T
+    dealt = deal(outs, ins, partitions)
+    assert len(dealt) == len(degrees) and (not len(dealt) or int(dealt.max()) < partitions)
+    for loads in (np.bincount(dealt, outs, partitions), np.bincount(dealt, ins, partitions)):
+        assert loads.max() - loads.min() <= 12  # two of the largest
+
+
+def test_one_hub_does_not_unbalance_either_side() -> None:
+    """Hubs of a few per cent of all relationships on one side: small nodes make up for them on both."""
+    random = np.random.default_rng(5)
+    outs, ins = random.zipf(1.9, 50_000).clip(1, 300) - 1, random.zipf(1.9, 50_000).clip(1, 300) - 1
+    outs[:3], ins[3:6] = outs.sum() // 30, ins.sum() // 40
+    for partitions in (2, 7, 16):
+        dealt = deal(outs, ins, partitions)
+        for degrees in (outs, ins):
+            loads = np.bincount(dealt, degrees, partitions)
+            assert loads.max() <= 1.05 * loads.mean() and loads.min() >= 0.95 * loads.mean()
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
