@@ -2,7 +2,8 @@
 
 Trails touch the same relationships again and again, and a predicate over properties costs far more than a look-up. The
 answers are kept in one byte for each relationship and orientation (or node), in an array that grows to the largest
-position touched; memory that was never written to is never backed by the operating system.
+position touched; memory that was never written to is never backed by the operating system. Compiled kernels read that
+array themselves, and come back only with what is not known yet.
 """
 
 from __future__ import annotations
@@ -10,53 +11,70 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.interface import Booleans, NodeMask, Positions, RelationshipMask
 
-_UNKNOWN, _REFUSED, _ALLOWED = 0, 1, 2
+UNKNOWN, REFUSED, ALLOWED = 0, 1, 2
 
 
 class _Answers:
-    """What a predicate said, by key."""
+    """What a predicate said: `known[key]` is UNKNOWN, REFUSED or ALLOWED."""
 
     def __init__(self) -> None:
-        self._known = np.zeros(1024, dtype=np.uint8)
+        self.known: NDArray[np.uint8] = np.zeros(1024, dtype=np.uint8)
 
     def look_up(self, keys: Positions, ask: Callable[[Positions], Booleans]) -> Booleans:
         """The answers for `keys`; `ask` is given the indexes of one key of each kind that is not known yet."""
         if not len(keys):
             return np.zeros(0, dtype=np.bool_)
         largest = int(keys.max())
-        if largest >= len(self._known):
+        if largest >= len(self.known):
             grown = np.zeros(2 * (largest + 1), dtype=np.uint8)
-            grown[: len(self._known)] = self._known
-            self._known = grown
-        unknown = np.flatnonzero(self._known[keys] == _UNKNOWN)
+            grown[: len(self.known)] = self.known
+            self.known = grown
+        unknown = np.flatnonzero(self.known[keys] == UNKNOWN)
         if len(unknown):
-            _, first = np.unique(keys[unknown], return_index=True)
-            asked = unknown[first]
-            self._known[keys[asked]] = np.where(ask(asked), _ALLOWED, _REFUSED)
-        allowed: Booleans = self._known[keys] == _ALLOWED
+            ordered = distinct(keys[unknown])
+            first = np.empty(len(ordered), dtype=np.int64)
+            first[np.searchsorted(ordered, keys[unknown][::-1])] = unknown[::-1]
+            self.known[ordered] = np.where(ask(first), ALLOWED, REFUSED)
+        allowed: Booleans = self.known[keys] == ALLOWED
         return allowed
 
 
-def remember_relationships(mask: RelationshipMask) -> RelationshipMask:
-    """`mask`, asked once about each relationship and each way of following it."""
-    answers = _Answers()
+class RememberedRelationships(_Answers):
+    """A relationship mask; its key is 2 * relationship, plus 1 where the step leads to a node of a lower position.
 
-    def remembered(relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Booleans:
-        # The two ways of following a relationship swap its ends, so comparing them tells the ways apart.
+    The two ways of following a relationship swap its ends, so comparing them tells the ways apart.
+    """
+
+    def __init__(self, mask: RelationshipMask) -> None:
+        super().__init__()
+        self._mask = mask
+
+    def __call__(self, relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Booleans:
         keys = 2 * relationships + (from_nodes > to_nodes)
-        return answers.look_up(keys, lambda asked: mask(relationships[asked], from_nodes[asked], to_nodes[asked]))
-
-    return remembered
+        return self.look_up(keys, lambda asked: self._mask(relationships[asked], from_nodes[asked], to_nodes[asked]))
 
 
-def remember_nodes(mask: NodeMask) -> NodeMask:
+class RememberedNodes(_Answers):
+    """A node mask; its key is the node."""
+
+    def __init__(self, mask: NodeMask) -> None:
+        super().__init__()
+        self._mask = mask
+
+    def __call__(self, nodes: Positions) -> Booleans:
+        return self.look_up(nodes, lambda asked: self._mask(nodes[asked]))
+
+
+def remember_relationships(mask: RelationshipMask) -> RememberedRelationships:
+    """`mask`, asked once about each relationship and each way of following it."""
+    return mask if isinstance(mask, RememberedRelationships) else RememberedRelationships(mask)
+
+
+def remember_nodes(mask: NodeMask) -> RememberedNodes:
     """`mask`, asked once about each node."""
-    answers = _Answers()
-
-    def remembered(nodes: Positions) -> Booleans:
-        return answers.look_up(nodes, lambda asked: mask(nodes[asked]))
-
-    return remembered
+    return mask if isinstance(mask, RememberedNodes) else RememberedNodes(mask)

@@ -1,4 +1,5 @@
-"""The kernels compiled with Numba: hops over plain adjacencies go to compiled loops, all others to NumPy.
+"""The kernels compiled with Numba. A plain adjacency (one partition, nothing above it, no masks) is searched in one
+fused loop, any other one level by level (`numba_levels.py`). What is left runs in NumPy.
 
 The first use compiles (seconds) and keeps the machine code on disk; later processes load it (a fraction of a second).
 """
@@ -7,37 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Event
-from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hoplite.engine.hops import numba_ball, numba_levels
 from hoplite.engine.hops import numba_kernels as kernels
-from hoplite.engine.hops.expansion import type_flags
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Arrivals,
-    Booleans,
+    Balls,
     Check,
     Excluded,
     Guide,
     Hop,
     Positions,
+    Ration,
     Side,
     Steps,
     TrailBatch,
     unchecked,
 )
-from hoplite.engine.hops.numba_trails import Arrays, count_by_search, search_trails
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, ball_arrays, plain_arrays
+from hoplite.engine.hops.numba_shortest import CompiledSearch
+from hoplite.engine.hops.numba_trails import count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
-from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.engine.hops.search import Search
 from hoplite.storage.incidence import Adjacency, Incidence
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
-_NO_POSITIONS: Positions = np.zeros(0, dtype=np.int64)
-_NO_FLAGS: Booleans = np.zeros(0, dtype=np.bool_)
-_NO_LISTS: kernels.Lists = (_NO_POSITIONS, _NO_POSITIONS)
+# Groups from which on a search in the bits of a word pays, and the hops that it takes on a plain adjacency for enough
+# nodes to be in several balls. Its words take 24 bytes for each node.
+_FEWEST_SHARED, _SHARED_FROM, _MOST_SHARED_NODES = 8, 4, 1 << 23
+_NO_LISTS: kernels.Lists = (NO_POSITIONS, NO_POSITIONS)
 
 
 class NumbaBackend(NumpyBackend):
@@ -46,7 +50,7 @@ class NumbaBackend(NumpyBackend):
     name = "numba"
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
-        arrays = _arrays(hop)
+        arrays = plain_arrays(hop)
         if arrays is None:
             return super().expand(hop, nodes)
         return Steps(*kernels.expand(*arrays, np.ascontiguousarray(nodes)))
@@ -63,11 +67,22 @@ class NumbaBackend(NumpyBackend):
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        arrays = _arrays(hop)
-        if arrays is None or not len(groups):
-            return super().arrivals(
-                hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
-            )
+        if not len(groups):
+            return Arrivals(groups, sources, groups, UNLIMITED)
+        if groups[0] == groups[-1]:
+            one = _search(hop, sources, upper, mark_starts, check, _list_of(excluded, int(groups[0])), budget)
+            if one is not None:
+                level = np.repeat(np.arange(len(one.bounds)), np.diff(one.bounds, prepend=0))
+                reached = len(one.bounds) - 1 if one.is_open else UNLIMITED
+                return Arrivals(groups[:1].repeat(len(one.nodes)), one.nodes, level, reached)
+        arrays = plain_arrays(hop)
+        if arrays is None:
+            layout = numba_levels.layout_of(hop)
+            if layout is None:
+                return super().arrivals(
+                    hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
+                )
+            return numba_levels.arrivals(layout, *_groups(groups), sources, upper, mark_starts, excluded, budget, check)
         numbers, first_of = _groups(groups)
         lists = _lists(excluded, numbers)
         counts = np.zeros(len(numbers), dtype=np.int64)
@@ -92,13 +107,25 @@ class NumbaBackend(NumpyBackend):
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
-        arrays = _arrays(hop)
-        if arrays is None:
+        found = _search(hop, sources, upper, mark_starts, check)
+        if found is None:
             return super().ball(hop, sources, upper, mark_starts=mark_starts, check=check)
-        with borrowed(hop.node_count) as scratch:
-            return kernels.ball(
-                *arrays, sources, UNLIMITED if upper is None else upper, mark_starts, scratch.mark, scratch.level
-            )
+        return found.nodes
+
+    def balls(
+        self,
+        hop: Hop,
+        offsets: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        check: Check = unchecked,
+    ) -> Balls:
+        layout = numba_levels.layout_of(hop)
+        if layout is None or not _is_shared(hop, len(offsets) - 1, upper):
+            return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        return numba_levels.balls(layout, offsets, sources, upper, mark_starts, check)
 
     def closings(
         self,
@@ -110,7 +137,7 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        arrays = _arrays(hop)
+        arrays = plain_arrays(hop)
         if arrays is None or not len(groups):
             return super().closings(hop, groups, sources, upper, excluded=excluded, check=check)
         numbers, first_of = _groups(groups)
@@ -137,16 +164,29 @@ class NumbaBackend(NumpyBackend):
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
+        ration: Ration | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        arrays = _arrays(hop)
+        arrays = plain_arrays(hop)
         if arrays is None:
             yield from super().trails(
-                hop, sources, lower, upper, guide=guide, excluded=excluded, chunk=chunk, check=check
+                hop,
+                sources,
+                lower,
+                upper,
+                guide=guide,
+                excluded=excluded,
+                ration=ration,
+                chunk=chunk,
+                check=check,
             )
             return
-        yield from search_trails(arrays, hop.node_count, sources, lower, upper, guide, excluded, chunk, check)
+        yield from search_trails(arrays, hop.node_count, sources, lower, upper, guide, excluded, ration, chunk, check)
+
+    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+        arrays = plain_arrays(hop)
+        return super().search(hop, source, scratch) if arrays is None else CompiledSearch(arrays, hop, source, scratch)
 
     def count_trails(
         self,
@@ -158,7 +198,7 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        arrays = _arrays(hop)
+        arrays = plain_arrays(hop)
         if arrays is None:
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         return count_by_search(arrays, sources, lower, upper, excluded, check)
@@ -180,6 +220,7 @@ class NumbaBackend(NumpyBackend):
             lambda: self.arrivals(hop, nodes, nodes, 1, mark_starts=True),
             lambda: self.count_trails(hop, nodes, 1, 1),
             lambda: self.closings(hop, nodes, nodes, 1),
+            lambda: self.search(hop, 0, Scratch(2)).step(unchecked),
         ):
             if stop.is_set():
                 return False
@@ -187,18 +228,48 @@ class NumbaBackend(NumpyBackend):
         return True
 
 
-def _arrays(hop: Hop) -> Arrays | None:
-    """What every kernel begins with: the arrays of both sides (one that is not read is stood in for by the other),
-    which of them are read, and the types. None where the kernels cannot read the arrays."""
-    known = hop.prepared.get("numba", False)
-    if known is False:
-        known = None
-        if hop.is_plain and all(side.partitions[0].neighbours.dtype == np.int32 for side in hop.sides):
-            sides = [_side_arrays(side.partitions[0]) for side in hop.sides]
-            flags = _NO_FLAGS if hop.types is None else type_flags(hop.types)
-            known = sides[0], sides[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING, flags
-        hop.prepared["numba"] = known
-    return cast(Arrays | None, known)
+def _search(
+    hop: Hop,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    check: Check,
+    excluded: Positions = NO_POSITIONS,
+    budget: int | None = None,
+) -> numba_levels.Found | None:
+    """Breadth-first search of one group; None where positions do not fit 32 bits."""
+    arrays = ball_arrays(hop) if budget is None and not len(excluded) else None
+    if arrays is None:
+        layout = numba_levels.layout_of(hop)
+        if layout is None:
+            return None
+        return numba_levels.search(layout, sources, upper, mark_starts, excluded, budget, check)
+    limit = UNLIMITED if upper is None else upper
+    with borrowed(hop.node_count) as scratch:
+        state = scratch.state
+        state[numba_ball.LEVEL] = -1
+        while True:
+            nodes = numba_ball.search(*arrays, sources, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
+            status = state[numba_ball.STATUS]
+            if status == numba_ball.DONE:
+                break
+            check()
+            if status == numba_ball.DEEP:
+                state = scratch.state = np.concatenate((state, np.zeros_like(state)))
+            elif status == numba_ball.DENSE:
+                state[numba_ball.AT_NODE] = 0
+                while not numba_ball.pull(*arrays, scratch.mark, scratch.order, state, _WORK):
+                    check()
+        last = numba_ball.BOUNDS + int(state[numba_ball.LEVEL]) + 1
+        is_open = bool(state[numba_ball.HEAD] < state[numba_ball.END])
+        return numba_levels.Found(nodes, state[numba_ball.BOUNDS : last], is_open)
+
+
+def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
+    """Whether balls are found in the bits of a word, rather than one after the other."""
+    if group_count < _FEWEST_SHARED or hop.node_count > _MOST_SHARED_NODES:
+        return False
+    return not hop.is_plain or upper is None or upper >= _SHARED_FROM
 
 
 def _groups(groups: Positions) -> tuple[Positions, Positions]:
@@ -209,34 +280,15 @@ def _groups(groups: Positions) -> tuple[Positions, Positions]:
     return groups[begins[:-1]], begins.astype(np.int64)
 
 
+def _list_of(excluded: Excluded | None, group: int) -> Positions:
+    """The relationships that one group excludes."""
+    if excluded is None:
+        return NO_POSITIONS
+    return excluded.relationships[excluded.offsets[group] : excluded.offsets[group + 1]]
+
+
 def _lists(excluded: Excluded | None, numbers: Positions) -> kernels.Lists:
     if excluded is None:
         return _NO_LISTS
     taken = excluded.take(numbers)
     return taken.offsets, taken.relationships
-
-
-def _side_arrays(incidence: Incidence) -> kernels.SideArrays:
-    relationships = incidence.relationships
-    return (
-        _as_compiled(incidence.indptr),
-        _as_compiled(incidence.neighbours),
-        _as_compiled(incidence.types),
-        _NO_POSITIONS if relationships is None else _as_compiled(relationships),
-        incidence.first_relationship,
-    )
-
-
-class _Unlocked:
-    """The memory of an array, without its marks (read-only, memory-mapped): each would be compiled for anew."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
-
-
-def _as_compiled(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that the kernels are compiled for. They never write to it."""
-    if type(array) is np.ndarray and array.flags.writeable and array.flags.c_contiguous:
-        return array
-    return np.asarray(_Unlocked(np.ascontiguousarray(array)))

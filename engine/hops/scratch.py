@@ -7,6 +7,8 @@ does not give them back.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,22 +17,58 @@ _KEPT = 4
 
 
 class Scratch:
-    """Working arrays for one search over a graph of up to `size` nodes.
+    """Working arrays for one search over a graph of fewer than `size` nodes, each made when it is first asked for.
 
-    mark      uint8[size]   all zero when lent, and to be all zero when given back
-    queue     int64[size]   what they hold is left over from earlier searches
+    mark      uint8[size]    all zero when lent, and to be all zero when given back
+    order     int32[size]    what they hold is left over from earlier searches
     level     int32[size]
+    queue     int64[size]
     owner     int64[size]
     label     int64[size]
+    seen      uint64[size]   all zero when lent, and to be all zero when given back
+    front     uint64[size]   left over
+    coming    uint64[size]   all zero, as `seen`
+    state     int64[]        a few numbers that a kernel keeps between calls; may be made longer
+
+    What is never written to takes no memory: the operating system gives it page by page.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.mark: NDArray[np.uint8] = np.zeros(size, dtype=np.uint8)
-        self.queue: NDArray[np.int64] = np.empty(size, dtype=np.int64)
-        self.level: NDArray[np.int32] = np.empty(size, dtype=np.int32)
-        self.owner: NDArray[np.int64] = np.empty(size, dtype=np.int64)
-        self.label: NDArray[np.int64] = np.empty(size, dtype=np.int64)
+        self.state: NDArray[np.int64] = np.zeros(128, dtype=np.int64)
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        return np.empty(self.size, dtype=np.int32)
+
+    @cached_property
+    def level(self) -> NDArray[np.int32]:
+        return np.empty(self.size, dtype=np.int32)
+
+    @cached_property
+    def queue(self) -> NDArray[np.int64]:
+        return np.empty(self.size, dtype=np.int64)
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        return np.empty(self.size, dtype=np.int64)
+
+    @cached_property
+    def label(self) -> NDArray[np.int64]:
+        return np.empty(self.size, dtype=np.int64)
+
+    @cached_property
+    def seen(self) -> NDArray[np.uint64]:
+        return np.zeros(self.size, dtype=np.uint64)
+
+    @cached_property
+    def front(self) -> NDArray[np.uint64]:
+        return np.empty(self.size, dtype=np.uint64)
+
+    @cached_property
+    def coming(self) -> NDArray[np.uint64]:
+        return np.zeros(self.size, dtype=np.uint64)
 
 
 # Those not lent, by the bit length of their size. Taking and putting back are single steps, safe between threads.

@@ -1,0 +1,205 @@
+"""Breadth-first search from one set of nodes, compiled: every node once, in the order of its distance.
+
+    near, far     (indptr int64[n + 1], neighbours int32[m], types int32[m]) of the side that is followed, and of the
+                  other one: the second side of an undirected hop, or what a directed one is pulled along
+    flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
+    mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
+    queue         int32[n + 1]   the nodes in the order in which they were entered
+    state         int64[]        where the search stands, so that it can be left and gone on with
+
+Most entries lead to nodes that were entered before, in no order that a processor could foresee. So nothing depends on
+a branch: each neighbour is written behind the queue, and the queue grows by one where its mark was 0.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops.numba_kernels import Flags, Ints, kernel, run_end
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Int32s: TypeAlias = NDArray[np.int32]
+
+# What a search says when it comes back.
+DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
+# Places in the state. From BOUNDS on: how many nodes were entered up to each level.
+STATUS, LEVEL, HEAD, END, TAIL, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7
+FIRST_STATE_SIZE = BOUNDS + 64
+
+# A frontier of at least one node in so many is looked at for whether to pull ...
+_WIDE_SHARE = 64
+# ... and is pulled when it has at least one entry in so many.
+_DENSE_SHARE = 5
+_IN_FRONTIER = 3
+
+
+@kernel
+def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tail: int) -> int:
+    """Put the neighbours that were not entered yet behind the queue; returns its new end."""
+    for entry in range(at, end):
+        neighbour = neighbours[entry]
+        queue[tail] = neighbour
+        tail += int(mark[neighbour] == 0)
+        mark[neighbour] = 1
+    return tail
+
+
+@kernel
+def enter_typed(
+    neighbours: Int32s, types: Int32s, flags: Flags, at: int, end: int, mark: Bytes, queue: Int32s, tail: int
+) -> int:
+    """`enter`, by relationships of some types. Types ascend: each is a run."""
+    while at < end:
+        stop = run_end(types, at, end)
+        if flags[min(types[at], len(flags) - 1)]:
+            tail = enter(neighbours, at, stop, mark, queue, tail)
+        at = stop
+    return tail
+
+
+@kernel
+def search(
+    indptr: Ints,
+    neighbours: Int32s,
+    types: Int32s,
+    far_indptr: Ints,
+    far_neighbours: Int32s,
+    far_types: Int32s,
+    both: bool,
+    flags: Flags,
+    can_pull: bool,
+    sources: Ints,
+    upper: int,
+    mark_starts: bool,
+    mark: Bytes,
+    queue: Int32s,
+    state: Ints,
+    work: int,
+) -> Ints:
+    """Go on until the search is done, or until it has looked at `work` entries, or needs more room for the bounds of
+    its levels, or stands before a level that is better pulled: state[STATUS] says which. A search that is done returns
+    the nodes it entered and has cleared their marks.
+
+    Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
+    """
+    level, head, end, tail = state[LEVEL], state[HEAD], state[END], state[TAIL]
+    from_sources = state[FROM_SOURCES] == 1
+    if level < 0:
+        level, head, tail = 0, 0, 0
+        from_sources = not mark_starts
+        if mark_starts:
+            for source in sources:
+                queue[tail] = source
+                tail += int(mark[source] == 0)
+                mark[source] = 1
+        end = len(sources) if from_sources else tail
+        state[BOUNDS] = tail
+    typed = len(flags) > 0
+    wide = len(indptr) // _WIDE_SHARE
+    status = DONE
+    while head < end and level < upper:
+        if BOUNDS + level + 1 >= len(state):
+            status = DEEP
+            break
+        if can_pull and not from_sources and end - head >= wide:
+            entries = 0
+            for place in range(head, end):
+                node = queue[place]
+                entries += indptr[node + 1] - indptr[node]
+            if entries * _DENSE_SHARE > len(neighbours):
+                status = DENSE
+                break
+        while head < end and work >= 0:
+            node = int(sources[head] if from_sources else queue[head])
+            head += 1
+            at, stop = indptr[node], indptr[node + 1]
+            work -= stop - at + 1
+            if typed:
+                tail = enter_typed(neighbours, types, flags, at, stop, mark, queue, tail)
+            else:
+                tail = enter(neighbours, at, stop, mark, queue, tail)
+            if both:
+                at, stop = far_indptr[node], far_indptr[node + 1]
+                work -= stop - at
+                if typed:
+                    tail = enter_typed(far_neighbours, far_types, flags, at, stop, mark, queue, tail)
+                else:
+                    tail = enter(far_neighbours, at, stop, mark, queue, tail)
+        if head < end:
+            status = WORKED
+            break
+        level += 1
+        state[BOUNDS + level] = tail
+        head = 0 if from_sources else end
+        from_sources = False
+        end = tail
+    state[STATUS], state[LEVEL], state[HEAD], state[END], state[TAIL] = status, level, head, end, tail
+    state[FROM_SOURCES] = 1 if from_sources else 0
+    found = np.empty(tail if status == DONE else 0, np.int64)
+    if status == DONE:
+        for place in range(tail):
+            node = queue[place]
+            found[place] = node
+            mark[node] = 0
+    return found
+
+
+@kernel
+def pull(
+    indptr: Ints,
+    neighbours: Int32s,
+    types: Int32s,
+    far_indptr: Ints,
+    far_neighbours: Int32s,
+    far_types: Int32s,
+    both: bool,
+    flags: Flags,
+    can_pull: bool,
+    mark: Bytes,
+    queue: Int32s,
+    state: Ints,
+    work: int,
+) -> bool:
+    """One level from its far end: every node that was not entered yet looks for a neighbour in the frontier, and stops
+    at the first. True when the level is done.
+
+    A frontier that reaches most of the graph enters each node many times; pulled, each is entered once. Untyped hops.
+    """
+    head, end, tail, node = state[HEAD], state[END], state[TAIL], state[AT_NODE]
+    if node == 0:
+        for place in range(head, end):
+            mark[queue[place]] = _IN_FRONTIER
+    node_count = len(indptr) - 1
+    while node < node_count and work >= 0:
+        if mark[node] == 0:
+            entered = False
+            for entry in range(far_indptr[node], far_indptr[node + 1]):
+                work -= 1
+                if mark[far_neighbours[entry]] == _IN_FRONTIER:
+                    entered = True
+                    break
+            if both and not entered:
+                for entry in range(indptr[node], indptr[node + 1]):
+                    work -= 1
+                    if mark[neighbours[entry]] == _IN_FRONTIER:
+                        entered = True
+                        break
+            if entered:
+                queue[tail] = node
+                mark[node] = 1
+                tail += 1
+        work -= 1
+        node += 1
+    state[TAIL] = tail
+    if node < node_count:
+        state[AT_NODE] = node
+        return False
+    for place in range(head, end):
+        mark[queue[place]] = 1
+    level = state[LEVEL] + 1
+    state[AT_NODE], state[STATUS], state[LEVEL] = 0, DONE, level
+    state[HEAD], state[END], state[BOUNDS + level] = end, tail, tail
+    return True

@@ -1,0 +1,342 @@
+"""Breadth-first search level by level, with compiled sweeps: over several partitions, a delta, and masks.
+
+A level goes through the pieces that hold entries of its frontier, one after the other: each partition is asked for when
+its turn comes and can be let go of after it, so that a graph on disk needs no more than one of them in memory. Groups
+are searched 64 at a time, each in a bit of a word: a partition is loaded once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops import numba_sweep as kernels
+from hoplite.engine.hops.expansion import breadth
+from hoplite.engine.hops.interface import UNLIMITED, Arrivals, Balls, Check, Excluded, Hop, Positions
+from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, flags_of, side_arrays
+from hoplite.engine.hops.numba_ball import Int32s, enter
+from hoplite.engine.hops.numba_kernels import Flags, SideArrays
+from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.storage.incidence import Adjacency
+
+GROUPS_AT_ONCE = 64
+# Entries looked at between two calls of a check.
+_WORK = 1 << 22
+# Steps that a mask is asked about at once.
+_ASKED_AT_ONCE = 1 << 14
+_NO_ANSWERS: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+_NO_WORDS: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+_NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
+
+_Piece: TypeAlias = tuple[SideArrays, Int32s, Int32s]
+
+
+class Found(NamedTuple):
+    """The nodes entered, by level: those of level i are nodes[bounds[i - 1]:bounds[i]]. `is_open`: there may be more
+    beyond the last level."""
+
+    nodes: Positions
+    bounds: Positions
+    is_open: bool
+
+
+class FoundByGroup(NamedTuple):
+    """Group i entered nodes[offsets[i]:offsets[i + 1]], after `level` relationships; by ascending level. `depth` is the
+    last level that was searched for, UNLIMITED where there is nothing beyond."""
+
+    offsets: Positions
+    nodes: Int32s
+    level: Int32s
+    depth: int
+
+
+class Layout:
+    """A hop as the sweeps take it."""
+
+    def __init__(self, hop: Hop) -> None:
+        self.hop = hop
+        self.sides = [_SidePieces(side) for side in hop.sides]
+        self.flags: Flags = flags_of(hop)
+        self.node_mask: RememberedNodes | None = None if hop.node_mask is None else remember_nodes(hop.node_mask)
+        self.relationship_mask: RememberedRelationships | None = (
+            None if hop.relationship_mask is None else remember_relationships(hop.relationship_mask)
+        )
+        self.masked = self.node_mask is not None, self.relationship_mask is not None
+
+    @property
+    def known(self) -> kernels.Known:
+        return (
+            _NO_ANSWERS if self.node_mask is None else self.node_mask.known,
+            _NO_ANSWERS if self.relationship_mask is None else self.relationship_mask.known,
+        )
+
+    def pieces(self, frontier: Int32s) -> Iterator[tuple[_Piece, Positions]]:
+        """Where the nodes of a frontier have entries, and the relationships that are removed there."""
+        for side in self.sides:
+            for piece in side.pieces(frontier):
+                yield piece, side.removed
+
+    def room_to_ask(self) -> Positions:
+        return np.empty((4, _ASKED_AT_ONCE if self.hop.has_mask else 1), dtype=np.int64)
+
+    def allowed(self, relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Positions:
+        """Which of these steps the masks allow, by their number."""
+        kept = np.arange(len(to_nodes), dtype=np.int64)
+        if self.relationship_mask is not None:
+            kept = kept[self.relationship_mask(relationships, from_nodes, to_nodes)]
+        if self.node_mask is not None:
+            kept = kept[self.node_mask(to_nodes[kept])]
+        return kept
+
+
+class _SidePieces:
+    """The pieces of one adjacency: its partitions and its delta."""
+
+    def __init__(self, adjacency: Adjacency) -> None:
+        self.adjacency = adjacency
+        self.removed: Positions = NO_POSITIONS if adjacency.removed is None else as_compiled(adjacency.removed)
+        self.is_routed = adjacency.partition_of is not None and adjacency.row_of is not None
+        if adjacency.partition_of is not None and adjacency.row_of is not None:
+            self.partition_of = as_compiled(adjacency.partition_of)
+            self.row_of = as_compiled(adjacency.row_of)
+        self.delta = None if adjacency.delta is None else side_arrays(adjacency.delta)
+        # Arrays in memory are made ready once; those on disk belong to a cache and are asked for each time.
+        self._held = (
+            [side_arrays(incidence) for incidence in adjacency.partitions]
+            if isinstance(adjacency.partitions, tuple)
+            else None
+        )
+
+    def _arrays(self, partition: int) -> SideArrays:
+        return side_arrays(self.adjacency.partitions[partition]) if self._held is None else self._held[partition]
+
+    def pieces(self, frontier: Int32s) -> Iterator[_Piece]:
+        count = len(self.adjacency.partitions)
+        if not self.is_routed:
+            for partition in range(count):
+                yield self._arrays(partition), frontier, frontier
+        else:
+            begins, nodes, rows = kernels.route(self.partition_of, self.row_of, frontier, count)
+            for partition in np.flatnonzero(np.diff(begins)).tolist():
+                first, last = begins[partition], begins[partition + 1]
+                yield self._arrays(partition), nodes[first:last], rows[first:last]
+        if self.delta is not None and self.adjacency.delta_rows is not None:
+            nodes, rows = kernels.rows_among(self.adjacency.delta_rows, frontier)
+            if len(nodes):
+                yield self.delta, nodes, rows
+
+
+def layout_of(hop: Hop) -> Layout | None:
+    """Made once for a hop; None where positions do not fit 32 bits."""
+    if hop.node_count >= 2**31:
+        return None
+    known = hop.prepared.get("numba levels")
+    if known is None:
+        known = hop.prepared["numba levels"] = Layout(hop)
+    return cast(Layout, known)
+
+
+def search(
+    layout: Layout,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Positions,
+    budget: int | None,
+    check: Check,
+) -> Found:
+    """One group: the nodes entered, by level. `excluded` relationships are ascending."""
+    hop = layout.hop
+    with borrowed(hop.node_count) as scratch:
+        mark, queue = scratch.mark, scratch.order
+        starts = sources.astype(np.int32)
+        tail = enter(starts, 0, len(starts), mark, queue, 0) if mark_starts else 0
+        frontier = queue[:tail] if mark_starts else starts
+        bounds = [tail]
+        asked = layout.room_to_ask()
+        while len(frontier) and (upper is None or len(bounds) <= upper):
+            if budget is not None:
+                budget -= breadth(hop, frontier.astype(np.int64))
+                if budget < 0:
+                    break
+            check()
+            tail = _sweep(layout, frontier, excluded, scratch, tail, asked, check)
+            frontier = queue[bounds[-1] : tail]
+            bounds.append(tail)
+        nodes = queue[:tail].astype(np.int64)
+        mark[nodes] = 0
+        return Found(nodes, np.array(bounds, dtype=np.int64), is_open=bool(len(frontier)))
+
+
+def _sweep(
+    layout: Layout,
+    frontier: Int32s,
+    excluded: Positions,
+    scratch: Scratch,
+    tail: int,
+    asked: Positions,
+    check: Check,
+) -> int:
+    """Enter what is one step from the frontier; returns the new end of the queue."""
+    mark, queue = scratch.mark, scratch.order
+    state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
+    state[kernels.TAIL] = tail
+    for (incidence, nodes, rows), removed in layout.pieces(frontier):
+        state[kernels.PLACE] = state[kernels.ENTRY] = 0
+        is_done = False
+        while not is_done:
+            is_done = kernels.sweep(
+                incidence, nodes, rows, layout.flags, (removed, excluded), layout.known, layout.masked,
+                mark, queue, asked, state, _WORK,
+            )  # fmt: skip
+            if state[kernels.ASKED]:
+                relationships, from_nodes, to_nodes, _ = asked[:, : state[kernels.ASKED]]
+                entered = to_nodes[layout.allowed(relationships, from_nodes, to_nodes)].astype(np.int32)
+                state[kernels.TAIL] = enter(entered, 0, len(entered), mark, queue, int(state[kernels.TAIL]))
+                state[kernels.ASKED] = 0
+            if not is_done:
+                check()
+    return int(state[kernels.TAIL])
+
+
+def balls(
+    layout: Layout, offsets: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
+) -> Balls:
+    """The nodes entered from sources[offsets[i]:offsets[i + 1]], for each i."""
+    found = [
+        search_groups(layout, part - part[0], sources[part[0] : part[-1]], upper, mark_starts, None, None, False, check)
+        for part in _sixty_fours(offsets)
+    ]
+    ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(one.offsets) for one in found)]))
+    return Balls(ends, np.concatenate([_NO_LEVELS, *(one.nodes for one in found)]))
+
+
+def arrivals(
+    layout: Layout,
+    numbers: Positions,
+    offsets: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    check: Check,
+) -> Arrivals:
+    """The same with the level of each node, as a backend gives it; groups have numbers, by which they are excluded from
+    relationships."""
+    group, nodes, levels = [NO_POSITIONS], [NO_POSITIONS], [NO_POSITIONS]
+    depth, first = UNLIMITED, 0
+    for part in _sixty_fours(offsets):
+        own = numbers[first : first + len(part) - 1]
+        lists = None if excluded is None else excluded.take(own)
+        share = None if budget is None else budget * len(own) // len(numbers)
+        begin, end = part[0], part[-1]
+        found = search_groups(layout, part - begin, sources[begin:end], upper, mark_starts, lists, share, True, check)
+        group.append(own.repeat(np.diff(found.offsets)))
+        nodes.append(found.nodes.astype(np.int64))
+        levels.append(found.level.astype(np.int64))
+        depth = min(depth, found.depth)
+        first += len(own)
+    return Arrivals(np.concatenate(group), np.concatenate(nodes), np.concatenate(levels), depth)
+
+
+def _sixty_fours(offsets: Positions) -> Iterator[Positions]:
+    """The offsets of 64 groups at a time."""
+    for first in range(0, len(offsets) - 1, GROUPS_AT_ONCE):
+        yield offsets[first : first + GROUPS_AT_ONCE + 1]
+
+
+def search_groups(
+    layout: Layout,
+    offsets: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    with_levels: bool,
+    check: Check,
+) -> FoundByGroup:
+    """Up to 64 groups: group i starts from sources[offsets[i]:offsets[i + 1]]; `excluded` has a list for each."""
+    hop = layout.hop
+    group_count = len(offsets) - 1
+    bits = np.left_shift(np.uint64(1), np.repeat(np.arange(group_count, dtype=np.uint64), np.diff(offsets)))
+    listed, listed_from = _excluded_words(excluded)
+    with borrowed(hop.node_count) as scratch:
+        seen, front, coming, queue = scratch.seen, scratch.front, scratch.coming, scratch.order
+        entered, words, depths = [_NO_LEVELS], [_NO_WORDS], [_NO_LEVELS]
+        tail = kernels.admit_groups(sources, bits, seen, coming, queue, 0)
+        frontier = queue[:tail].copy()
+        groups = kernels.settle(frontier, front, coming, seen)
+        level = 0
+        if mark_starts:
+            entered.append(frontier)
+            words.append(groups)
+            depths.append(np.zeros(len(frontier), dtype=np.int32))
+        else:
+            kernels.clear_groups(frontier, seen)
+        asked = layout.room_to_ask()
+        while len(frontier) and (upper is None or level < upper):
+            if budget is not None:
+                budget -= breadth(hop, frontier.astype(np.int64))
+                if budget < 0:
+                    break
+            check()
+            level += 1
+            tail = _sweep_groups(layout, frontier, listed, listed_from, scratch, asked, check)
+            frontier = queue[:tail].copy()
+            entered.append(frontier)
+            words.append(kernels.settle(frontier, front, coming, seen))
+            depths.append(np.full(tail, level, dtype=np.int32))
+        nodes = np.concatenate(entered)
+        kernels.clear_groups(nodes, seen)
+    levels = np.concatenate(depths) if with_levels else _NO_LEVELS
+    found = kernels.by_group(nodes, np.concatenate(words), levels, group_count)
+    return FoundByGroup(*found, level if len(frontier) else UNLIMITED)
+
+
+def _sweep_groups(
+    layout: Layout,
+    frontier: Int32s,
+    excluded: Positions,
+    excluded_from: NDArray[np.uint64],
+    scratch: Scratch,
+    asked: Positions,
+    check: Check,
+) -> int:
+    """Let groups enter what is one step from the frontier; returns the end of the queue of nodes entered."""
+    state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
+    for (incidence, nodes, rows), removed in layout.pieces(frontier):
+        state[kernels.PLACE] = state[kernels.ENTRY] = 0
+        is_done = False
+        while not is_done:
+            is_done = kernels.sweep_groups(
+                incidence, nodes, rows, layout.flags, (removed, excluded), excluded_from, layout.known, layout.masked,
+                scratch.seen, scratch.front, scratch.coming, scratch.order, asked, state, _WORK,
+            )  # fmt: skip
+            if state[kernels.ASKED]:
+                relationships, from_nodes, to_nodes, groups = asked[:, : state[kernels.ASKED]]
+                kept = layout.allowed(relationships, from_nodes, to_nodes)
+                state[kernels.TAIL] = kernels.admit_groups(
+                    to_nodes[kept], groups[kept].view(np.uint64), scratch.seen, scratch.coming, scratch.order,
+                    int(state[kernels.TAIL]),
+                )  # fmt: skip
+                state[kernels.ASKED] = 0
+            if not is_done:
+                check()
+    return int(state[kernels.TAIL])
+
+
+def _excluded_words(excluded: Excluded | None) -> tuple[Positions, NDArray[np.uint64]]:
+    """The relationships that some group excludes, ascending, and which groups do."""
+    if excluded is None or not len(excluded.relationships):
+        return NO_POSITIONS, _NO_WORDS
+    lists = np.repeat(np.arange(len(excluded.offsets) - 1, dtype=np.uint64), np.diff(excluded.offsets))
+    order = np.argsort(excluded.relationships, kind="stable")
+    ordered = excluded.relationships[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[begins], np.bitwise_or.reduceat(np.left_shift(np.uint64(1), lists[order]), begins)
