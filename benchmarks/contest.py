@@ -1,0 +1,259 @@
+"""Engines side by side: each in a process of its own, asked in turn, round after round. Names in, samples out.
+
+All processes are loaded before the first question is timed, and every round asks each of them, so that a slow minute of
+the machine is everyone's. A process that does not answer in time is ended, and the reason kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.engine import Form
+from benchmarks.workloads import WORKLOADS
+
+HOPS = (1, 2, 3, 4, 5)
+LOAD_SECONDS = 1800.0
+PATIENCE_SECONDS = 90.0  # beyond the time that the questions were given
+Say = Callable[[str], None]
+
+
+class Lost(Exception):
+    """The engine is out; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much to measure. Seconds are for one way, one question and one round."""
+
+    queries: int
+    rounds: int
+    seconds: float
+    repeat: int
+    batch_sizes: tuple[int, ...]
+
+
+FULL = Effort(queries=100, rounds=3, seconds=4.0, repeat=15, batch_sizes=(1, 16, 64, 256, 1024))
+QUICK = Effort(queries=40, rounds=2, seconds=0.7, repeat=8, batch_sizes=(1, 64, 256))
+
+
+@dataclass(slots=True)
+class Samples:
+    """Times of one way at one question, in seconds, with those of the reference taken beside them."""
+
+    number: list[int] = field(default_factory=list)  # which query each sample is of
+    time: list[float] = field(default_factory=list)
+    reference: list[float] = field(default_factory=list)
+    digest: dict[int, str] = field(default_factory=dict)
+    reference_digest: dict[int, str] = field(default_factory=dict)
+    size: dict[int, int] = field(default_factory=dict)
+    problem: str = ""  # why there is nothing, or no more
+
+
+@dataclass(slots=True)
+class Row:
+    """One way of asking one engine, and its samples by question."""
+
+    engine: str
+    title: str
+    way: str
+    form: Form
+    place: int  # among the engine's ways
+    samples: dict[str, Samples] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Load:
+    """What it took to load a shape."""
+
+    engine: str
+    title: str
+    seconds: float
+    rss_mb: float
+    peak_mb: float
+
+
+@dataclass(slots=True)
+class Part:
+    """What one part of the benchmark found."""
+
+    shape: str
+    nodes: int
+    relationships: int
+    rows: list[Row] = field(default_factory=list)
+    loads: list[Load] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)  # engines that were not measured, and why
+
+
+class Contender:
+    """An engine's process."""
+
+    def __init__(self, name: str, shapes: Path, scratch: Path) -> None:
+        self.name = name
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
+        command = [sys.executable, "-X", "faulthandler", "-m", "benchmarks.worker", name, str(shapes), str(scratch)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
+        )
+        about = self._reply(PATIENCE_SECONDS)
+        self.title, self.version = about["title"], about["version"]
+
+    def call(self, do: str, within: float, **arguments: Any) -> dict[str, Any]:
+        """Have a method of the worker run; its reply within so many seconds and some patience."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"do": do, **arguments}).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise Lost(self._last_words()) from None
+        return self._reply(within + PATIENCE_SECONDS)
+
+    def end(self) -> None:
+        """Have it close and stop; by force where it does not."""
+        if self._process.poll() is None:
+            try:
+                self.call("close", 0)
+            except Lost:
+                pass
+            finally:
+                self._kill()
+
+    def _reply(self, seconds: float) -> dict[str, Any]:
+        output = self._process.stdout
+        assert output is not None
+        line = b""
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([output], [], [], seconds)
+            if not ready:
+                self._kill()
+                raise Lost(f"no answer within {seconds:.0f} s")
+            part = os.read(output.fileno(), 1 << 20)
+            if not part:
+                raise Lost(self._last_words())
+            line += part
+        reply: dict[str, Any] = json.loads(line)
+        if "unavailable" in reply:
+            raise Lost(reply["unavailable"])
+        return reply
+
+    def _kill(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _last_words(self) -> str:
+        code = self._process.wait()
+        self._log.seek(0)
+        lines = [line.strip() for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
+        return f"its process ended with {code}: {lines[-1] if lines else 'without a word'}"
+
+
+@contextmanager
+def contenders(
+    engines: Sequence[str], shapes: Path, part: Part, load: dict[str, Any], say: Say
+) -> Iterator[list[Contender]]:
+    """The engines that load; the others are noted in the part, with the reason."""
+    running: list[Contender] = []
+    with tempfile.TemporaryDirectory(prefix="hoplite-bench-") as scratch:
+        try:
+            for name in engines:
+                folder = Path(scratch) / name
+                folder.mkdir()
+                try:
+                    contender = Contender(name, shapes, folder)
+                    running.append(contender)
+                    reply = contender.call(within=LOAD_SECONDS, **load)
+                    if "error" in reply:
+                        raise Lost(reply["error"])
+                except Lost as reason:
+                    part.absent[name] = str(reason)
+                    say(f"{name}: left out: {reason}")
+                    continue
+                _note(part, contender, reply)
+                say(f"{contender.title} {contender.version}: loaded in {reply['seconds']:.1f} s")
+            yield [contender for contender in running if contender.name not in part.absent]
+        finally:
+            for contender in running:
+                contender.end()
+
+
+def _note(part: Part, contender: Contender, reply: dict[str, Any]) -> None:
+    title = contender.title
+    part.versions[title] = contender.version
+    part.loads.append(Load(contender.name, title, reply["seconds"], reply["rss_mb"], reply["peak_mb"]))
+    for place, (way, form) in enumerate(reply["ways"]):
+        part.rows.append(Row(contender.name, title, way, form, place))
+
+
+def run_balls(part: Part, running: Sequence[Contender], effort: Effort, say: Say) -> None:
+    """k-hop balls: fill the part's rows with samples by k."""
+    by_name = {contender.name: contender for contender in running}
+    for k in HOPS:
+        for number in range(effort.rounds + 1):
+            for row in part.rows:
+                samples = row.samples.setdefault(str(k), Samples())
+                if samples.problem:
+                    continue
+                done = samples.number
+                first = done[-1] + 1 if done and done[-1] + 1 < effort.queries else 0
+                if number == 0:  # compiles, plans, fills caches; not counted
+                    _ask(row, samples, by_name, effort, "ball", k=k, first=effort.queries - 1)
+                    continue
+                reply = _ask(row, samples, by_name, effort, "ball", k=k, first=first)
+                if reply is None:
+                    continue
+                samples.number += reply["number"]
+                samples.time += reply["time"]
+                samples.reference += reply["limit"]
+                samples.digest.update(zip(reply["number"], reply["digest"], strict=True))
+                samples.reference_digest.update(zip(reply["number"], reply["limit_digest"], strict=True))
+                samples.size.update(zip(reply["number"], reply["size"], strict=True))
+        say(f"k = {k}: {effort.rounds} rounds done")
+
+
+def run_queries(part: Part, running: Sequence[Contender], effort: Effort, say: Say) -> None:
+    """The Cypher workloads: fill the part's rows with samples by the key of the query."""
+    by_name = {contender.name: contender for contender in running}
+    for workload in WORKLOADS:
+        for number in range(effort.rounds + 1):
+            for row in part.rows:
+                samples = row.samples.setdefault(workload.key, Samples())
+                if samples.problem:
+                    continue
+                repeat = effort.repeat if number else 1
+                reply = _ask(row, samples, by_name, effort, "query", key=workload.key, repeat=repeat)
+                if reply is None or not number:
+                    continue
+                samples.number += [0] * len(reply["time"])
+                samples.time += reply["time"]
+                samples.reference += reply["hand"]
+                samples.digest[0] = reply["digest"]
+                samples.reference_digest[0] = reply["hand_digest"]
+                samples.size[0] = reply["rows"]
+        say(f"{workload.key} {workload.title}: {effort.rounds} rounds done")
+
+
+def _ask(
+    row: Row, samples: Samples, by_name: dict[str, Contender], effort: Effort, do: str, **arguments: Any
+) -> dict[str, Any] | None:
+    """A reply, or None once the problem is noted."""
+    try:
+        reply = by_name[row.engine].call(do, effort.seconds, way=row.place, seconds=effort.seconds, **arguments)
+    except Lost as reason:
+        samples.problem = str(reason)
+        return None
+    if "error" in reply:
+        samples.problem = reply["error"]
+        return None
+    return reply

@@ -1,0 +1,97 @@
+"""Hoplite: Cypher text through `db.run`, and `db.khop`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.engine import BallWay, Engine, QueryWay, Row, as_ids, as_list
+from benchmarks.shapes import Integers, Shape
+from benchmarks.workloads import BY_KEY, label_pairs, parameters
+
+BALL = "UNWIND $s AS x MATCH (a:N {{id: x}})-[:E*0..{k}]->(b) RETURN DISTINCT b.id"
+BALLS = [BALL.format(k=k) for k in range(10)]
+
+
+class HopliteEngine(Engine):
+    title = "Hoplite"
+    package = "hoplite"
+    module = "hoplite"
+
+    def load_ball(self, shape: Shape) -> Sequence[BallWay]:
+        db = self.db = self.library.open()
+        db.load(
+            nodes={"N": {"id": np.arange(shape.node_count)}},
+            relationships={("N", "E", "N"): {"start": shape.start, "end": shape.end}},
+        )
+        db.run("CREATE CONSTRAINT IF NOT EXISTS FOR (n:N) REQUIRE n.id IS UNIQUE").consume()
+        ids = np.empty(shape.node_count, np.int64)  # what id(n) is, by the property `id`
+        table = db.run("MATCH (n:N) RETURN n.id AS number, id(n) AS id").to_arrow()
+        ids[table["number"].to_numpy()] = table["id"].to_numpy()
+        numbers = np.empty(int(ids.max()) + 1, np.int64)
+        numbers[ids] = np.arange(len(ids))
+
+        def columns(seeds: list[int], k: int) -> Any:
+            return db.run(BALLS[k], s=seeds).to_arrow()
+
+        def objects(seeds: list[int], k: int) -> Any:
+            return db.run(BALLS[k], s=seeds).value()
+
+        def khop_objects(seeds: Integers, k: int) -> Any:
+            return db.khop(seeds, k).tolist()
+
+        def seeds_as_ids(seeds: Integers) -> Integers:
+            return ids[seeds]
+
+        def numbers_of(answer: Any) -> Integers:
+            return numbers[as_ids(answer)]
+
+        return (
+            BallWay("Cypher", "columns", columns, as_list, lambda table: as_ids(table["b.id"])),
+            BallWay("Cypher", "objects", objects, as_list, as_ids),
+            BallWay("khop", "columns", db.khop, seeds_as_ids, numbers_of),
+            BallWay("khop", "objects", khop_objects, seeds_as_ids, numbers_of),
+        )
+
+    def load_queries(self, shape: Shape) -> Sequence[QueryWay]:
+        db = self.db = self.library.open()
+        labels = label_pairs(shape)
+        relationships = {}
+        for name in shape.type_names:
+            start, end = shape.ends(name)
+            relationships[labels[name][0], name, labels[name][1]] = {"start": start, "end": end}
+        nodes = {
+            label: {"id": shape.nodes(label), "name": [shape.names[node] for node in shape.nodes(label).tolist()]}
+            for label in shape.label_names
+        }
+        db.load(nodes=nodes, relationships=relationships)
+        for label in shape.label_names:
+            db.run(f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE").consume()
+            db.run(f"CREATE INDEX IF NOT EXISTS FOR (n:{label}) ON (n.name)").consume()
+        given = parameters(shape)
+
+        def columns(key: str) -> Any:
+            return db.run(BY_KEY[key].cypher, given[key]).to_arrow()
+
+        def objects(key: str) -> Any:
+            return db.run(BY_KEY[key].cypher, given[key]).values()
+
+        return (QueryWay("Cypher", "columns", columns, arrow_rows), QueryWay("Cypher", "objects", objects, driver_rows))
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def arrow_rows(key: str, table: Any) -> list[Row]:
+    columns = [column.to_pylist() for column in table.columns]
+    if key == "c1":
+        return [tuple(node["properties"]["id"] for node in path["nodes"]) for path in columns[0]]
+    return list(zip(*columns, strict=True))
+
+
+def driver_rows(key: str, values: list[list[Any]]) -> list[Row]:
+    if key == "c1":
+        return [tuple(node["id"] for node in path.nodes) for (path,) in values]
+    return [tuple(row) for row in values]

@@ -1,0 +1,194 @@
+"""One engine in a process of its own: commands come in as JSON lines on standard input, results go out as JSON lines.
+
+    python -m benchmarks.worker ENGINE SHAPES_FOLDER SCRATCH_FOLDER
+
+The engine's library is imported first (one of them must come before Numba), then the reference: the push loop for
+balls, NumPy by hand for queries. Each question is put to the reference and to the engine in turn, so that load on the
+machine meets both. Whatever libraries print goes to standard error.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.answers import ids_digest, ordered_digest, paths_digest, rows_digest
+from benchmarks.engine import BallWay, BatchWay, Engine, QueryWay, Row, Unavailable
+from benchmarks.engines import engine_class
+from benchmarks.store import ball_seeds, load_shape
+from benchmarks.workloads import BY_KEY
+
+Reply = dict[str, Any]
+
+
+class Worker:
+    """The commands, one method each."""
+
+    def __init__(self, name: str, shapes: Path, scratch: Path) -> None:
+        self._shapes = shapes
+        self._engine: Engine = engine_class(name)(scratch)
+
+    def about(self) -> Reply:
+        return {"title": self._engine.title, "version": self._engine.version()}
+
+    def load_ball(self, shape: str, queries: int) -> Reply:
+        """Load the shape of that name, and the reference; `queries` is how many sets of seeds there are."""
+        from benchmarks.limit import Limit
+
+        loaded = load_shape(self._shapes, shape)
+        self._seeds = ball_seeds(loaded, queries)
+        self._limit_seeds = [seeds.astype(np.int32) for seeds in self._seeds]
+        self._limit = Limit(loaded)
+        self._limit.ball(self._limit_seeds[0], 1)
+        reply, self._balls = self._loading(lambda: self._engine.load_ball(loaded))
+        self._batches: Sequence[BatchWay] = self._engine.batches()
+        return {**reply, "batches": [way.name for way in self._batches]}
+
+    def ball(self, way: int, k: int, first: int, seconds: float) -> Reply:
+        """Queries from number `first` on, until the time is up: times of reference and engine, digests of both."""
+        asked: BallWay = self._balls[way]
+        reply: Reply = {"number": [], "limit": [], "time": [], "limit_digest": [], "digest": [], "size": []}
+        until = time.perf_counter() + seconds
+        for number in range(first, len(self._seeds)):
+            seeds, limit_seeds = asked.seeds(self._seeds[number]), self._limit_seeds[number]
+            began = time.perf_counter()
+            right = self._limit.ball(limit_seeds, k)
+            between = time.perf_counter()
+            answer = asked.ask(seeds, k)
+            ended = time.perf_counter()
+            reply["number"].append(number)
+            reply["limit"].append(between - began)
+            reply["time"].append(ended - between)
+            reply["limit_digest"].append(ids_digest(right.astype(np.int64)))
+            reply["digest"].append(ids_digest(asked.ids(answer)))
+            reply["size"].append(len(right))
+            if time.perf_counter() > until:
+                break
+        return reply
+
+    def batch(self, way: int, k: int, count: int, repeat: int, seconds: float) -> Reply:
+        """The first `count` sets of seeds in one call, beside the reference one after the other."""
+        asked = self._batches[way]
+        seeds = asked.seeds(self._seeds[:count])
+        reply: Reply = {"limit": [], "time": []}
+        until = time.perf_counter() + seconds
+        for _ in range(repeat):
+            began = time.perf_counter()
+            right = [self._limit.ball(limit_seeds, k) for limit_seeds in self._limit_seeds[:count]]
+            between = time.perf_counter()
+            answer = asked.ask(seeds, k)
+            ended = time.perf_counter()
+            reply["limit"].append(between - began)
+            reply["time"].append(ended - between)
+            if time.perf_counter() > until:
+                break
+        reply["limit_digest"] = [ids_digest(ids.astype(np.int64)) for ids in right]
+        reply["digest"] = [ids_digest(ids) for ids in asked.ids(answer)]
+        return reply
+
+    def load_queries(self, shape: str) -> Reply:
+        """Load the shape of that name, and the queries by hand."""
+        from benchmarks.by_hand import ByHand
+
+        loaded = load_shape(self._shapes, shape)
+        self._by_hand = ByHand(loaded)
+        reply, self._queries = self._loading(lambda: self._engine.load_queries(loaded))
+        return reply
+
+    def query(self, way: int, key: str, repeat: int, seconds: float) -> Reply:
+        """One query, some times over or until the time is up: times of by hand and engine, digests of both."""
+        asked: QueryWay = self._queries[way]
+        rows = asked.rows(key, asked.ask(key))
+        hand, times = [], []
+        until = time.perf_counter() + seconds
+        for _ in range(repeat):
+            began = time.perf_counter()
+            self._by_hand.ask(key)
+            between = time.perf_counter()
+            asked.ask(key)
+            ended = time.perf_counter()
+            hand.append(between - began)
+            times.append(ended - between)
+            if ended > until:
+                break
+        right = self._by_hand.rows(key)
+        if key == "c1":
+            right = [tuple(node for node in row if node >= 0) for row in right]
+        return {
+            "hand": hand,
+            "time": times,
+            "rows": len(rows),
+            "digest": self._digest(key, rows),
+            "hand_digest": self._digest(key, right),
+        }
+
+    def close(self) -> Reply:
+        self._engine.close()
+        return {}
+
+    def _digest(self, key: str, rows: Sequence[Row]) -> str:
+        if BY_KEY[key].any_rows:
+            return paths_digest(rows, 1000, self._by_hand.is_path)
+        return ordered_digest(rows) if "ORDER BY" in BY_KEY[key].cypher else rows_digest(rows)
+
+    def _loading(self, load: Callable[[], Sequence[Any]]) -> tuple[Reply, Sequence[Any]]:
+        """Time and memory of a load. Afterwards the garbage collector leaves alone what was loaded."""
+        gc.collect()
+        before = resident_mb()
+        began = time.perf_counter()
+        ways = load()
+        seconds = time.perf_counter() - began
+        gc.collect()
+        gc.freeze()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        reply = {
+            "seconds": seconds,
+            "rss_mb": resident_mb() - before,
+            "peak_mb": peak - before,
+            "ways": [[way.name, way.form] for way in ways],
+        }
+        return reply, ways
+
+
+def resident_mb() -> float:
+    """Memory of this process that is in RAM."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def main() -> None:
+    name, shapes, scratch = sys.argv[1:]
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def reply(message: Reply) -> None:
+        replies.write(json.dumps(message) + "\n")
+        replies.flush()
+
+    try:
+        worker = Worker(name, Path(shapes), Path(scratch))
+        reply(worker.about())
+    except Unavailable as reason:
+        return reply({"unavailable": str(reason)})
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            reply(getattr(worker, command.pop("do"))(**command))
+        except Unavailable as reason:
+            reply({"unavailable": str(reason)})
+        except Exception as error:
+            reply({"error": f"{type(error).__name__}: {str(error)[:300]}"})
+    return None
+
+
+if __name__ == "__main__":
+    main()
