@@ -115,7 +115,12 @@ def judge(
 ) -> Judgement:
     """The verdict, why, and the rows of each side that the other lacks."""
     if ours.failure is not None or theirs.failure is not None:
-        return _judge_errors(ours, theirs)
+        judgement = _judge_errors(ours, theirs)
+        if judgement[0] is Verdict.ONE_ERROR and shape.unlimited is not None:
+            all_ours, all_theirs = without_limit()
+            if _judge_errors(all_ours, all_theirs)[0] is Verdict.BOTH_ERROR:
+                return Verdict.NONDETERMINISTIC, "LIMIT or SKIP before or after the row of an error", (), ()
+        return judgement
     if ours.columns != theirs.columns:
         return Verdict.DIFFERENT, f"columns: {list(ours.columns)} here, {list(theirs.columns)} there", (), ()
     if ours.counters != theirs.counters and not shape.open:
@@ -138,7 +143,10 @@ def judge(
 
 
 def _judge_errors(ours: Answer, theirs: Answer) -> Judgement:
+    """Of two answers that are not both rows; two that are have no error to compare."""
     mine, yours = ours.failure, theirs.failure
+    if mine is None and yours is None:
+        return Verdict.EQUAL, "", (), ()
     if yours is not None and yours.is_limit:
         return Verdict.SKIPPED, f"Neo4j: {yours.code}", (), ()
     if mine is None:

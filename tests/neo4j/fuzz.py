@@ -33,6 +33,7 @@ from tests.neo4j.random_queries import random_query
 LIMITS = Limits(timeout=5.0, max_rows=20_000)
 SHRINK_ATTEMPTS = 250
 QUERIES_PER_GRAPH = 10
+PROGRESS_SECONDS = 60.0
 _LOAD = (
     "MATCH (n) DETACH DELETE n",
     "UNWIND $nodes AS row CREATE (n:$(row.labels)) SET n = row.properties",
@@ -63,7 +64,11 @@ def fuzz(driver: Driver, seeds: Sequence[int], report: Any = None) -> tuple[list
     found: list[Finding] = []
     counts: dict[str, int] = {}
     server = _Server(driver)
-    for seed in seeds:
+    told = time.monotonic()
+    for number, seed in enumerate(seeds):
+        if report is not None and time.monotonic() > told + PROGRESS_SECONDS:
+            told = time.monotonic()
+            report(f"{number} of {len(seeds)}, {len(found)} unexplained")
         graph_choices, query_choices = choices_of(seed)
         graph, query = random_graph(graph_choices), random_query(query_choices)
         result = _compare(server, graph, query.text)
@@ -188,7 +193,9 @@ def main() -> int:
     began = time.perf_counter()
     with GraphDatabase.driver(options.uri, notifications_min_severity="OFF") as driver:
         seeds = range(options.seed, options.seed + options.count)
-        found, counts = fuzz(driver, seeds, lambda finding: print(finding, end="\n\n", flush=True))
+        found, counts = fuzz(
+            driver, seeds, lambda told: print(told, end="\n\n" * isinstance(told, Finding) or "\n", flush=True)
+        )
     shown = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     print(f"{options.count} cases from seed {options.seed} in {time.perf_counter() - began:.0f} s: {shown}")
     return 1 if found else 0

@@ -34,6 +34,12 @@ def _path_after_distinct(query: str, comparison: Comparison) -> bool:
     return failure is not None and comparison.hoplite.failure is None and failure.message.startswith(told)
 
 
+def _reverse_of_stored(query: str, comparison: Comparison) -> bool:
+    failure = comparison.neo4j.failure
+    told = "Invalid input for function 'reverse()': Expected a string or a list"
+    return failure is not None and comparison.hoplite.failure is None and failure.message.startswith(told)
+
+
 _TWICE_THE_TYPE = re.compile(r":(\w+)\|\1\b")
 
 
@@ -52,6 +58,12 @@ DEFECTS: tuple[Defect, ...] = (
         "NaN equals nothing, and UNWIND [NaN, NaN] AS x RETURN x, count(*) gives two rows; but where rows share the"
         " value itself they fall into one group: WITH NaN AS x UNWIND [1, 2] AS i RETURN x, count(*) gives one row.",
         _nan_groups,
+    ),
+    Defect(
+        "a stored list cannot be reversed",
+        "CREATE (:X {l: [1, 2]}), then MATCH (n:X) RETURN reverse(n.l) is a TypeError (Expected a string or a list),"
+        " where reverse([1, 2]), reverse(n.l + []) and tail(n.l) answer.",
+        _reverse_of_stored,
     ),
     Defect(
         "a degree compared with what is no number",

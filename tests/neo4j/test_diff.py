@@ -97,6 +97,14 @@ def test_leftovers_pair_rows_whose_floats_are_close() -> None:
     assert leftovers(ours, theirs) == (answer((5,)).rows, answer((6,)).rows)
 
 
+def test_a_limit_may_come_before_or_after_the_row_of_an_error() -> None:
+    query = "MATCH (n) RETURN 1 / n.a AS a LIMIT 1"
+    broken = failure("Neo.ClientError.Statement.ArithmeticError")
+    assert verdict(query, answer((1,)), broken, (broken, broken)) is Verdict.NONDETERMINISTIC
+    assert verdict(query, answer((1,)), broken, (answer((1,)), broken)) is Verdict.ONE_ERROR
+    assert verdict(query, answer((1,)), broken, (answer((1,)), answer((1,)))) is Verdict.ONE_ERROR
+
+
 def test_queries_come_from_cypher_and_json_lines(tmp_path: Path) -> None:
     (tmp_path / "a.cypher").write_text("RETURN ';' AS x;\nRETURN 2", encoding="utf-8")
     (tmp_path / "b.jsonl").write_text('{"id": "q", "cypher": "RETURN $p", "parameters": {"p": 1}}\n', encoding="utf-8")
