@@ -7,7 +7,8 @@
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
-#   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=40 queries of each demo graph
+#   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
+#   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
@@ -15,7 +16,7 @@
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fuzz plans libraries-test torch-test driver-test crash clean
+.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fidelity fuzz plans libraries-test torch-test driver-test crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -78,6 +79,9 @@ bench: .venv/bench/.installed
 
 neo4j-test: $(STAMP)
 	$(RUN) -m tests.neo4j.everything $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
+
+fidelity: .venv/bench/.installed
+	.venv/bench/bin/python -X faulthandler -m tests.neo4j.fidelity $(ARGS)
 
 fuzz: $(STAMP)
 	$(RUN) -m tests.fuzz.run --count $(or $(COUNT),20000) $(ARGS)
