@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.importers.table_columns import arrow_column
 from hoplite.storage.importers.tables import load_tables
-from hoplite.values.columns import Column, Int64s, from_objects
+from hoplite.values.columns import Column, Int64s, Integers, from_objects
 
 Path = str | os.PathLike[str]
+BATCH_ROWS = 1 << 20
 
 
 def import_parquet_tables(
@@ -31,8 +32,8 @@ def import_parquet_tables(
     """Node tables with a key column, relationship tables whose `start` and `end` refer to those keys."""
     return load_tables(
         graph,
-        {labels: _table(path) for labels, path in nodes.items()},
-        {pattern: _table(path) for pattern, path in relationships.items()},
+        {labels: _tables(path) for labels, path in nodes.items()},
+        {pattern: _tables(path) for pattern, path in relationships.items()},
         key,
         progress,
     )
@@ -60,10 +61,10 @@ def import_parquet(graph: Graph, folder: Path, progress: Progress | None = None)
         all_positions: list[Int64s] = []
         for done, path in enumerate(node_paths, 1):
             labels = tuple(json.loads(_metadata(path)[LABELS]))
-            columns, count = _columns(path)
-            all_ids.append(_integers(path, columns.pop(ID, None), ID))
-            all_positions.append(load.add_nodes(labels, count, columns))
-            made["nodes"] += count
+            for columns, count in _columns(path):
+                all_ids.append(_integers(path, columns.pop(ID, None), ID))
+                all_positions.append(load.add_nodes(labels, count, columns))
+                made["nodes"] += count
             if progress is not None:
                 progress(done, len(paths))
         ids = np.concatenate(all_ids) if all_ids else np.zeros(0, np.int64)
@@ -72,12 +73,12 @@ def import_parquet(graph: Graph, folder: Path, progress: Progress | None = None)
         ids, positions = ids[order], positions[order]
         for done, path in enumerate(relationship_paths, 1 + len(node_paths)):
             type = json.loads(_metadata(path)[TYPE])
-            columns, count = _columns(path)
-            columns.pop(ID, None)
-            starts = _found(path, START, _integers(path, columns.pop(START, None), START), ids, positions)
-            ends = _found(path, END, _integers(path, columns.pop(END, None), END), ids, positions)
-            load.add_relationships(type, starts, ends, columns)
-            made["relationships"] += count
+            for columns, count in _columns(path):
+                columns.pop(ID, None)
+                starts = _found(path, START, _integers(path, columns.pop(START, None), START), ids, positions)
+                ends = _found(path, END, _integers(path, columns.pop(END, None), END), ids, positions)
+                load.add_relationships(type, starts, ends, columns)
+                made["relationships"] += count
             if progress is not None:
                 progress(done, len(paths))
         load.commit()
@@ -94,35 +95,40 @@ def _metadata(path: str) -> dict[bytes, bytes]:
         raise bad_file(path, f"cannot be read: {error}") from error
 
 
-def _table(path: Path) -> Any:
+def _tables(path: Path) -> Iterator[Any]:
+    """A file in pieces; one piece at least, so that an empty file has columns too."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(os.fspath(path))
+        with pq.ParquetFile(os.fspath(path)) as file:
+            if not file.metadata.num_rows:
+                yield file.schema_arrow.empty_table()
+            for batch in file.iter_batches(BATCH_ROWS):
+                yield pa.Table.from_batches([batch])
     except (OSError, pa.ArrowInvalid) as error:
         raise bad_file(os.fspath(path), f"cannot be read: {error}") from error
 
 
-def _columns(path: str) -> tuple[dict[str, Column], int]:
-    table = _table(path)
-    columns: dict[str, Column] = {}
-    for field in table.schema:
-        array = table.column(field.name)
-        if (field.metadata or {}).get(ENCODING) == JSON:
-            texts = array.to_pylist()
-            columns[field.name] = from_objects(
-                [None if text is None else stored_value(json.loads(text)) for text in texts]
-            )
-        else:
-            columns[field.name] = arrow_column(array)
-    return columns, int(table.num_rows)
+def _columns(path: str) -> Iterator[tuple[dict[str, Column], int]]:
+    for table in _tables(path):
+        columns: dict[str, Column] = {}
+        for field in table.schema:
+            array = table.column(field.name)
+            if (field.metadata or {}).get(ENCODING) == JSON:
+                texts = array.to_pylist()
+                columns[field.name] = from_objects(
+                    [None if text is None else stored_value(json.loads(text)) for text in texts]
+                )
+            else:
+                columns[field.name] = arrow_column(array)
+        yield columns, int(table.num_rows)
 
 
 def _integers(path: str, column: Column | None, name: str) -> Int64s:
     if column is None or bool(column.null_mask().any()):
         raise bad_file(path, f"there is no column {name} with a value in every row")
-    return np.array(column.objects(), np.int64)
+    return column.values if isinstance(column, Integers) else np.array(column.objects(), np.int64)
 
 
 def _found(path: str, name: str, wanted: Int64s, ids: Int64s, positions: Int64s) -> Int64s:
