@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.engine import Form
 from benchmarks.workloads import WORKLOADS
@@ -41,6 +41,7 @@ class Effort:
     seconds: float
     repeat: int
     batch_sizes: tuple[int, ...]
+    clock: Literal["wall", "cpu"] = "wall"
 
 
 FULL = Effort(queries=100, rounds=3, seconds=4.0, repeat=15, batch_sizes=(1, 16, 64, 256, 1024))
@@ -58,6 +59,14 @@ class Samples:
     reference_digest: dict[int, str] = field(default_factory=dict)
     size: dict[int, int] = field(default_factory=dict)
     problem: str = ""  # why there is nothing, or no more
+
+    def add(self, number: list[int], time: list[float], reference: list[float]) -> None:
+        self.number += number
+        self.time += time
+        self.reference += reference
+
+    def spent(self) -> float:
+        return sum(self.time)
 
 
 @dataclass(slots=True)
@@ -99,10 +108,11 @@ class Part:
 class Contender:
     """An engine's process."""
 
-    def __init__(self, name: str, shapes: Path, scratch: Path) -> None:
+    def __init__(self, name: str, shapes: Path, scratch: Path, clock: str) -> None:
         self.name = name
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
-        command = [sys.executable, "-X", "faulthandler", "-m", "benchmarks.worker", name, str(shapes), str(scratch)]
+        command = [sys.executable, "-X", "faulthandler", "-m", "benchmarks.worker"]
+        command += [name, str(shapes), str(scratch), clock]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
         )
@@ -161,7 +171,7 @@ class Contender:
 
 @contextmanager
 def contenders(
-    engines: Sequence[str], shapes: Path, part: Part, load: dict[str, Any], say: Say
+    engines: Sequence[str], shapes: Path, part: Part, effort: Effort, load: dict[str, Any], say: Say
 ) -> Iterator[list[Contender]]:
     """The engines that load; the others are noted in the part, with the reason."""
     running: list[Contender] = []
@@ -171,7 +181,7 @@ def contenders(
                 folder = Path(scratch) / name
                 folder.mkdir()
                 try:
-                    contender = Contender(name, shapes, folder)
+                    contender = Contender(name, shapes, folder, effort.clock)
                     running.append(contender)
                     reply = contender.call(within=LOAD_SECONDS, **load)
                     if "error" in reply:
@@ -200,25 +210,19 @@ def run_balls(part: Part, running: Sequence[Contender], effort: Effort, say: Say
     """k-hop balls: fill the part's rows with samples by k."""
     by_name = {contender.name: contender for contender in running}
     for k in HOPS:
-        for number in range(effort.rounds + 1):
+        for row in part.rows:  # compiles, plans, fills caches; not counted
+            samples = row.samples[str(k)] = Samples()
+            _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=effort.queries - 1)
+        for _ in range(effort.rounds):
             for row in part.rows:
-                samples = row.samples.setdefault(str(k), Samples())
-                if samples.problem:
+                samples = row.samples[str(k)]
+                if samples.problem or samples.spent() > effort.seconds * effort.rounds:
                     continue
                 done = samples.number
                 first = done[-1] + 1 if done and done[-1] + 1 < effort.queries else 0
-                if number == 0:  # compiles, plans, fills caches; not counted
-                    _ask(row, samples, by_name, effort, "ball", k=k, first=effort.queries - 1)
-                    continue
-                reply = _ask(row, samples, by_name, effort, "ball", k=k, first=first)
-                if reply is None:
-                    continue
-                samples.number += reply["number"]
-                samples.time += reply["time"]
-                samples.reference += reply["limit"]
-                samples.digest.update(zip(reply["number"], reply["digest"], strict=True))
-                samples.reference_digest.update(zip(reply["number"], reply["limit_digest"], strict=True))
-                samples.size.update(zip(reply["number"], reply["size"], strict=True))
+                reply = _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=first)
+                if reply is not None:
+                    samples.add(reply["number"], reply["time"], reply["limit"])
         say(f"k = {k}: {effort.rounds} rounds done")
 
 
@@ -226,34 +230,46 @@ def run_queries(part: Part, running: Sequence[Contender], effort: Effort, say: S
     """The Cypher workloads: fill the part's rows with samples by the key of the query."""
     by_name = {contender.name: contender for contender in running}
     for workload in WORKLOADS:
-        for number in range(effort.rounds + 1):
-            for row in part.rows:
-                samples = row.samples.setdefault(workload.key, Samples())
-                if samples.problem:
-                    continue
-                repeat = effort.repeat if number else 1
-                reply = _ask(row, samples, by_name, effort, "query", key=workload.key, repeat=repeat)
-                if reply is None or not number:
-                    continue
-                samples.number += [0] * len(reply["time"])
-                samples.time += reply["time"]
-                samples.reference += reply["hand"]
+        key = workload.key
+        for row in part.rows:
+            samples = row.samples[key] = Samples()
+            reply = _ask(row, samples, by_name, "check", key=key)
+            if reply is not None:
                 samples.digest[0] = reply["digest"]
                 samples.reference_digest[0] = reply["hand_digest"]
                 samples.size[0] = reply["rows"]
-        say(f"{workload.key} {workload.title}: {effort.rounds} rounds done")
+        for _ in range(effort.rounds):
+            for row in part.rows:
+                samples = row.samples[key]
+                if samples.problem or samples.spent() > effort.seconds * effort.rounds:
+                    continue
+                reply = _ask(row, samples, by_name, "query", effort.seconds, key=key, repeat=effort.repeat)
+                if reply is not None:
+                    samples.add([0] * len(reply["time"]), reply["time"], reply["hand"])
+        say(f"{key} {workload.title}: {effort.rounds} rounds done")
 
 
 def _ask(
-    row: Row, samples: Samples, by_name: dict[str, Contender], effort: Effort, do: str, **arguments: Any
+    row: Row, samples: Samples, by_name: dict[str, Contender], do: str, seconds: float | None = None, **arguments: Any
 ) -> dict[str, Any] | None:
-    """A reply, or None once the problem is noted."""
+    """A reply, or None once the problem is noted. New digests in a reply to `ball` are kept here."""
+    if seconds is not None:
+        arguments["seconds"] = seconds
     try:
-        reply = by_name[row.engine].call(do, effort.seconds, way=row.place, seconds=effort.seconds, **arguments)
+        reply = by_name[row.engine].call(do, seconds or 0.0, way=row.place, **arguments)
     except Lost as reason:
         samples.problem = str(reason)
         return None
     if "error" in reply:
         samples.problem = reply["error"]
         return None
+    if "limit_digest" in reply:
+        samples.digest.update(_by_number(reply["digest"]))
+        samples.reference_digest.update(_by_number(reply["limit_digest"]))
+        samples.size.update(_by_number(reply["size"]))
     return reply
+
+
+def _by_number(sent: dict[str, Any]) -> dict[int, Any]:
+    """JSON has no numbers for keys."""
+    return {int(number): value for number, value in sent.items()}

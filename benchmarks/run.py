@@ -36,6 +36,11 @@ def options() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, help="sets of seeds")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, help="for one engine, question and round")
+    parser.add_argument(
+        "--clock",
+        choices=("wall", "cpu"),
+        help="cpu: time that the engine's process spent computing, for a machine that others use; not for a server",
+    )
     return parser.parse_args()
 
 
@@ -43,7 +48,7 @@ def main() -> int:
     chosen = options()
     console = Console() if sys.stdout.isatty() else Console(width=180)
     effort = QUICK if chosen.quick else FULL
-    given = {name: getattr(chosen, name) for name in ("queries", "rounds", "seconds")}
+    given = {name: getattr(chosen, name) for name in ("queries", "rounds", "seconds", "clock")}
     effort = dataclasses.replace(effort, **{name: value for name, value in given.items() if value is not None})
     names = chosen.engines.split(",") if chosen.engines else [n for n in ENGINES if not chosen.quick or n not in SLOW]
     unknown = set(names) - set(ENGINES)
@@ -74,7 +79,7 @@ def khop(names: Sequence[str], effort: Effort, scale: float, console: Console) -
     stored = store_shape(RESULTS / "shapes", "umls", scale)
     part = _part(stored)
     load = {"do": "load_ball", "shape": stored, "queries": effort.queries}
-    with contenders(names, RESULTS / "shapes", part, load, console.print) as running:
+    with contenders(names, RESULTS / "shapes", part, effort, load, console.print) as running:
         run_balls(part, running, effort, console.print)
     return part
 
@@ -83,7 +88,7 @@ def cypher(names: Sequence[str], effort: Effort, scale: float, console: Console)
     stored = store_shape(RESULTS / "shapes", "ibkh", scale)
     part = _part(stored)
     load = {"do": "load_queries", "shape": stored}
-    with contenders(names, RESULTS / "shapes", part, load, console.print) as running:
+    with contenders(names, RESULTS / "shapes", part, effort, load, console.print) as running:
         run_queries(part, running, effort, console.print)
     return part
 

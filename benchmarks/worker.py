@@ -1,6 +1,6 @@
 """One engine in a process of its own: commands come in as JSON lines on standard input, results go out as JSON lines.
 
-    python -m benchmarks.worker ENGINE SHAPES_FOLDER SCRATCH_FOLDER
+    python -m benchmarks.worker ENGINE SHAPES_FOLDER SCRATCH_FOLDER wall|cpu
 
 The engine's library is imported first (one of them must come before Numba), then the reference: the push loop for
 balls, NumPy by hand for queries. Each question is put to the reference and to the engine in turn, so that load on the
@@ -28,13 +28,15 @@ from benchmarks.store import ball_seeds, load_shape
 from benchmarks.workloads import BY_KEY
 
 Reply = dict[str, Any]
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 class Worker:
     """The commands, one method each."""
 
-    def __init__(self, name: str, shapes: Path, scratch: Path) -> None:
+    def __init__(self, name: str, shapes: Path, scratch: Path, clock: str) -> None:
         self._shapes = shapes
+        self._clock = CLOCKS[clock]
         self._engine: Engine = engine_class(name)(scratch)
 
     def about(self) -> Reply:
@@ -45,48 +47,55 @@ class Worker:
         from benchmarks.limit import Limit
 
         loaded = load_shape(self._shapes, shape)
+        self._compared: set[tuple[int, int, int]] = set()
         self._seeds = ball_seeds(loaded, queries)
         self._limit_seeds = [seeds.astype(np.int32) for seeds in self._seeds]
         self._limit = Limit(loaded)
         self._limit.ball(self._limit_seeds[0], 1)
+        self._balls: Sequence[BallWay]
         reply, self._balls = self._loading(lambda: self._engine.load_ball(loaded))
         self._batches: Sequence[BatchWay] = self._engine.batches()
         return {**reply, "batches": [way.name for way in self._batches]}
 
     def ball(self, way: int, k: int, first: int, seconds: float) -> Reply:
-        """Queries from number `first` on, until the time is up: times of reference and engine, digests of both."""
-        asked: BallWay = self._balls[way]
-        reply: Reply = {"number": [], "limit": [], "time": [], "limit_digest": [], "digest": [], "size": []}
+        """Queries from number `first` on, until the time is up: times of reference and engine.
+
+        With them the digests and sizes of answers that were not compared before, by the number of the query.
+        """
+        clock, asked = self._clock, self._balls[way]
+        reply: Reply = {"number": [], "limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}
         until = time.perf_counter() + seconds
         for number in range(first, len(self._seeds)):
             seeds, limit_seeds = asked.seeds(self._seeds[number]), self._limit_seeds[number]
-            began = time.perf_counter()
+            began = clock()
             right = self._limit.ball(limit_seeds, k)
-            between = time.perf_counter()
+            between = clock()
             answer = asked.ask(seeds, k)
-            ended = time.perf_counter()
+            ended = clock()
             reply["number"].append(number)
             reply["limit"].append(between - began)
             reply["time"].append(ended - between)
-            reply["limit_digest"].append(ids_digest(right.astype(np.int64)))
-            reply["digest"].append(ids_digest(asked.ids(answer)))
-            reply["size"].append(len(right))
+            if (way, k, number) not in self._compared:
+                self._compared.add((way, k, number))
+                reply["limit_digest"][number] = ids_digest(right.astype(np.int64))
+                reply["digest"][number] = ids_digest(asked.ids(answer))
+                reply["size"][number] = len(right)
             if time.perf_counter() > until:
                 break
         return reply
 
     def batch(self, way: int, k: int, count: int, repeat: int, seconds: float) -> Reply:
         """The first `count` sets of seeds in one call, beside the reference one after the other."""
-        asked = self._batches[way]
+        clock, asked = self._clock, self._batches[way]
         seeds = asked.seeds(self._seeds[:count])
         reply: Reply = {"limit": [], "time": []}
         until = time.perf_counter() + seconds
         for _ in range(repeat):
-            began = time.perf_counter()
+            began = clock()
             right = [self._limit.ball(limit_seeds, k) for limit_seeds in self._limit_seeds[:count]]
-            between = time.perf_counter()
+            between = clock()
             answer = asked.ask(seeds, k)
-            ended = time.perf_counter()
+            ended = clock()
             reply["limit"].append(between - began)
             reply["time"].append(ended - between)
             if time.perf_counter() > until:
@@ -101,35 +110,37 @@ class Worker:
 
         loaded = load_shape(self._shapes, shape)
         self._by_hand = ByHand(loaded)
+        self._queries: Sequence[QueryWay]
         reply, self._queries = self._loading(lambda: self._engine.load_queries(loaded))
         return reply
 
-    def query(self, way: int, key: str, repeat: int, seconds: float) -> Reply:
-        """One query, some times over or until the time is up: times of by hand and engine, digests of both."""
-        asked: QueryWay = self._queries[way]
-        rows = asked.rows(key, asked.ask(key))
-        hand, times = [], []
-        until = time.perf_counter() + seconds
-        for _ in range(repeat):
-            began = time.perf_counter()
-            self._by_hand.ask(key)
-            between = time.perf_counter()
-            asked.ask(key)
-            ended = time.perf_counter()
-            hand.append(between - began)
-            times.append(ended - between)
-            if ended > until:
-                break
+    def check(self, way: int, key: str) -> Reply:
+        """Ask one query once, as a warm-up, and compare: digests of the engine's answer and of the one by hand."""
+        asked = self._queries[way]
+        answer = asked.ask(key)
+        rows = asked.rows(key, answer)
         right = self._by_hand.rows(key)
         if key == "c1":
             right = [tuple(node for node in row if node >= 0) for row in right]
-        return {
-            "hand": hand,
-            "time": times,
-            "rows": len(rows),
-            "digest": self._digest(key, rows),
-            "hand_digest": self._digest(key, right),
-        }
+        digests = {"digest": self._digest(key, rows), "hand_digest": self._digest(key, right)}
+        return {"rows": len(rows), **digests}
+
+    def query(self, way: int, key: str, repeat: int, seconds: float) -> Reply:
+        """One query, some times over or until the time is up: times of the engine, and by hand."""
+        clock, asked = self._clock, self._queries[way]
+        hand, times = [], []
+        until = time.perf_counter() + seconds
+        for _ in range(repeat):
+            began = clock()
+            self._by_hand.ask(key)
+            between = clock()
+            asked.ask(key)
+            ended = clock()
+            hand.append(between - began)
+            times.append(ended - between)
+            if time.perf_counter() > until:
+                break
+        return {"hand": hand, "time": times}
 
     def close(self) -> Reply:
         self._engine.close()
@@ -166,7 +177,7 @@ def resident_mb() -> float:
 
 
 def main() -> None:
-    name, shapes, scratch = sys.argv[1:]
+    name, shapes, scratch, clock = sys.argv[1:]
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -175,7 +186,7 @@ def main() -> None:
         replies.flush()
 
     try:
-        worker = Worker(name, Path(shapes), Path(scratch))
+        worker = Worker(name, Path(shapes), Path(scratch), clock)
         reply(worker.about())
     except Unavailable as reason:
         return reply({"unavailable": str(reason)})
