@@ -48,7 +48,11 @@ class Resident:
 
 def can_reside(hop: Hop) -> bool:
     """Whether the relationships of a hop are all in arrays that may be copied to a device."""
-    return not hop.has_mask and all(side.delta is None and side.removed is None for side in hop.sides)
+    return (
+        not hop.has_mask
+        and hop.node_count < 2**31  # nodes are int32 there
+        and all(side.delta is None and side.removed is None for side in hop.sides)
+    )
 
 
 _kept: dict[tuple[int, int, str], Resident] = {}
