@@ -78,7 +78,15 @@ class Lowering:
                 )
             case lp.Expand(source=source, into=into):
                 form = expand.ExpandInto if into else expand.Expand
-                return form(lower(source), plan.from_node, plan.relationship, plan.to_node, plan.types, plan.direction)
+                return form(
+                    lower(source),
+                    plan.from_node,
+                    plan.relationship,
+                    plan.to_node,
+                    plan.types,
+                    plan.direction,
+                    plan.keep,
+                )
             case lp.VarLengthExpand():
                 return self._var_length(plan)
             case lp.Repeat(source=source, inner=inner):
@@ -112,6 +120,27 @@ class Lowering:
                     self.terms(plan.predicates),
                 )
             case lp.StatefulShortestPath(source=source):
+                return paths.ShortestTrails(
+                    expand.Trails(
+                        lower(source),
+                        plan.from_node,
+                        plan.relationship,
+                        plan.to_node,
+                        plan.types,
+                        plan.direction,
+                        plan.lower,
+                        plan.upper,
+                        plan.into,
+                        self.step(plan.step),
+                        plan.left_group,
+                        plan.right_group,
+                        plan.turned,
+                    ),
+                    plan.kind,
+                    self.term(plan.count),
+                    self.terms(plan.predicates),
+                )
+            case lp.SelectShortest(source=source):
                 return paths.SelectShortest(
                     lower(source), plan.start, plan.end, plan.kind, self.term(plan.count), plan.relationships
                 )

@@ -12,8 +12,9 @@ from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.cost import Estimates
 from hoplite.planner.optimise import optimise
-from hoplite.planner.patterns import Names, Path, PatternGraph, PatternReader, conjuncts
+from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import ProjectionBuilder
+from hoplite.planner.rewrite import contains
 from hoplite.planner.solve import Solver
 from hoplite.planner.subqueries import plan_subqueries
 from hoplite.planner.variables import free_variables
@@ -164,10 +165,7 @@ class Builder:
         plan = self.solved(graph, plan, scope)
         bound = scope | _user_names(graph)
         for pattern in selected:
-            plan, bound = self.selected(pattern, plan, bound)
-        if selected:
-            for predicate in conjuncts(clause.predicate):
-                plan = lp.Filter(plan, self.expression(predicate, bound))
+            plan, bound = self.selected(pattern, clause.predicate, plan, bound)
         return plan, bound
 
     def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
@@ -177,14 +175,16 @@ class Builder:
         return Solver(graph, self.estimates, self.expression, set(scope), plan, rows).solve()
 
     def selected(
-        self, pattern: ast.PathPattern, plan: lp.Plan, scope: frozenset[str]
+        self, pattern: ast.PathPattern, predicate: ast.Expression | None, plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
-        """A path pattern with a selector: SHORTEST k, ANY and their kin, for each pair of ends."""
+        """A path pattern with a selector: SHORTEST k, ANY and their kin, for each pair of ends.
+
+        What a WHERE asks of the ends alone is asked before paths are looked for: it keeps or drops pairs, not paths.
+        """
         assert pattern.selector is not None
         reader = PatternReader(self.names)
         graph = PatternGraph()
         reader.read_path(pattern, graph)
-        imports = tuple(sorted(free_variables(pattern) & scope))
         if not graph.paths:  # needed for its ends and its length, even when nobody named it
             chain = pattern.pattern
             assert isinstance(chain, ast.PatternChain)
@@ -192,19 +192,32 @@ class Builder:
             reader.read_chain(chain, self.names.unnamed(), graph)
         path: Path = graph.paths[0]
         ends = (path.start, graph.connections[-1].end if graph.connections else path.start)
-        right = self.solved(graph, lp.Argument(imports), frozenset(imports))
+        asked = list(conjuncts(predicate))
+        early = [p for p in asked if _concerns_ends(p, ends, scope)]
+        imports = tuple(sorted(free_variables((pattern, tuple(early))) & scope))
+        absorb_path_predicates(graph, frozenset(imports))
+        graph.predicates.extend(early)
         count = pattern.selector.count or ast.Literal(1)
-        right = lp.StatefulShortestPath(
-            right,
-            ends[0],
-            ends[1],
-            pattern.selector.kind,
-            self.expression(count, frozenset()),
-            path.relationships,
-        )
+        match graph.connections:
+            case [Many() as many] if many.relationship not in scope:
+                graph.connections = [Selected(many, pattern.selector.kind, count)]
+                right = self.solved(graph, lp.Argument(imports), frozenset(imports))
+            case _:
+                right = lp.SelectShortest(
+                    self.solved(graph, lp.Argument(imports), frozenset(imports)),
+                    ends[0],
+                    ends[1],
+                    pattern.selector.kind,
+                    self.expression(count, frozenset()),
+                    path.relationships,
+                )
         added = tuple(sorted(graph.variables() - frozenset(imports)))
-        named = _user_names(graph)
-        return lp.Apply(plan, lp.Select(right, added), imports, added), scope | named
+        bound = scope | _user_names(graph)
+        plan = lp.Apply(plan, lp.Select(right, added), imports, added)
+        for late in asked:
+            if late not in early:
+                plan = lp.Filter(plan, self.expression(late, bound))
+        return plan, bound
 
     # --- CALL --------------------------------------------------------------------------------------------------
 
@@ -260,6 +273,16 @@ class Builder:
         if clause.predicate is not None:
             plan = lp.Filter(plan, self.expression(clause.predicate, scope))
         return plan, scope, columns
+
+
+def _concerns_ends(predicate: ast.Expression, ends: tuple[str, str], scope: frozenset[str]) -> bool:
+    """Whether a predicate asks about the ends of a path and nothing else of it, and says the same whenever asked."""
+    names = free_variables(predicate)
+    return bool(names & frozenset(ends)) and names <= scope | frozenset(ends) and not contains(predicate, _is_random)
+
+
+def _is_random(node: object) -> bool:
+    return isinstance(node, ast.FunctionCall) and node.name.lower() in ("rand", "randomuuid")
 
 
 def _imported(clause: ast.CallSubquery, scope: frozenset[str]) -> frozenset[str]:

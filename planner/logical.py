@@ -83,7 +83,10 @@ class RelationshipTypeScan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expand:
-    """Follow one relationship from a bound node: to a new node, or `into` one that is bound too."""
+    """Follow one relationship from a bound node: to a new node, or `into` one that is bound too.
+
+    `keep`: the columns that are used above; None where all may be.
+    """
 
     source: Plan
     from_node: str
@@ -92,6 +95,7 @@ class Expand:
     types: tuple[str, ...] | None
     direction: Direction
     into: bool = False
+    keep: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +188,32 @@ class ShortestPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatefulShortestPath:
+    """Follow `lower` to `upper` relationships along the shortest trails between each two nodes.
+
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. Only trails for which all `predicates` are
+    true are chosen from. The rest is as in `VarLengthExpand`.
+    """
+
+    source: Plan
+    from_node: str
+    relationship: str
+    to_node: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int | None
+    into: bool
+    step: Step | None
+    left_group: str | None
+    right_group: str | None
+    turned: bool
+    kind: str
+    count: Term
+    predicates: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectShortest:
     """Of the rows of a path pattern, for each pair of ends the shortest ones.
 
     kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. The lengths of `relationships` add up to a
@@ -599,6 +629,7 @@ Plan: TypeAlias = (
     | Repeat
     | ShortestPath
     | StatefulShortestPath
+    | SelectShortest
     | ProjectEndpoints
     | DistinctRelationships
     | ProjectPath

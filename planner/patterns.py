@@ -103,7 +103,34 @@ class Shortest:
         return self.many.end
 
 
-Connection: TypeAlias = One | Many | Repeated | Shortest
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A repeated relationship of which only the shortest trails between each two nodes are wanted.
+
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`.
+    """
+
+    many: Many
+    kind: str
+    count: ast.Expression
+
+    @property
+    def relationship(self) -> str:
+        """The column that holds the relationships of the path."""
+        return self.many.relationship
+
+    @property
+    def start(self) -> str:
+        """The node it starts from."""
+        return self.many.start
+
+    @property
+    def end(self) -> str:
+        """The node it leads to."""
+        return self.many.end
+
+
+Connection: TypeAlias = One | Many | Repeated | Shortest | Selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +163,7 @@ class PatternGraph:
         for connection in self.connections:
             names.add(connection.relationship)
             match connection:
-                case Many(left_group=left, right_group=right):
+                case Many(left_group=left, right_group=right) | Selected(many=Many(left_group=left, right_group=right)):
                     names.update(n for n in (left, right) if n is not None)
                 case Repeated(inner=inner):
                     names.update(name for name, _ in inner.groups)

@@ -39,6 +39,7 @@ _TOUCHING = (
     lp.Repeat,
     lp.ShortestPath,
     lp.StatefulShortestPath,
+    lp.SelectShortest,
     lp.NodeCountFromCountStore,
     lp.RelationshipCountFromCountStore,
     lp.Create,

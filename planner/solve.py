@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates, selectivity
-from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Shortest
+from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
 from hoplite.planner.variables import free_variables
 
 ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
@@ -22,6 +22,7 @@ InnerSolver = Callable[[PatternGraph, frozenset[str], lp.Plan], lp.Plan]
 
 
 WORTH_AN_INDEX = 10.0  # rows for which a look-up is made
+WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
 
 
@@ -109,8 +110,8 @@ class Solver:
     def _hold_back_path_predicates(self) -> None:
         """WHERE on the path of a shortestPath chooses among paths; it is no filter on the one that was chosen."""
         for connection in self.graph.connections:
-            if isinstance(connection, Shortest):
-                own = {connection.relationship} | ({connection.path} if connection.path is not None else set())
+            if isinstance(connection, Shortest | Selected):
+                own = _own_names(connection)
                 held = [p for p in self.waiting if free_variables(p) & own]
                 self.held_back.extend(held)
                 self.waiting = [p for p in self.waiting if p not in held]
@@ -285,6 +286,10 @@ class Solver:
                 return start in self.bound and needed <= self.bound
             case Shortest():
                 return connection.start in self.bound and connection.end in self.bound
+            case Selected(start=start, end=end):
+                # One search from a node serves all its ends, so those that can be found at little cost are found first.
+                unbound = {start, end} - self.bound
+                return len(unbound) < 2 and all(self._best_scan(n).rows * self._kept(n) > WORTH_AN_END for n in unbound)
 
     def _connection_rows(self, connection: Connection) -> float:
         if connection.relationship in self.bound:
@@ -303,7 +308,7 @@ class Solver:
                 return rows * (0.01 if into else 1.0)
             case Repeated():
                 return 1e3 if into else 1e4
-            case Shortest():
+            case Shortest() | Selected():
                 return 1e5
 
     def _kept_at(self, node: str) -> float:
@@ -328,9 +333,11 @@ class Solver:
                 self._repeat(connection)
             case Shortest():
                 self._shortest(connection)
+            case Selected():
+                self._select(connection)
         self.bound.update((connection.relationship, connection.start, connection.end))
         self.rows *= max(rows, 0.01)
-        if not isinstance(connection, Shortest):
+        if not isinstance(connection, Shortest | Selected):
             self._keep_distinct(connection)
 
     def _follow_bound(self, connection: One | Many) -> None:
@@ -361,15 +368,18 @@ class Solver:
         from_node, to_node, direction, into = self._oriented(one)
         self.plan = lp.Expand(self.plan, from_node, one.relationship, to_node, one.types, direction, into)
 
+    def _step(self, many: Many, turned: bool) -> lp.Step | None:
+        """What each step of a repeated relationship must satisfy, over its names in the order it is walked in."""
+        if many.step is None:
+            return None
+        before, relationship, after = reversed(many.step_names) if turned else many.step_names
+        names = frozenset((before, relationship, after))
+        return lp.Step(before, relationship, after, self.plan_expression(many.step, names))
+
     def _expand_many(self, many: Many) -> None:
         from_node, to_node, direction, into = self._oriented(many)
         turned = from_node != many.start
-        before, relationship, after = many.step_names
-        step = None
-        if many.step is not None:
-            names = (after, relationship, before) if turned else (before, relationship, after)
-            predicate = self.plan_expression(many.step, frozenset(names))
-            step = lp.Step(names[0], names[1], names[2], predicate)
+        step = self._step(many, turned)
         self.plan = lp.VarLengthExpand(
             self.plan,
             from_node,
@@ -417,16 +427,8 @@ class Solver:
 
     def _shortest(self, shortest: Shortest) -> None:
         many = shortest.many
-        before, relationship, after = many.step_names
-        own = {many.relationship} | ({shortest.path} if shortest.path is not None else set())
-        held = [p for p in self.held_back if free_variables(p) & own]
-        self.held_back = [p for p in self.held_back if p not in held]
-        scope = frozenset(self.bound | own)
-        step = None
-        if many.step is not None:
-            names = frozenset((before, relationship, after))
-            step = lp.Step(before, relationship, after, self.plan_expression(many.step, names))
-        predicates = tuple(self.plan_expression(p, scope) for p in held)
+        step = self._step(many, turned=False)
+        predicates = self._path_predicates(shortest)
         self.plan = lp.ShortestPath(
             self.plan,
             many.start,
@@ -444,6 +446,38 @@ class Solver:
         if shortest.path is not None:
             self.bound.add(shortest.path)
 
+    def _path_predicates(self, connection: Shortest | Selected) -> tuple[lp.Term, ...]:
+        """What was held back for the paths of a connection."""
+        own = _own_names(connection)
+        held = [p for p in self.held_back if free_variables(p) & own]
+        self.held_back = [p for p in self.held_back if p not in held]
+        scope = frozenset(self.bound | own | {connection.start, connection.end})
+        return tuple(self.plan_expression(p, scope) for p in held)
+
+    def _select(self, selected: Selected) -> None:
+        many = selected.many
+        from_node, to_node, direction, into = self._oriented(many)
+        turned = from_node != many.start
+        self.plan = lp.StatefulShortestPath(
+            self.plan,
+            from_node,
+            many.relationship,
+            to_node,
+            many.types,
+            direction,
+            many.lower,
+            many.upper,
+            into,
+            self._step(many, turned),
+            many.left_group,
+            many.right_group,
+            turned,
+            selected.kind,
+            self.plan_expression(selected.count, frozenset()),
+            self._path_predicates(selected),
+        )
+        self.bound.update(name for name in (many.left_group, many.right_group) if name is not None)
+
     def _keep_distinct(self, connection: Connection) -> None:
         """No relationship twice within one MATCH."""
         types = connection.types if isinstance(connection, One | Many) else None
@@ -459,6 +493,14 @@ class Solver:
             self.plan = lp.DistinctRelationships(self.plan, name, rivals)
         self.done.append(name)
         self.types_of[name] = types
+
+
+def _own_names(connection: Shortest | Selected) -> set[str]:
+    """The names of the paths among which a connection chooses, and of what belongs to them."""
+    names = {connection.relationship, connection.many.left_group, connection.many.right_group}
+    if isinstance(connection, Shortest):
+        names.add(connection.path)
+    return {name for name in names if name is not None}
 
 
 def _required_labels(labels: ast.LabelExpression) -> list[str]:

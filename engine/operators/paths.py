@@ -10,6 +10,8 @@ import numpy as np
 from hoplite.engine import hops
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
+from hoplite.engine.hops.interface import UNLIMITED
+from hoplite.engine.hops.shortest import Keep
 from hoplite.engine.operators.base import (
     Evaluator,
     Operator,
@@ -19,14 +21,14 @@ from hoplite.engine.operators.base import (
     node_positions,
     relationship_positions,
 )
-from hoplite.engine.operators.expand import StepPredicate, make_hop, walked_nodes
+from hoplite.engine.operators.expand import StepPredicate, Trails, make_hop
 from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
 from hoplite.planner.logical import Group
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import (
-    Booleans,
+    Bools,
     Column,
     EntityLists,
     Int64s,
@@ -35,6 +37,7 @@ from hoplite.values.columns import (
     Paths,
 )
 
+_HELD_ROWS = 1 << 16  # paths read before those are dropped that cannot be chosen any more
 _STATES_AT_ONCE = 4096  # rows that a repetition extends in one go: bounds memory, lets LIMIT stop early
 
 _SAME_ENDS = """\
@@ -184,22 +187,23 @@ class ShortestPaths:
                 code = "Neo.DatabaseError.Statement.ExecutionFailed"
                 raise CypherError(code, _SAME_ENDS, "51N23")
             hop = make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
-            if self.predicates:
-                yield from self._searched(context, batch, hop, sources, targets)
-                continue
-            found = hops.shortest_paths(
+            choice = hops.Choice(lengths=1) if self.every else hops.Choice(paths=1)
+            found = hops.shortest_trails(
                 hop,
                 sources,
                 targets,
                 self.lower,
                 self.upper,
-                every=self.every,
+                choice,
+                keep=self._keep(context, batch) if self.predicates else None,
                 check=context.check,
                 backend=context.backend,
             )
             for trails in found:
-                if len(trails.row):
-                    yield self._bound(context, batch, trails)
+                yield self._bound(context, batch, trails)
+
+    def _keep(self, context: Execution, batch: Batch) -> Keep:
+        return lambda trails: all_hold(self.predicates, self._bound(context, batch, trails), context)
 
     def _bound(self, context: Execution, batch: Batch, trails: hops.TrailBatch) -> Batch:
         columns: dict[str, Column] = {
@@ -207,58 +211,68 @@ class ShortestPaths:
         }
         if self.path is not None:
             starts = node_positions(batch, self.from_node)[trails.row]
-            nodes = walked_nodes(context, starts, trails.offsets, trails.relationships)
-            columns[self.path] = Paths(starts, trails.offsets, trails.relationships, nodes)
+            columns[self.path] = Paths(starts, trails.offsets, trails.relationships, trails.nodes)
         return batch.take(trails.row).with_columns(columns)
 
-    def _searched(
-        self, context: Execution, batch: Batch, hop: hops.Hop, sources: Int64s, targets: Int64s
-    ) -> Iterator[Batch]:
-        """With predicates on the whole path: trails by increasing length, until some of a length pass."""
-        rows = np.flatnonzero((sources >= 0) & (targets >= 0))
-        longest = int(context.graph.relationship_count) if self.upper is None else self.upper
-        for length in range(self.lower, longest + 1):
-            if not len(rows):
-                return
-            part = batch.take(rows)
-            found = []
-            alive = np.zeros(len(rows), np.bool_)
-            for trails in hops.trails(hop, sources[rows], length, length, check=context.check, backend=context.backend):
-                alive[trails.row] = True  # some trail of this length exists: a longer one may reach the end
-                last = sources[rows][trails.row]
-                if length:
-                    last = trails.nodes[trails.offsets[1:] - 1]
-                arrived = np.flatnonzero(last == targets[rows][trails.row])
-                if len(arrived):
-                    found.append(self._passing(context, part, _picked(trails, arrived), rows))
-            kept = [f for f in found if f.row_count]
-            if kept:
-                passed = concatenate_batches(kept)
-                column = passed["  shortest"]
-                assert isinstance(column, Integers)
-                chosen, first = np.unique(column.values, return_index=True)
-                yield passed if self.every else passed.take(np.sort(first))
-                still = ~np.isin(rows, chosen)
-                rows, alive = rows[still], alive[still]
-            rows = rows[alive]
 
-    def _passing(self, context: Execution, batch: Batch, trails: hops.TrailBatch, rows: Int64s) -> Batch:
-        bound = self._bound(context, batch, trails).with_columns({"  shortest": Integers(rows[trails.row])})
-        for predicate in self.predicates:
-            bound, (column,), error = evaluate(bound, (predicate,), context)
-            if error is not None:
-                raise error
-            kept = [row for row, value in enumerate(column.objects()) if value is True]
-            if isinstance(column, Booleans) and len(kept) == bound.row_count:
-                continue
-            bound = bound.take(np.array(kept, np.int64))
-        return bound
+def all_hold(predicates: tuple[Evaluator, ...], batch: Batch, context: Execution) -> Bools:
+    """Where all predicates are true; each is asked only about the rows that those before it let through."""
+    kept = np.arange(batch.row_count, dtype=np.int64)
+    for predicate in predicates:
+        some, (column,), error = evaluate(batch.take(kept), (predicate,), context)
+        if error is not None:
+            raise error
+        kept = kept[np.fromiter((value is True for value in column.objects()), np.bool_, some.row_count)]
+    holds = np.zeros(batch.row_count, np.bool_)
+    holds[kept] = True
+    return holds
 
 
-def _picked(trails: hops.TrailBatch, picked: Int64s) -> hops.TrailBatch:
-    lists = EntityLists(trails.offsets, trails.relationships, of_nodes=False).take(picked)
-    nodes = EntityLists(trails.offsets, trails.nodes, of_nodes=True).take(picked)
-    return hops.TrailBatch(trails.row[picked], lists.offsets, lists.ids, nodes.ids)
+@dataclass(slots=True, eq=False)
+class ShortestTrails:
+    """For each node, or pair of nodes, the shortest trails of a repeated relationship that a selector asks for."""
+
+    trails: Trails
+    kind: str
+    count: Evaluator
+    predicates: tuple[Evaluator, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each trail that was chosen."""
+        trails = self.trails
+        choice = _choice(self.kind, constant_of(self.count, context))
+        hop: hops.Hop | None = None
+        for batch in trails.source.run(context, argument):
+            hop = hop or make_hop(context, trails.direction, trails.types, trails.step, both_adjacencies=True)
+            sources = node_positions(batch, trails.from_node)
+            found = hops.shortest_trails(
+                hop,
+                sources,
+                node_positions(batch, trails.to_node) if trails.into else None,
+                trails.lower,
+                trails.upper,
+                choice,
+                keep=self._keep(context, batch, sources) if self.predicates else None,
+                check=context.check,
+                backend=context.backend,
+            )
+            for chosen in found:
+                yield trails.extended(batch, chosen, sources)
+
+    def _keep(self, context: Execution, batch: Batch, sources: Int64s) -> Keep:
+        return lambda found: all_hold(self.predicates, self.trails.extended(batch, found, sources), context)
+
+
+def _choice(kind: str, count: object) -> hops.Choice:
+    assert isinstance(count, int)
+    wanted = min(count, UNLIMITED)
+    match kind:
+        case "ALL SHORTEST":
+            return hops.Choice(lengths=1)
+        case "SHORTEST GROUPS":
+            return hops.Choice(lengths=wanted)
+        case _:
+            return hops.Choice(paths=wanted)
 
 
 @dataclass(slots=True, eq=False)
@@ -273,13 +287,22 @@ class SelectShortest:
     relationships: tuple[str, ...]
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Reads all paths, then hands on the chosen ones."""
-        batches = list(self.source.run(context, argument))
-        if not batches:
-            return
-        batch = concatenate_batches(batches)
+        """Reads all paths, keeping those that may be chosen, then hands on the chosen ones."""
         wanted = constant_of(self.count, context)
         assert isinstance(wanted, int)
+        held: list[Batch] = []
+        row_count, most = 0, _HELD_ROWS
+        for batch in self.source.run(context, argument):
+            held.append(batch)
+            row_count += batch.row_count
+            if row_count > most:
+                held = [self._chosen(concatenate_batches(held), wanted)]
+                row_count = held[0].row_count
+                most = max(2 * row_count, _HELD_ROWS)
+        if held:
+            yield self._chosen(concatenate_batches(held), wanted)
+
+    def _chosen(self, batch: Batch, wanted: int) -> Batch:
         lengths = np.zeros(batch.row_count, np.int64)
         for name in self.relationships:
             column = batch[name]
@@ -291,7 +314,7 @@ class SelectShortest:
         pair = pair.reshape(-1)
         order = np.lexsort((np.arange(len(pair)), lengths, pair))
         kept = _first_of_each(pair[order], lengths[order], self.kind, wanted)
-        yield batch.take(np.sort(order[kept]))
+        return batch.take(np.sort(order[kept]))
 
 
 def _first_of_each(pair: Int64s, lengths: Int64s, kind: str, wanted: int) -> Int64s:

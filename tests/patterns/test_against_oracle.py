@@ -152,6 +152,51 @@ def test_shortest_paths_are_the_shortest_trails(backend: BackendName, graph: Gra
         assert {(a, b): count for a, b, count in every.values()} == want_all
 
 
+selectors = st.sampled_from(
+    ("ANY SHORTEST", "ALL SHORTEST", "ANY", "ANY 2", "SHORTEST 2", "SHORTEST 3", "SHORTEST GROUP", "SHORTEST 2 GROUPS")
+)
+
+
+def chosen_lengths(selector: str, lengths: list[int]) -> list[int]:
+    """Of the lengths of all trails between two nodes, those that a selector chooses."""
+    lengths = sorted(lengths)
+    number = next((int(word) for word in selector.split() if word.isdigit()), 1)
+    if "GROUP" in selector or selector == "ALL SHORTEST":
+        kept = sorted(set(lengths))[:number]
+        return [length for length in lengths if length in kept]
+    return lengths[:number]
+
+
+@every_backend
+@few
+@given(graphs(), patterns(), selectors, partition_counts, st.sampled_from(("both", "start", "end", "none")))
+def test_selectors_choose_the_shortest_trails(
+    backend: BackendName, graph: Graph, pattern: Pattern, selector: str, partitions: int, bound: str
+) -> None:
+    """Whichever of the ends are known beforehand, and with a predicate on what is chosen from."""
+    ends = {"both": "MATCH (a:N), (b:N)", "start": "MATCH (a:N)", "end": "MATCH (b:N)", "none": ""}[bound]
+    with database(graph, backend, partitions) as db:
+        for without_first in (False, True):
+            want: Counter[tuple[int, int, int]] = Counter()
+            every: Counter[tuple[int, int, tuple[int, ...], tuple[int, ...]]] = Counter()
+            for a in graph.nodes:
+                found = [trail for trail in pattern.trails(graph, a) if not without_first or 0 not in trail[0]]
+                every.update((a, end_of(a, trail), trail[0], (a, *trail[1])) for trail in found)
+                for b in graph.nodes:
+                    lengths = [len(trail[0]) for trail in found if end_of(a, trail) == b]
+                    want.update((a, b, length) for length in chosen_lengths(selector, lengths))
+            path = f"(a){pattern.cypher('rs')}(b)"
+            if without_first:
+                path = f"({path} WHERE NOT 0 IN [r IN rs | r.i])"
+            rows = db.run(
+                f"{ends} MATCH p = {selector} {path} WHERE a:N AND b:N "
+                "RETURN a.i, b.i, [r IN rs | r.i] AS rs, [n IN nodes(p) | n.i] AS ns"
+            ).values()
+            got = Counter((a, b, tuple(rs), tuple(ns)) for a, b, rs, ns in rows)
+            assert got <= every
+            assert Counter((a, b, len(rs)) for a, b, rs, _ in got.elements()) == want
+
+
 @few
 @given(graphs(), st.integers(0, 4), st.sampled_from(("out", "in", "both")), partition_counts)
 def test_khop_gives_the_nodes_within_and_at_k_hops(graph: Graph, k: int, direction: str, partitions: int) -> None:
