@@ -7,7 +7,8 @@ own. Aggregation, DISTINCT and UNION are built on it.
 Each key column goes through an encoder of its own, which turns its values into dense numbers; the numbers of several
 columns are joined two at a time into one code, and encoded again. An encoder is one of
 
-    _Table   int64 codes within a small range: a lookup array indexed by the code (entities, small integers, booleans)
+    _Table   int64 codes within a small range: a lookup array indexed by the code (entities, small integers, booleans,
+             texts of a stored column)
     dict     anything hashable: one pass of dict.setdefault over Python values
 
 and a column that changes its class between batches moves its encoder to the general form, a dict over `group_key`.
@@ -16,9 +17,10 @@ and a column that changes its class between batches moves its encoder to the gen
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoplite.values.columns import (
     Booleans,
@@ -32,12 +34,15 @@ from hoplite.values.columns import (
     concatenate,
 )
 from hoplite.values.order import group_key
+from hoplite.values.texts import TextPool
+
+_Whole = TypeVar("_Whole", np.int32, np.int64)
 
 _SMALLEST_TABLE = 1 << 16
 _TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
 
 
-def distinct(values: Int64s) -> Int64s:
+def distinct(values: NDArray[_Whole]) -> NDArray[_Whole]:
     """The different values, ascending.
 
     `np.unique` gives the same, but since NumPy 2.3 through a hash table: a hundred times slower for a million large
@@ -54,6 +59,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.numbers: Int64s = np.full(1024, -1, np.int64)
+        self._place: Int64s = np.zeros(1024, np.int64)  # scratch: where in a batch a code appears first
         self.count = 0
         self._rows = 0
 
@@ -68,14 +74,17 @@ class _Table:
             grown = np.full(max(needed, 2 * len(self.numbers)), -1, np.int64)
             grown[: len(self.numbers)] = self.numbers
             self.numbers = grown
+            self._place = np.zeros(len(grown), np.int64)
         found = self.numbers[codes]
         missing = np.flatnonzero(found < 0)
         if len(missing):
-            new_codes, first = np.unique(codes[missing], return_index=True)
-            arrival = np.argsort(first, kind="stable")
-            self.numbers[new_codes[arrival]] = np.arange(self.count, self.count + len(arrival))
-            self.count += len(arrival)
-            found = self.numbers[codes]
+            unknown = codes[missing]
+            order = np.arange(len(unknown))
+            self._place[unknown[::-1]] = order[::-1]  # of several the first is written last
+            arrived = unknown[self._place[unknown] == order]
+            self.numbers[arrived] = np.arange(self.count, self.count + len(arrived))
+            self.count += len(arrived)
+            found[missing] = self.numbers[unknown]
         return found
 
     def items(self) -> dict[Hashable, int]:
@@ -155,11 +164,20 @@ def _small_codes(column: Column) -> Int64s | None:
             if len(values) and (int(values.min()) < -(1 << 61) or int(values.max()) >= 1 << 61):
                 return None
             codes = ((values << 1) ^ (values >> 63)) + 1  # 0, -1, 1, -2, ... are 1, 2, 3, 4, ...
+        case Strings(pool=TextPool() as pool, slots=slots) if slots is not None:
+            return pool.codes()[slots]
         case _:
             return None
     if column.nulls is not None:
         codes[column.nulls] = 0
     return codes
+
+
+def _pool_worth_coding(column: Column) -> TextPool | None:
+    """The pool of a column of stored text, if it is worth giving all of its texts numbers."""
+    if isinstance(column, Strings) and column.pool is not None and column.pool.pays("group", len(column)):
+        return column.pool
+    return None
 
 
 class ColumnEncoder:
@@ -171,6 +189,7 @@ class ColumnEncoder:
 
     def __init__(self) -> None:
         self._kind: type[Column] | None = None
+        self._pool: TextPool | None = None  # the one that codes of text belong to
         self._codes: _IntegerEncoder | None = None
         self._dict: dict[Hashable, int] = {}
         self._general = False
@@ -185,7 +204,9 @@ class ColumnEncoder:
         """The number of every value, new values getting the next free ones."""
         if self._kind is None:
             self._kind = type(column)
-            self._codes = _IntegerEncoder() if isinstance(column, Nodes | Relationships | Booleans | Integers) else None
+            self._pool = _pool_worth_coding(column)
+            coded = self._pool is not None or isinstance(column, Nodes | Relationships | Booleans | Integers)
+            self._codes = _IntegerEncoder() if coded else None
             self._general = not isinstance(column, Floats | Strings) and self._codes is None
         if not self._general:
             before = self.count
@@ -199,6 +220,8 @@ class ColumnEncoder:
 
     def _assign_typed(self, column: Column) -> Int64s | None:
         if self._codes is not None:
+            if isinstance(column, Strings) and column.pool is not self._pool:
+                return None
             codes = _small_codes(column)
             return None if codes is None else self._codes.assign(codes)
         # Python floats and strings are their own grouping keys: tolist makes a new object of every NaN, which equals

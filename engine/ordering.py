@@ -73,7 +73,10 @@ def _ranks(column: Column, descending: bool) -> list[NDArray[Any]]:
             nulls = column.ids < 0
             values = ~column.ids if descending else column.ids
             return _after_flag(nulls if nulls.any() else None, values, descending)
-        case Strings():
+        case Strings(pool=pool, slots=slots):
+            if pool is not None and slots is not None and pool.pays("order", len(slots)):
+                ranks = pool.ranks()[slots]
+                return [~ranks if descending else ranks]
             return [_dense_ranks(column.values.tolist(), descending)]
         case _:
             return [_general_ranks(column, descending)]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_null, is_all_null, map_rows, scattered
+from hoplite.engine.expressions.text import find_text, only_text
 from hoplite.values.columns import (
     Booleans,
     Bools,
@@ -31,6 +32,7 @@ from hoplite.values.columns import (
 )
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import SAME, compare, equals
+from hoplite.values.texts import EDGE
 
 Comparator = Callable[[Column, Column], Column]
 _ArrayTest = Callable[[Any, Any], Any]
@@ -122,6 +124,11 @@ def _numbers(test: _ArrayTest, left: NDArray[Any], right: NDArray[Any]) -> Bools
 
 def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
     """Texts compare by code point, as Python's do; None has no order and must be kept out."""
+    if test is np.equal:
+        column, part = (left, only_text(right)) if left.pool is not None else (right, only_text(left))
+        found = None if part is None else find_text(column, EDGE, part, EDGE)
+        if found is not None:
+            return found
     empty = _missing(left) | _missing(right)
     if not empty.any():
         return Booleans(test(left.values, right.values))
@@ -133,7 +140,7 @@ def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
 
 def _missing(column: Strings) -> Bools:
     """Where the column is null; a constant, whose rows all lie at the same place, needs to be asked only once."""
-    if len(column) and column.values.strides == (0,):
+    if len(column) and column.slots is None and column.values.strides == (0,):
         return Strings(column.values[:1]).null_mask()
     return column.null_mask()
 

@@ -14,17 +14,20 @@ import numpy as np
 from hoplite.engine.expressions.evaluator import map_rows
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.expressions.regex import matcher
-from hoplite.values.columns import Booleans, Column, Strings
+from hoplite.values.columns import Booleans, Bools, Column, Strings
+from hoplite.values.texts import EDGE
+
+_SPREAD = 4  # texts that are searched for each one that is asked for, at most
 
 
 def starts_with(left: Column, right: Column) -> Column:
     """`left STARTS WITH right`"""
-    return _test(str.startswith, left, right)
+    return _test(str.startswith, left, right, before=EDGE)
 
 
 def ends_with(left: Column, right: Column) -> Column:
     """`left ENDS WITH right`"""
-    return _test(str.endswith, left, right)
+    return _test(str.endswith, left, right, after=EDGE)
 
 
 def contains_text(left: Column, right: Column) -> Column:
@@ -45,9 +48,12 @@ def _matches(text: Any, pattern: Any) -> bool | None:
     return matcher(pattern)(text)
 
 
-def _test(test: Callable[[str, str], bool], left: Column, right: Column) -> Column:
-    part = _only_text(right)
+def _test(test: Callable[[str, str], bool], left: Column, right: Column, before: str = "", after: str = "") -> Column:
+    part = only_text(right)
     if part is not None and isinstance(left, Strings):
+        found = find_text(left, before, part, after)
+        if found is not None:
+            return found
         texts = left.values
         count = len(texts)
         if None in texts:
@@ -62,9 +68,32 @@ def _test(test: Callable[[str, str], bool], left: Column, right: Column) -> Colu
     return map_rows(by_value, left, right)
 
 
-def _only_text(column: Column) -> str | None:
+def find_text(column: Strings, before: str, part: str, after: str) -> Booleans | None:
+    """The rows whose text contains the part, searched for in all texts of the column's pool together.
+
+    `before` and `after` as in `TextPool.find`. None where there is no pool, or looking at each text is faster.
+    """
+    pool, slots = column.pool, column.slots
+    if pool is None or slots is None or not len(slots) or not pool.pays("search", len(slots)):
+        return None
+    first, last = max(int(slots.min()), 0), int(slots.max()) + 1
+    if last <= first or last - first > _SPREAD * len(slots):
+        return None
+    hit = pool.find(before, part, after, first, last)
+    if hit is None:
+        return None
+    values: Bools = hit[slots - first]
+    empty = column.null_mask()
+    if not empty.any():
+        return Booleans(values)
+    return Booleans(values & ~empty, empty)
+
+
+def only_text(column: Column) -> str | None:
     """The text that a constant column holds in every row."""
-    if isinstance(column, Strings) and len(column) and (len(column) == 1 or column.values.strides == (0,)):
-        text: str | None = column.values[0]
-        return text
+    if isinstance(column, Strings) and len(column) and column.slots is None:
+        values = column.values
+        if len(values) == 1 or values.strides == (0,):
+            text: str | None = values[0]
+            return text
     return None

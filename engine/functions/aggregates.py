@@ -53,7 +53,8 @@ from hoplite.values.order import sort_key
 from hoplite.values.temporal import Duration
 
 _INTEGER_LIMIT = 2**63
-_SMALLEST_PILE = 1 << 17
+_SMALLEST_PILE = 1 << 20
+_FITS_32_BITS = 1 << 31
 _NANOS_PER_DAY, _NANOS_PER_SECOND = 86_400_000_000_000, 1_000_000_000
 _SECONDS_PER_DAY = 86_400
 _NANOS_PER_MONTH = 2_629_746 * _NANOS_PER_SECOND
@@ -79,7 +80,7 @@ class CountDistinct:
     """count(DISTINCT x): the different pairs (group, number of the value), as codes `group << 32 | number`.
 
     Codes pile up and are made unique whenever there are twice as many as the last time, which costs one sort of all
-    in the end.
+    in the end. They are sorted in 32 bits where groups and values are few enough: half the memory, half the time.
     """
 
     def __init__(self) -> None:
@@ -95,14 +96,22 @@ class CountDistinct:
         self._pile.append(groups << 32 | self._values.assign(column))
         self._piled += len(column)
         if self._piled > max(len(self._unique), _SMALLEST_PILE):
-            self._flatten()
+            self._flatten(group_count)
 
-    def _flatten(self) -> None:
-        self._unique = distinct(np.concatenate([self._unique, *self._pile]))
+    def _flatten(self, group_count: int) -> None:
+        if not self._pile:
+            return
+        codes = np.concatenate([self._unique, *self._pile])
+        bits = max(self._values.count, 1).bit_length()
+        if group_count << bits <= _FITS_32_BITS:
+            short = distinct(((codes >> 32) << bits | codes & ((1 << bits) - 1)).astype(np.int32)).astype(np.int64)
+            self._unique = (short >> bits) << 32 | short & ((1 << bits) - 1)
+        else:
+            self._unique = distinct(codes)
         self._pile, self._piled = [], 0
 
     def finish(self, group_count: int) -> Column:
-        self._flatten()
+        self._flatten(group_count)
         return Integers(np.bincount(self._unique >> 32, minlength=group_count)[:group_count])
 
 

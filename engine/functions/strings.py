@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoplite.engine.functions.arguments import small_whole, text, text_value, whole, wrong_input
+from hoplite.engine.functions.letter_case import lower_case, upper_case
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING, list_of
@@ -265,27 +266,30 @@ def _case_function(name: str, as_called: str, description: str, convert: Callabl
 
     @columns_of(name)
     def change_case_of_column(column: Column) -> Column | None:
-        return _mapped(column, convert)
+        return _mapped(column, as_called, convert)
 
 
-def _mapped(column: Column, convert: Callable[[str], str]) -> Column | None:
+def _mapped(column: Column, name: str, convert: Callable[[str], str]) -> Column | None:
+    """The converted texts; those of a stored column are kept under the name of the conversion."""
     if not isinstance(column, Strings):
         return None
+    if column.pool is not None and column.slots is not None and column.pool.pays(name, len(column)):
+        return Strings.of_pool(column.pool.converted(name, convert), column.slots)
     values: ObjectArray = column.values
     converted = (None if value is None else convert(value) for value in values.tolist())
     return Strings(object_array(converted, len(values)))
 
 
-_case_function("toLower", "toLower", "Returns the given `STRING` in lowercase.", str.lower)
-_case_function("lower", "toLower", "Returns the given `STRING` in lowercase.", str.lower)
-_case_function("toUpper", "toUpper", "Returns the given `STRING` in uppercase.", str.upper)
-_case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", str.upper)
+_case_function("toLower", "toLower", "Returns the given `STRING` in lowercase.", lower_case)
+_case_function("lower", "toLower", "Returns the given `STRING` in lowercase.", lower_case)
+_case_function("toUpper", "toUpper", "Returns the given `STRING` in uppercase.", upper_case)
+_case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", upper_case)
 
 
 @columns_of("trim")
 def trim_column(*columns: Column) -> Column | None:
     """White space at both ends of a column of text."""
-    return _mapped(columns[0], lambda value: value.strip(_WHITE_SPACE)) if len(columns) == 1 else None
+    return _mapped(columns[0], "trim", lambda value: value.strip(_WHITE_SPACE)) if len(columns) == 1 else None
 
 
 @cypher_function(

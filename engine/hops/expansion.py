@@ -12,7 +12,7 @@ Segments are cheap (nothing of the entries is read), so they serve to count, to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from hoplite.storage.incidence import Adjacency, Incidence
 # Below this many entries it is cheaper to look at the type of each than to search for where a type begins.
 _NARROW_AT = 4096
 _DELTA = -1
+_NOTHING: Positions = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ def segments_of(hop: Hop, nodes: Positions) -> list[Segments]:
             start = incidence.indptr[place]
             count = incidence.indptr[place + 1] - start
             segments = Segments(adjacency, partition, row, start, count, drop_loops=number == 1)
-            found.append(segments if hop.types is None else _narrowed(segments, hop.types))
+            found.append(segments if hop.types is None else _narrowed(segments, hop.types, place))
     return found
 
 
@@ -83,8 +84,17 @@ def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[int, Incid
         yield _DELTA, adjacency.delta, index, place[index]
 
 
-def _narrowed(segments: Segments, types: NDArray[np.int32]) -> Segments:
-    """The parts of large segments that have one of the types: types ascend within a row, so each type is a range."""
+def _narrowed(segments: Segments, types: NDArray[np.int32], place: Positions) -> Segments:
+    """The parts of segments that have one of the types: types ascend within a row, so each type is a range.
+
+    Ranges that are written down are looked up; else those of large segments are searched for. `place` are the rows.
+    """
+    if len(types) == 1:
+        incidence = segments.incidence
+        known = incidence.ranges.of(int(types[0]), incidence.indptr, incidence.types, len(place))
+        if known is not None:
+            start, count = known[0][place], known[1][place]
+            return replace(segments, start=start, count=count, types_done=True)
     entries = int(segments.count.sum())
     if entries < _NARROW_AT or entries < 16 * len(segments.count) * len(types):
         return segments
@@ -121,9 +131,11 @@ def _first_at_least(values: NDArray[np.int32], start: Positions, stop: Positions
         high = np.where(searching & ~below, middle, high)
 
 
-def gather(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
-    """The steps in the given segments that the hop allows, by ascending row."""
-    pieces = [_gather_one(hop, nodes, segments) for segments in found if len(segments.row)]
+def gather(hop: Hop, nodes: Positions, found: Sequence[Segments], relationships_used: bool = True) -> Steps:
+    """The steps in the given segments that the hop allows, by ascending row. Relationships that nobody uses may be
+    left out."""
+    relationships_used = relationships_used or hop.has_mask or any(s.adjacency.removed is not None for s in found)
+    pieces = [_gather_one(hop, nodes, segments, relationships_used) for segments in found if len(segments.row)]
     if not pieces:
         none = np.zeros(0, dtype=np.int64)
         return Steps(none, none, none)
@@ -131,7 +143,9 @@ def gather(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
     if len(pieces) > 1:
         row, relationships, neighbours = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
         order = np.argsort(row, kind="stable")
-        row, relationships, neighbours = row[order], relationships[order], neighbours[order]
+        row, neighbours = row[order], neighbours[order]
+        if relationships_used:
+            relationships = relationships[order]
     if hop.relationship_mask is not None and len(row):
         kept = hop.relationship_mask(relationships, nodes[row], neighbours)
         row, relationships, neighbours = row[kept], relationships[kept], neighbours[kept]
@@ -141,7 +155,9 @@ def gather(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
     return Steps(row, relationships, neighbours)
 
 
-def _gather_one(hop: Hop, nodes: Positions, segments: Segments) -> tuple[Positions, Positions, Positions]:
+def _gather_one(
+    hop: Hop, nodes: Positions, segments: Segments, relationships_used: bool = True
+) -> tuple[Positions, Positions, Positions]:
     """The steps of one incidence, before masks."""
     incidence = segments.incidence
     entries = concatenated_ranges(segments.start, segments.count)
@@ -153,6 +169,8 @@ def _gather_one(hop: Hop, nodes: Positions, segments: Segments) -> tuple[Positio
     if segments.drop_loops:
         kept = neighbours != nodes[row]
         entries, row, neighbours = entries[kept], row[kept], neighbours[kept]
+    if not relationships_used:
+        return row, _NOTHING, neighbours
     if incidence.relationships is None:
         relationships = entries + incidence.first_relationship
     else:
@@ -225,6 +243,11 @@ class Piece:
     last: int
     segments: list[Segments]
     is_whole: bool
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the segments hold only entries of types that are followed: nothing is read in vain."""
+        return all(segments.types_done for segments in self.segments)
 
 
 def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[Piece]:

@@ -18,15 +18,20 @@ def expand(hop: Hop, nodes: Positions, *, backend: BackendName = "auto") -> Step
     return backend_named(backend).expand(hop, nodes)
 
 
-def expand_chunks(hop: Hop, nodes: Positions, limit: int, *, backend: BackendName = "auto") -> Iterator[Steps]:
-    """One hop from each node, in pieces of at most `limit` steps; a node with more than that is cut as well."""
+def expand_chunks(
+    hop: Hop, nodes: Positions, limit: int, *, relationships: bool = True, backend: BackendName = "auto"
+) -> Iterator[Steps]:
+    """One hop from each node, in pieces of at most `limit` steps; a node with more than that is cut as well.
+
+    Without `relationships` those may be left out of the steps.
+    """
     kernels = backend_named(backend)
     for piece in chunked(hop, nodes, limit):
-        if piece.is_whole:
+        if piece.is_whole and not piece.is_narrow:
             steps = kernels.expand(hop, nodes[piece.first : piece.last])
             steps = steps if piece.first == 0 else steps._replace(row=steps.row + piece.first)
         else:
-            steps = gather(hop, nodes, piece.segments)
+            steps = gather(hop, nodes, piece.segments, relationships)
         if len(steps.row):
             yield steps
 

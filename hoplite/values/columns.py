@@ -9,7 +9,7 @@ dynamically typed.
 | Integers           | values int64[n], nulls bool[n] or None                  | nulls[i]           |
 | Floats             | values float64[n], nulls bool[n] or None                | nulls[i]           |
 | Booleans           | values bool[n], nulls bool[n] or None                   | nulls[i]           |
-| Strings            | values object[n] of str                                 | None               |
+| Strings            | values object[n] of str, or a pool and slots int64[n]   | None, -1           |
 | Nodes              | ids int64[n]                                            | -1                 |
 | Relationships      | ids int64[n]                                            | -1                 |
 | EntityLists        | offsets int64[n + 1], ids int64[offsets[n]], nulls      | nulls[i]           |
@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.texts import TextPool
 
 Int64s: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -137,18 +138,50 @@ class Booleans:
         return np.flatnonzero(kept)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Strings:
-    """Text; None is null."""
+    """Text; None is null. Held as it is, or as slots of a pool (-1 is null) whose texts are read when asked for."""
 
-    values: ObjectArray
+    __slots__ = ("_own", "_values", "pool", "slots")
+
+    def __init__(self, values: ObjectArray) -> None:
+        self._values: ObjectArray | None = values
+        self._own: TextPool | None = None
+        self.pool: TextPool | None = None
+        self.slots: Int64s | None = None
+
+    @staticmethod
+    def of_pool(pool: TextPool, slots: Int64s) -> Strings:
+        """The texts at these slots."""
+        column = Strings.__new__(Strings)
+        column._values, column._own, column.pool, column.slots = None, None, pool, slots
+        return column
+
+    def look_up(self, slots: Int64s) -> Strings:
+        """The texts at these slots (-1: null) of a column that is kept: they share a pool."""
+        if self._own is None:
+            self._own = TextPool(self.values)
+        return Strings.of_pool(self._own, slots)
+
+    @property
+    def values(self) -> ObjectArray:
+        """The texts, as Python values."""
+        if self._values is None:
+            assert self.pool is not None and self.slots is not None
+            texts = self.pool.values[self.slots]
+            missing = self.slots < 0
+            if missing.any():
+                texts[missing] = None
+            self._values = texts
+        return self._values
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self._values) if self.slots is None else len(self.slots)  # type: ignore[arg-type]
 
     def take(self, rows: Int64s) -> Strings:
         """The values at these rows, in this order."""
-        return Strings(self.values[rows])
+        if self.pool is None or self.slots is None:
+            return Strings(self.values[rows])
+        return Strings.of_pool(self.pool, self.slots[rows])
 
     def objects(self) -> ObjectArray:
         """The same as Python values."""
@@ -156,7 +189,9 @@ class Strings:
 
     def null_mask(self) -> Bools:
         """Where the column is null."""
-        return _is_none(self.values)
+        if self.pool is None or self.slots is None:
+            return _is_none(self.values)
+        return self.pool.nulls[self.slots]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -400,6 +435,8 @@ def concatenate(columns: Sequence[Column]) -> Column:
     match first:
         case Integers() | Floats() | Booleans():
             return kind(np.concatenate([c.values for c in same]), _joined_nulls(same))  # type: ignore[call-arg,arg-type]
+        case Strings() if first.pool is not None and all(c.pool is first.pool for c in same):
+            return Strings.of_pool(first.pool, np.concatenate([c.slots for c in same]))
         case Strings() | Objects():
             return kind(np.concatenate([c.values for c in same]))  # type: ignore[call-arg]
         case Nodes() | Relationships():

@@ -27,6 +27,8 @@ def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
     match plan:
         case lp.ProjectPath(source=source, path=path) if path not in needed:
             return _pruned(source, needed)
+        case lp.Expand():
+            plan = replace(plan, keep=needed)
         case lp.Select(names=names):
             plan = replace(plan, names=tuple(name for name in names if name in needed))
         case lp.Union(names=names):
