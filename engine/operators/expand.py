@@ -20,6 +20,7 @@ from hoplite.engine.operators.base import (
     relationship_positions,
 )
 from hoplite.grammar.ast import Direction
+from hoplite.planner.subquery import ROW
 from hoplite.values.columns import (
     Booleans,
     Bools,
@@ -106,28 +107,37 @@ class Expand:
     to_node: str
     types: tuple[str, ...] | None
     direction: Direction
+    keep: frozenset[str] | None  # the columns that are used above; None: all may be
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each relationship, in order of the rows it comes from."""
         hop: Hop | None = None
-        for batch in self.source.run(context, argument):
-            nodes = node_positions(batch, self.from_node)
+        names_relationship = self.keep is None or self.relationship in self.keep
+        for incoming in self.source.run(context, argument):
+            nodes = node_positions(incoming, self.from_node)
+            batch = used_columns(incoming, self.keep)
             if context.writer is not None and batch.row_count <= _FEW_ROWS:
                 yield from self._extended(batch, _few_steps(context, nodes, self.types, self.direction))
                 continue
             hop = hop or make_hop(context, self.direction, self.types)
-            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH):
+            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH, relationships=names_relationship):
                 context.check()
                 yield from self._extended(batch, steps)
 
     def _extended(self, batch: Batch, steps: Steps) -> Iterator[Batch]:
-        if len(steps.row):
-            yield batch.take(steps.row).with_columns(
-                {
-                    self.relationship: Relationships(steps.relationships),
-                    self.to_node: Nodes(steps.neighbours),
-                }
-            )
+        if not len(steps.row):
+            return
+        columns: dict[str, Column] = {self.to_node: Nodes(steps.neighbours)}
+        if len(steps.relationships) or self.keep is None:
+            columns[self.relationship] = Relationships(steps.relationships)
+        yield batch.take(steps.row).with_columns(columns)
+
+
+def used_columns(batch: Batch, keep: frozenset[str] | None) -> Batch:
+    """The columns that are used above, and the number of the argument's row."""
+    if keep is None or all(name in keep for name in batch.columns):
+        return batch
+    return batch.only([name for name in batch.columns if name in keep or name == ROW])
 
 
 def _few_steps(context: Execution, nodes: Int64s, types: tuple[str, ...] | None, direction: Direction) -> Steps:
@@ -167,6 +177,7 @@ class ExpandInto:
     to_node: str
     types: tuple[str, ...] | None
     direction: Direction
+    keep: frozenset[str] | None  # as in Expand
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each relationship."""
@@ -176,14 +187,15 @@ class ExpandInto:
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
             if context.writer is not None and batch.row_count <= _FEW_ROWS:
                 steps = _few_steps(context, sources, self.types, self.direction)
-                kept = steps.neighbours == targets[steps.row]
-                rows, relationships = steps.row[kept], steps.relationships[kept]
+                there = steps.neighbours == targets[steps.row]
+                rows, relationships = steps.row[there], steps.relationships[there]
             else:
                 hop = hop or make_hop(context, self.direction, self.types, both_adjacencies=True)
                 steps = hops.expand_into(hop, sources, targets, check=context.check)
                 rows, relationships = steps.row, steps.relationships
             if len(rows):
-                yield batch.take(rows).with_columns({self.relationship: Relationships(relationships)})
+                kept = used_columns(batch, self.keep)
+                yield kept.take(rows).with_columns({self.relationship: Relationships(relationships)})
 
 
 @dataclass(slots=True, eq=False)
