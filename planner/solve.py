@@ -289,7 +289,12 @@ class Solver:
             case Selected(start=start, end=end):
                 # One search from a node serves all its ends, so those that can be found at little cost are found first.
                 unbound = {start, end} - self.bound
-                return len(unbound) < 2 and all(self._best_scan(n).rows * self._kept(n) > WORTH_AN_END for n in unbound)
+                return len(unbound) < 2 and not any(self._is_worth_finding(node) for node in unbound)
+
+    def _is_worth_finding(self, node: str) -> bool:
+        """Whether an end of shortest paths is one of few nodes."""
+        rows = self._best_scan(node).rows * self._kept(node)
+        return rows <= WORTH_AN_END and rows < self.estimates.nodes(())
 
     def _connection_rows(self, connection: Connection) -> float:
         if connection.relationship in self.bound:
