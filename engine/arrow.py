@@ -18,7 +18,7 @@ def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> 
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = concatenate_batches([b.only(names) for b in batches])
-    return pa.table({name: _array(name, batch[name], hydrator) for name in names})
+    return pa.table({name: to_array(name, batch[name], hydrator) for name in names})
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -26,7 +26,8 @@ def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Tab
     return pa.table({name: _objects(name, [row[place] for row in rows]) for place, name in enumerate(names)})
 
 
-def _array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
+def to_array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
+    """One column; its name is for errors."""
     match column:
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)

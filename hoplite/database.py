@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
-from hoplite.engine.khop import khop
+from hoplite.engine.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -26,7 +27,7 @@ from hoplite.engine.procedures.registry import (
 from hoplite.engine.profile import profiled, watched
 from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
-from hoplite.errors import access_mode, driver_errors, parameter_missing, unsupported
+from hoplite.errors import access_mode, driver_errors, parameter_missing, transaction_timed_out, unsupported
 from hoplite.planner.explain import explain, has_hops
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
@@ -182,20 +183,46 @@ class Database(Transfers):
 
     def khop(
         self,
-        seeds: Sequence[Any] | int,
+        seeds: Any,
         k: int,
         direction: str = "out",
-        types: Sequence[str] | None = None,
+        types: Sequence[str] | str | None = None,
         exact: bool = False,
         paths: bool = False,
+        *,
+        by: tuple[str, str] | None = None,
+        batch: bool = False,
+        arrow: bool = False,
     ) -> Any:
-        """The ids of the nodes within k hops of the seeds (at exactly k hops where `exact`), as a NumPy array.
+        """The nodes within k hops of the seeds, or at exactly k hops where `exact`, by ascending distance.
 
-        Seeds are ids as `id(n)` gives them, or nodes of a result. With `paths`, the shortest paths to them as
-        `neo4j.graph.Path` objects instead.
+        Seeds are ids as `id(n)` gives them, nodes of a result, or with `by=("Drug", "name")` values of that property on
+        nodes with that label. Out come ids, or the same property, as a NumPy array, or an Arrow array with `arrow`.
+        With `batch`, `seeds` is a list of seed sets, and `offsets` and `values` come out: set i has
+        values[offsets[i]:offsets[i + 1]]; in Arrow, an array of lists. With `paths`, one shortest path to each of the
+        nodes as a `neo4j.graph.Path`.
         """
         with driver_errors():
-            return khop(self._graph.snapshot(), seeds, k, direction, types, exact, paths, self._backend)
+            asked = KHop(k, direction, types, exact, by, arrow)
+            graph, check = self._graph.snapshot(), self._deadline()
+            if paths:
+                if batch:
+                    return [khop_paths(graph, some, asked, self._backend, check) for some in seeds]
+                return khop_paths(graph, seeds, asked, self._backend, check)
+            return (khop_batch if batch else khop)(graph, seeds, asked, self._backend, check)
+
+    def _deadline(self) -> Callable[[], None]:
+        """Raises once the time that a statement may take has passed."""
+        timeout = self._limits.timeout
+        if timeout is None:
+            return _nothing
+        end = time.monotonic() + timeout
+
+        def check() -> None:
+            if time.monotonic() > end:
+                raise transaction_timed_out()
+
+        return check
 
     # --- extending it ------------------------------------------------------------------------------------------
 

@@ -62,6 +62,7 @@ class Delta:
         self.incoming = DeltaSide()
         self.by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.relationships_by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
+        self.cache: dict[Hashable, tuple[Any, Any]] = {}  # what readers made of it: what -> (of which state, result)
         self.lock = threading.Lock()  # readers of one delta extend its side structures together
 
     def copy(self) -> Delta:

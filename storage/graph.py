@@ -174,8 +174,10 @@ class Graph:
 
     def _is_fold_due(self) -> bool:
         size, base = self._delta.size, self._delta.base
+        if size < max(self._fold_minimum, 1):
+            return False
         limit = (base.node_count + base.relationship_count) / self._fold_share
-        return size >= max(self._fold_minimum, min(limit, FOLD_MAXIMUM), 1)
+        return size >= min(limit, FOLD_MAXIMUM)
 
     def _folded(self) -> Base:
         delta = self._delta

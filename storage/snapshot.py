@@ -7,8 +7,8 @@ through the same class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
 NOTHING: Int64s = np.zeros(0, np.int64)
 
+T = TypeVar("T")
+
 
 class Snapshot:
     """One version of the graph, for as long as it is held."""
@@ -31,7 +33,6 @@ class Snapshot:
         self._delta = delta
         self._uuid = uuid
         self._version = version
-        self._cache: dict[Any, tuple[Any, Any]] = {}  # what -> (what it was made from, result)
 
     # --- about the version ---
 
@@ -68,11 +69,11 @@ class Snapshot:
         if not delta.removed_nodes:
             return np.arange(delta.node_count, dtype=np.int64)
         state = (delta.serial, delta.node_set, delta.node_count)
-        known = self._cache.get("nodes")
+        known = self._delta.cache.get("nodes")
         if known is None or known[0] != state:
             every = np.arange(delta.node_count, dtype=np.int64)
             known = (state, np.delete(every, _array(delta.removed_nodes)))
-            self._cache["nodes"] = known
+            self._delta.cache["nodes"] = known
         nodes: Int64s = known[1]
         return nodes
 
@@ -87,7 +88,7 @@ class Snapshot:
         if code is None:
             return NOTHING
         new, changes = delta.new_labels, (delta.serial, delta.node_set)
-        known = self._cache.get(("label", code))
+        known = self._delta.cache.get(("label", code))
         having = delta.base.tokens.sets_having(code)
         if known is None or known[0][0] != changes:
             found = delta.base.nodes_with_label(code)
@@ -101,7 +102,7 @@ class Snapshot:
             seen = known[0][1]
             fresh = np.flatnonzero(having[new.array()[seen:]]) + (delta.base.node_count + seen)
             known = ((changes, len(new)), np.concatenate([known[1], fresh]) if len(fresh) else known[1])
-        self._cache["label", code] = known
+        self._delta.cache["label", code] = known
         nodes: Int64s = known[1]
         return nodes
 
@@ -233,15 +234,17 @@ class Snapshot:
 
     def adjacency(self, outgoing: bool) -> Adjacency:
         """The graph seen from one side, for hop kernels."""
-        delta, base = self._delta, self._delta.base
-        state = (delta.serial, delta.topology, len(delta.types), delta.node_count)
-        known = self._cache.get(("adjacency", outgoing))
+        return self.kept(("adjacency", outgoing), lambda: self._make_adjacency(outgoing))
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for as long as no node is added and no relationship added or removed."""
+        delta = self._delta
+        state = (delta.serial, delta.topology, len(delta.types), len(delta.new_labels))
+        known = delta.cache.get(key)
         if known is None or known[0] != state:
-            known = (state, self._make_adjacency(outgoing))
-            self._cache["adjacency", outgoing] = known
-        adjacency: Adjacency = known[1]
-        assert adjacency.node_count >= base.node_count
-        return adjacency
+            known = delta.cache[key] = (state, make())
+        found: T = known[1]
+        return found
 
     def _make_adjacency(self, outgoing: bool) -> Adjacency:
         delta, base = self._delta, self._delta.base
@@ -280,10 +283,10 @@ class Snapshot:
         if not delta.removed_relationships:
             return None
         state = (delta.serial, delta.topology)
-        known = self._cache.get("removed")
+        known = self._delta.cache.get("removed")
         if known is None or known[0] != state:
             known = (state, np.sort(_array(delta.removed_relationships)))
-            self._cache["removed"] = known
+            self._delta.cache["removed"] = known
         removed: Int64s = known[1]
         return removed
 
@@ -348,7 +351,10 @@ class Snapshot:
 
     def node_positions(self, ids: Int64s) -> Int64s:
         """The nodes with these public ids; -1 where there is none."""
-        base = self._delta.base
+        delta, base = self._delta, self._delta.base
+        is_position = base.node_of_id is None and base.next_node_id == base.node_count and not delta.removed_nodes
+        if is_position and len(ids) and ids.min() >= 0 and ids.max() < delta.node_count:
+            return ids
         found = _private(ids, base.node_of_id, base.node_count, base.next_node_id)
         return np.where(self.node_exists(found), found, -1)
 

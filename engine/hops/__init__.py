@@ -21,6 +21,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
+from hoplite.engine.hops.of_graph import hop_of, type_codes
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
 from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_into
@@ -45,6 +46,7 @@ __all__ = [
     "expand",
     "expand_chunks",
     "expand_into",
+    "hop_of",
     "levels",
     "reach",
     "reach_merged",
@@ -53,5 +55,6 @@ __all__ = [
     "shortest_paths",
     "shortest_trails",
     "trails",
+    "type_codes",
     "unchecked",
 ]

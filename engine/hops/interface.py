@@ -346,8 +346,8 @@ class Backend(Protocol):
         a row is done when it has had its share."""
         ...
 
-    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
-        """A breadth-first search from one node, in lent arrays."""
+    def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
+        """A breadth-first search from one node, or from several distinct ones, in lent arrays."""
         ...
 
     def count_trails(

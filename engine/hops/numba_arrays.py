@@ -28,7 +28,7 @@ def plain_arrays(hop: Hop) -> Arrays | None:
         if hop.is_plain and all(_is_narrow(side) for side in hop.sides):
             sides = [side_arrays(side.partitions[0]) for side in hop.sides]
             known = sides[0], sides[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING, flags_of(hop)
-        hop.prepared["numba"] = known
+        _keep(hop, "numba", known)
     return cast(Arrays | None, known)
 
 
@@ -49,8 +49,14 @@ def ball_arrays(hop: Hop) -> BallArrays | None:
             if not both and hop.types is None and other is not None and at_hand and _is_narrow(other):
                 far, can_pull = side_arrays(other.partitions[0]), True
             known = (*near[:3], *far[:3], both, arrays[4], can_pull)
-        hop.prepared["numba ball"] = known
+        _keep(hop, "numba ball", known)
     return cast(BallArrays | None, known)
+
+
+def _keep(hop: Hop, name: str, arrays: object) -> None:
+    """Arrays on disk belong to a cache with a budget: a hop, which may live long, does not hold on to them."""
+    if all(isinstance(side.partitions, tuple) for side in hop.sides):
+        hop.prepared[name] = arrays
 
 
 def flags_of(hop: Hop) -> Booleans:

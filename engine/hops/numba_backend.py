@@ -28,7 +28,7 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     unchecked,
 )
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, ball_arrays, plain_arrays
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, ball_arrays, plain_arrays
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numba_trails import count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
@@ -82,7 +82,9 @@ class NumbaBackend(NumpyBackend):
                 return super().arrivals(
                     hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
                 )
-            return numba_levels.arrivals(layout, *_groups(groups), sources, upper, mark_starts, excluded, budget, check)
+            return numba_levels.arrivals(
+                layout, *_groups(groups), as_compiled(sources), upper, mark_starts, excluded, budget, check
+            )
         numbers, first_of = _groups(groups)
         lists = _lists(excluded, numbers)
         counts = np.zeros(len(numbers), dtype=np.int64)
@@ -125,7 +127,7 @@ class NumbaBackend(NumpyBackend):
         layout = numba_levels.layout_of(hop)
         if layout is None or not _is_shared(hop, len(offsets) - 1, upper):
             return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
-        return numba_levels.balls(layout, offsets, sources, upper, mark_starts, check)
+        return numba_levels.balls(layout, offsets, as_compiled(sources), upper, mark_starts, check)
 
     def closings(
         self,
@@ -184,7 +186,7 @@ class NumbaBackend(NumpyBackend):
             return
         yield from search_trails(arrays, hop.node_count, sources, lower, upper, guide, excluded, ration, chunk, check)
 
-    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+    def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         arrays = plain_arrays(hop)
         return super().search(hop, source, scratch) if arrays is None else CompiledSearch(arrays, hop, source, scratch)
 
@@ -213,11 +215,15 @@ class NumbaBackend(NumpyBackend):
         )
         side = Adjacency(2, (incidence,))
         hop = Hop(Side.BOTH, outgoing=side, incoming=side)
+        newer = Adjacency(2, (incidence,), np.zeros(2, np.int32), np.arange(2, dtype=np.int32), incidence, np.arange(2))
+        masked = Hop(Side.OUTGOING, outgoing=newer, node_mask=lambda asked: asked >= 0)
         nodes = np.zeros(1, dtype=np.int64)
         for use in (
             lambda: self.expand(hop, nodes),
             lambda: self.ball(hop, nodes, 1, mark_starts=True),
-            lambda: self.arrivals(hop, nodes, nodes, 1, mark_starts=True),
+            lambda: self.arrivals(hop, np.arange(2), np.arange(2), 1, mark_starts=True),
+            lambda: self.ball(masked, nodes, 1, mark_starts=True),
+            lambda: self.arrivals(masked, np.arange(2), np.arange(2), 1, mark_starts=False),
             lambda: self.count_trails(hop, nodes, 1, 1),
             lambda: self.closings(hop, nodes, nodes, 1),
             lambda: self.search(hop, 0, Scratch(2)).step(unchecked),
@@ -238,6 +244,7 @@ def _search(
     budget: int | None = None,
 ) -> numba_levels.Found | None:
     """Breadth-first search of one group; None where positions do not fit 32 bits."""
+    sources = as_compiled(sources)
     arrays = ball_arrays(hop) if budget is None and not len(excluded) else None
     if arrays is None:
         layout = numba_levels.layout_of(hop)

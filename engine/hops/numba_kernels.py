@@ -7,8 +7,8 @@
     excluded            (offsets int64[groups + 1], relationships int64[]); offsets of length 0: nothing is excluded
 
 Kernels run without the interpreter lock. Machine code is kept on disk, beside this file or in the user's cache folder.
-Code on disk is only renewed when the file of its outermost function changes: `numba_trails.py`, which calls functions
-from here, is to be saved anew when those change.
+Code on disk is only renewed when the file of its outermost function changes: the other files of kernels, which call
+functions from here, are to be saved anew when those change.
 """
 
 from __future__ import annotations
@@ -155,11 +155,11 @@ def push(
                 at = stop
                 continue
         for entry in range(at, stop):
+            # Without a branch: see `numba_ball.py`.
             neighbour = neighbours[entry]
-            if mark[neighbour] == 0:
-                mark[neighbour] = _SEEN
-                queue[tail] = neighbour
-                tail += 1
+            queue[tail] = neighbour
+            tail += int(mark[neighbour] == 0)
+            mark[neighbour] = _SEEN
         at = stop
     return tail
 
@@ -186,53 +186,6 @@ def push_allowed(
                 queue[tail] = neighbour
                 tail += 1
     return tail
-
-
-@kernel
-def ball(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    use_out: bool,
-    use_in: bool,
-    flags: Flags,
-    sources: Ints,
-    upper: int,
-    mark_starts: bool,
-    mark: NDArray[np.uint8],
-    queue: NDArray[np.int32],
-) -> Ints:
-    """One breadth-first search from all sources: the nodes entered, by ascending level.
-
-    Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
-    """
-    head, tail, level = 0, 0, 0
-    if mark_starts:
-        for source in sources:
-            if mark[source] == 0:
-                mark[source] = _SEEN
-                queue[tail] = source
-                tail += 1
-    elif upper > 0:
-        level = 1
-        for source in sources:
-            if use_out:
-                tail = push(outgoing, flags, source, mark, queue, tail)
-            if use_in:
-                tail = push(incoming, flags, source, mark, queue, tail)
-    while head < tail and level < upper:
-        level += 1
-        level_end = tail
-        for place in range(head, level_end):
-            if use_out:
-                tail = push(outgoing, flags, queue[place], mark, queue, tail)
-            if use_in:
-                tail = push(incoming, flags, queue[place], mark, queue, tail)
-        head = level_end
-    found = np.empty(tail, np.int64)
-    for place in range(tail):
-        found[place] = queue[place]
-        mark[queue[place]] = 0
-    return found
 
 
 @kernel

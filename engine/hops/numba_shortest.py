@@ -69,11 +69,11 @@ def enter(
 class CompiledSearch(Search):
     """Over the arrays of a plain adjacency. The lent `queue` holds all levels one after the other."""
 
-    def __init__(self, arrays: Arrays, hop: Hop, source: int, scratch: Scratch) -> None:
+    def __init__(self, arrays: Arrays, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
         super().__init__(hop, source, scratch)
         self._arrays = arrays
-        self._head, self._tail = 0, 1
-        scratch.queue[0] = source
+        self._head, self._tail = 0, len(self.frontier)
+        scratch.queue[: self._tail] = self.frontier
 
     def step(self, check: Check) -> Positions:
         scratch, end = self.scratch, self._tail

@@ -116,7 +116,7 @@ class NumpyBackend:
     ) -> Iterator[TrailBatch]:
         return enumerate_trails(hop, sources, lower, upper, guide, excluded, ration, chunk, check)
 
-    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
+    def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         return Search(hop, source, scratch)
 
     def count_trails(

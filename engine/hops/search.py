@@ -1,4 +1,5 @@
-"""A breadth-first search, one level at a time: a source goes in, the nodes of each distance come out.
+"""A breadth-first search, one level at a time: a source goes in, or several distinct ones; the nodes of each distance
+come out.
 
 The search remembers in lent arrays, by node,
 
@@ -26,11 +27,11 @@ _PIECE = 1 << 18
 class Search:
     """In plain NumPy, over any adjacency and with masks."""
 
-    def __init__(self, hop: Hop, source: int, scratch: Scratch) -> None:
+    def __init__(self, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
         self.hop = hop
         self.scratch = scratch
         # The nodes of each level so far.
-        self.levels: list[Positions] = [np.array([source], dtype=np.int64)]
+        self.levels: list[Positions] = [np.atleast_1d(np.asarray(source, dtype=np.int64))]
         scratch.mark[source] = 1
         scratch.level[source] = 0
 

@@ -117,7 +117,7 @@ _BACKENDS: dict[str, Callable[[], Backend]] = {
 class _NotedSearch(Search):
     """A search in NumPy that says how much work it does."""
 
-    def __init__(self, hop: Hop, source: int, scratch: Scratch, done: Callable[[int], None]) -> None:
+    def __init__(self, hop: Hop, source: int | Positions, scratch: Scratch, done: Callable[[int], None]) -> None:
         super().__init__(hop, source, scratch)
         self._done = done
 
@@ -141,21 +141,20 @@ class AutoBackend:
         self._loading: Thread | None = None
         self._stop = Event()
 
-    def _for(self, hop: Hop) -> Backend:
-        if self._compiled is not None and hop.is_plain:
-            return self._compiled
-        return self._numpy
+    @property
+    def _host(self) -> Backend:
+        return self._numpy if self._compiled is None else self._compiled
 
     def _for_search(self, hop: Hop, sources: int, upper: int | None, searches: int = 1) -> Backend:
         """The device is worth its launches where many searches go together, or one is likely to be wide."""
         if self._device is None or hop.has_mask:
-            return self._for(hop)
+            return self._host
         steps = sum(len(side.partitions) * len(side.partitions[0].neighbours) for side in hop.sides)
         degree = steps / max(hop.node_count, 1)
         expected = sources * max(degree, 1.0) ** min(upper if upper is not None else 64, 64)
         if searches >= _DEVICE_SEARCHES or expected > _DEVICE_STEPS:
             return self._device
-        return self._for(hop)
+        return self._host
 
     def describe(self) -> str:
         """What runs hops at present."""
@@ -201,7 +200,7 @@ class AutoBackend:
         self.wait_until_loaded()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
-        found = self._for(hop).expand(hop, nodes)
+        found = self._host.expand(hop, nodes)
         self._done(len(found.row))
         return found
 
@@ -217,7 +216,7 @@ class AutoBackend:
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        found = self._for(hop).arrivals(
+        found = self._host.arrivals(
             hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
         )
         self._done(len(found.nodes))
@@ -257,7 +256,7 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        return self._for(hop).closings(hop, groups, sources, upper, excluded=excluded, check=check)
+        return self._host.closings(hop, groups, sources, upper, excluded=excluded, check=check)
 
     def trails(
         self,
@@ -272,16 +271,16 @@ class AutoBackend:
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        for batch in self._for(hop).trails(
+        for batch in self._host.trails(
             hop, sources, lower, upper, guide=guide, excluded=excluded, ration=ration, chunk=chunk, check=check
         ):
             self._done(len(batch.relationships))
             yield batch
 
-    def search(self, hop: Hop, source: int, scratch: Scratch) -> Search:
-        if self._for(hop) is self._numpy:
+    def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
+        if self._host is self._numpy:
             return _NotedSearch(hop, source, scratch, self._done)
-        return self._for(hop).search(hop, source, scratch)
+        return self._host.search(hop, source, scratch)
 
     def count_trails(
         self,
@@ -293,6 +292,6 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        counts = self._for(hop).count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
+        counts = self._host.count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         self._done(int(counts.sum()))
         return counts
