@@ -44,8 +44,8 @@ class Effort:
     clock: Literal["wall", "cpu"] = "wall"
 
 
-FULL = Effort(queries=100, rounds=3, seconds=4.0, repeat=15, batch_sizes=(1, 16, 64, 256, 1024))
-QUICK = Effort(queries=40, rounds=2, seconds=0.7, repeat=8, batch_sizes=(1, 64, 256))
+FULL = Effort(queries=100, rounds=3, seconds=4.0, repeat=15, batch_sizes=(16, 64, 256))
+QUICK = Effort(queries=40, rounds=2, seconds=0.7, repeat=8, batch_sizes=(64,))
 
 
 @dataclass(slots=True)
@@ -171,9 +171,15 @@ class Contender:
 
 @contextmanager
 def contenders(
-    engines: Sequence[str], shapes: Path, part: Part, effort: Effort, load: dict[str, Any], say: Say
+    engines: Sequence[str],
+    shapes: Path,
+    part: Part,
+    effort: Effort,
+    load: dict[str, Any],
+    say: Say,
+    ways: Literal["ways", "batches"] = "ways",
 ) -> Iterator[list[Contender]]:
-    """The engines that load; the others are noted in the part, with the reason."""
+    """The engines that load; the others are noted in the part, with the reason. `ways` are the part's rows."""
     running: list[Contender] = []
     with tempfile.TemporaryDirectory(prefix="hoplite-bench-") as scratch:
         try:
@@ -190,7 +196,7 @@ def contenders(
                     part.absent[name] = str(reason)
                     say(f"{name}: left out: {reason}")
                     continue
-                _note(part, contender, reply)
+                _note(part, contender, reply, ways)
                 say(f"{contender.title} {contender.version}: loaded in {reply['seconds']:.1f} s")
             yield [contender for contender in running if contender.name not in part.absent]
         finally:
@@ -198,11 +204,11 @@ def contenders(
                 contender.end()
 
 
-def _note(part: Part, contender: Contender, reply: dict[str, Any]) -> None:
+def _note(part: Part, contender: Contender, reply: dict[str, Any], ways: str) -> None:
     title = contender.title
     part.versions[title] = contender.version
     part.loads.append(Load(contender.name, title, reply["seconds"], reply["rss_mb"], reply["peak_mb"]))
-    for place, (way, form) in enumerate(reply["ways"]):
+    for place, (way, form) in enumerate(reply[ways]):
         part.rows.append(Row(contender.name, title, way, form, place))
 
 
@@ -212,7 +218,7 @@ def run_balls(part: Part, running: Sequence[Contender], effort: Effort, say: Say
     for k in HOPS:
         for row in part.rows:  # compiles, plans, fills caches; not counted
             samples = row.samples[str(k)] = Samples()
-            _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=effort.queries - 1)
+            _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=0, count=1)
         for _ in range(effort.rounds):
             for row in part.rows:
                 samples = row.samples[str(k)]
@@ -220,7 +226,7 @@ def run_balls(part: Part, running: Sequence[Contender], effort: Effort, say: Say
                     continue
                 done = samples.number
                 first = done[-1] + 1 if done and done[-1] + 1 < effort.queries else 0
-                reply = _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=first)
+                reply = _ask(row, samples, by_name, "ball", effort.seconds, k=k, first=first, count=effort.queries)
                 if reply is not None:
                     samples.add(reply["number"], reply["time"], reply["limit"])
         say(f"k = {k}: {effort.rounds} rounds done")
@@ -249,10 +255,30 @@ def run_queries(part: Part, running: Sequence[Contender], effort: Effort, say: S
         say(f"{key} {workload.title}: {effort.rounds} rounds done")
 
 
+def run_batches(part: Part, running: Sequence[Contender], effort: Effort, say: Say) -> None:
+    """Many balls in one call: fill the part's rows with samples by `batch_key`."""
+    by_name = {contender.name: contender for contender in running}
+    for k in HOPS:
+        for count in effort.batch_sizes:
+            for number in range(effort.rounds + 1):
+                for row in part.rows:
+                    samples = row.samples.setdefault(batch_key(count, k), Samples())
+                    if samples.problem or samples.spent() > effort.seconds * effort.rounds:
+                        continue
+                    reply = _ask(row, samples, by_name, "batch", effort.seconds, k=k, count=count, repeat=2)
+                    if reply is not None and number:
+                        samples.add([0] * len(reply["time"]), reply["time"], reply["limit"])
+        say(f"batches at k = {k}: {effort.rounds} rounds done")
+
+
+def batch_key(count: int, k: int) -> str:
+    return f"{count} queries at k={k}"
+
+
 def _ask(
     row: Row, samples: Samples, by_name: dict[str, Contender], do: str, seconds: float | None = None, **arguments: Any
 ) -> dict[str, Any] | None:
-    """A reply, or None once the problem is noted. New digests in a reply to `ball` are kept here."""
+    """A reply, or None once the problem is noted. New digests of balls are kept here."""
     if seconds is not None:
         arguments["seconds"] = seconds
     try:

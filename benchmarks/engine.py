@@ -109,3 +109,8 @@ def as_ids(answer: Any) -> Integers:
     if isinstance(answer, set):
         answer = list(answer)
     return np.asarray(answer, np.int64)
+
+
+def arrow_rows(table: Any) -> list[Row]:
+    """The rows of an Arrow table; two columns may have the same name."""
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,6 +1,6 @@
 """The benchmark: `make bench`, or a part of it alone in a minute.
 
-    python -m benchmarks.run [--quick] [--only khop|cypher] [--engines hoplite,kglite] [--queries N] [--rounds N]
+    python -m benchmarks.run [--quick] [--only khop|cypher|batch] [--engines hoplite,kglite] [--queries N] [--rounds N]
 
 Shapes are built once and kept in benchmarks/results, where the numbers go too, as JSON. Exit status 1 says that two
 engines gave different answers. docs/BENCHMARKS.md says what is measured, and how.
@@ -11,19 +11,22 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table as Drawn
 
-from benchmarks.contest import FULL, QUICK, Effort, Part, contenders, run_balls, run_queries
+from benchmarks.contest import FULL, QUICK, Effort, Part, contenders, run_balls, run_batches, run_queries
 from benchmarks.engines import ENGINES
 from benchmarks.store import load_shape, store_shape
-from benchmarks.tables import Table, agreement, answers_that_differ, ball_tables, load_table, query_tables
+from benchmarks.tables import Table, agreement, answers_that_differ, ball_tables, batch_tables, load_table, query_tables
 
 RESULTS = Path(__file__).with_name("results")
-PARTS = ("khop", "cypher")
+SHAPES = RESULTS / "shapes"
+PARTS = ("khop", "cypher", "batch")
+WITHOUT_QUERIES = ("networkx", "igraph", "graphblas", "scipy", "numpy")  # they have no query language
+WITH_BATCHES = ("hoplite", "graphblas")
 SLOW = ("neo4j", "kuzu")  # not in --quick, unless they are named
 
 
@@ -55,46 +58,64 @@ def main() -> int:
     if unknown:
         console.print(f"No such engine: {', '.join(sorted(unknown))}. There are {', '.join(ENGINES)}.")
         return 2
-    parts = []
-    wrong = False
+    parts = {}
+    differing = []
     for name in chosen.only or PARTS:
-        part = (
-            khop(names, effort, chosen.scale, console)
-            if name == "khop"
-            else cypher(names, effort, chosen.scale, console)
-        )
-        differing = answers_that_differ(part)
-        wrong = wrong or bool(differing)
-        for table in ball_tables(part) if name == "khop" else query_tables(part):
+        part = parts[name] = MEASURE[name](names, effort, chosen.scale, console)
+        tables = TABLES[name](part, effort)
+        for table in tables:
             draw(console, table)
-        console.print(agreement(part, differing), style="red" if differing else "green")
+        different = answers_that_differ(part)
+        console.print(agreement(part, different), style="red" if different else "green")
         for engine, reason in part.absent.items():
             console.print(f"{engine} was not measured: {reason}")
-        parts.append(part)
-    draw(console, load_table(parts))
-    return 1 if wrong else 0
+        differing += different
+    draw(console, load_table([part for name, part in parts.items() if name != "batch"]))
+    return 1 if differing else 0
 
 
 def khop(names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:
-    stored = store_shape(RESULTS / "shapes", "umls", scale)
+    """k-hop balls on the UMLS shape."""
+    stored = store_shape(SHAPES, "umls", scale)
     part = _part(stored)
     load = {"do": "load_ball", "shape": stored, "queries": effort.queries}
-    with contenders(names, RESULTS / "shapes", part, effort, load, console.print) as running:
+    with contenders(names, SHAPES, part, effort, load, console.print) as running:
         run_balls(part, running, effort, console.print)
     return part
 
 
 def cypher(names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:
-    stored = store_shape(RESULTS / "shapes", "ibkh", scale)
+    """The queries of `workloads.py` on the iBKH shape."""
+    stored = store_shape(SHAPES, "ibkh", scale)
     part = _part(stored)
+    spoken = [name for name in names if name not in WITHOUT_QUERIES]
     load = {"do": "load_queries", "shape": stored}
-    with contenders(names, RESULTS / "shapes", part, effort, load, console.print) as running:
+    with contenders(spoken, SHAPES, part, effort, load, console.print) as running:
         run_queries(part, running, effort, console.print)
     return part
 
 
+def batch(names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:
+    """Many balls in one call, on the UMLS shape, with those that take many."""
+    stored = store_shape(SHAPES, "umls", scale)
+    part = _part(stored)
+    able = [name for name in names if name in WITH_BATCHES]
+    load = {"do": "load_ball", "shape": stored, "queries": max(effort.batch_sizes)}
+    with contenders(able, SHAPES, part, effort, load, console.print, ways="batches") as running:
+        run_batches(part, running, effort, console.print)
+    return part
+
+
+MEASURE = {"khop": khop, "cypher": cypher, "batch": batch}
+TABLES: dict[str, Callable[[Part, Effort], list[Table]]] = {
+    "khop": lambda part, _: ball_tables(part),
+    "cypher": lambda part, _: query_tables(part),
+    "batch": lambda part, effort: batch_tables(part, effort.batch_sizes),
+}
+
+
 def _part(stored: str) -> Part:
-    shape = load_shape(RESULTS / "shapes", stored)
+    shape = load_shape(SHAPES, stored)
     return Part(shape.name, shape.node_count, len(shape.start))
 
 

@@ -6,12 +6,12 @@ Times of two ways are compared over the queries that both of them ran. A loss is
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from benchmarks.answers import Disagreement, disagreements
-from benchmarks.contest import HOPS, Part, Row, Samples
+from benchmarks.contest import HOPS, Part, Row, Samples, batch_key
 from benchmarks.engine import Form
 from benchmarks.workloads import BY_KEY, WORKLOADS
 
@@ -256,6 +256,39 @@ def _samples(part: Part, engine: str, key: str, form: Form) -> Samples | None:
     return next((samples for samples in found if samples.time), None)
 
 
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def batch_tables(part: Part, counts: Sequence[int]) -> list[Table]:
+    tables = []
+    for count in counts:
+        rows = []
+        for row in part.rows:
+            cells = [_batch_cell(row.samples[batch_key(count, k)], count) for k in HOPS]
+            rows.append([row.title, row.way, *cells])
+        ours = [row for row in part.rows if row.engine == OURS] or part.rows
+        limits = [_batch_limit_cell(ours, batch_key(count, k), count) for k in HOPS]
+        tables.append(
+            Table(
+                f"{count} balls in one call, columns out: ms for each ball (times the limit, one ball after the other)",
+                ["engine", "how", *(f"k={k}" for k in HOPS)],
+                [["limit", "Numba push loop", *limits], *rows],
+            )
+        )
+    return tables
+
+
+def _batch_cell(samples: Samples, count: int) -> str:
+    if not samples.time:
+        return samples.problem or "not run"
+    return f"{shown_ms(median_ms(samples) / count)} ({shown_ratio(ratio(samples))})"
+
+
+def _batch_limit_cell(rows: Sequence[Row], question: str, count: int) -> str:
+    known = [row.samples[question] for row in rows if row.samples[question].time]
+    return shown_ms(statistics.median(map(reference_ms, known)) / count) if known else "not run"
+
+
 # --- loads -----------------------------------------------------------------------------------------------------------
 
 
@@ -276,6 +309,3 @@ def agreement(part: Part, differing: Sequence[Disagreement]) -> str:
             str(one) for one in differing[:10]
         )
     return f"All {compared:,} answers compared (every engine, way and query; digest of the sorted ids or rows) agree."
-
-
-TableMaker = Callable[[Part], list[Table]]

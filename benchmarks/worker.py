@@ -55,17 +55,17 @@ class Worker:
         self._balls: Sequence[BallWay]
         reply, self._balls = self._loading(lambda: self._engine.load_ball(loaded))
         self._batches: Sequence[BatchWay] = self._engine.batches()
-        return {**reply, "batches": [way.name for way in self._batches]}
+        return {**reply, "batches": [[way.name, "columns"] for way in self._batches]}
 
-    def ball(self, way: int, k: int, first: int, seconds: float) -> Reply:
-        """Queries from number `first` on, until the time is up: times of reference and engine.
+    def ball(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
+        """Queries from number `first` on, `count` in all, until the time is up: times of reference and engine.
 
         With them the digests and sizes of answers that were not compared before, by the number of the query.
         """
         clock, asked = self._clock, self._balls[way]
         reply: Reply = {"number": [], "limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}
         until = time.perf_counter() + seconds
-        for number in range(first, len(self._seeds)):
+        for number in range(first, count):
             seeds, limit_seeds = asked.seeds(self._seeds[number]), self._limit_seeds[number]
             began = clock()
             right = self._limit.ball(limit_seeds, k)
@@ -88,7 +88,7 @@ class Worker:
         """The first `count` sets of seeds in one call, beside the reference one after the other."""
         clock, asked = self._clock, self._batches[way]
         seeds = asked.seeds(self._seeds[:count])
-        reply: Reply = {"limit": [], "time": []}
+        reply: Reply = {"limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}
         until = time.perf_counter() + seconds
         for _ in range(repeat):
             began = clock()
@@ -100,8 +100,10 @@ class Worker:
             reply["time"].append(ended - between)
             if time.perf_counter() > until:
                 break
-        reply["limit_digest"] = [ids_digest(ids.astype(np.int64)) for ids in right]
-        reply["digest"] = [ids_digest(ids) for ids in asked.ids(answer)]
+        if (way, k, count) not in self._compared:
+            self._compared.add((way, k, count))
+            reply["limit_digest"] = {i: ids_digest(ids.astype(np.int64)) for i, ids in enumerate(right)}
+            reply["digest"] = {i: ids_digest(ids) for i, ids in enumerate(asked.ids(answer))}
         return reply
 
     def load_queries(self, shape: str) -> Reply:

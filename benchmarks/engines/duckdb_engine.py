@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.engine import BallWay, Engine, QueryWay, Row, as_ids, as_list
+from benchmarks.engine import BallWay, Engine, QueryWay, Row, arrow_rows, as_ids, as_list
 from benchmarks.shapes import Shape
 from benchmarks.workloads import BY_KEY, parameters
 
@@ -77,9 +77,7 @@ class DuckdbEngine(Engine):
             return connection.execute(BY_KEY[key].sql, given[key]).fetchall()
 
         return (
-            QueryWay(
-                "SQL", "columns", columns, lambda key, table: _rows(key, [tuple(r.values()) for r in table.to_pylist()])
-            ),
+            QueryWay("SQL", "columns", columns, lambda key, table: _rows(key, arrow_rows(table))),
             QueryWay("SQL", "objects", objects, _rows),
         )
 

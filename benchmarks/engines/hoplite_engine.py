@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from benchmarks.engine import BallWay, Engine, QueryWay, Row, as_ids, as_list
+from benchmarks.engine import BallWay, BatchWay, Engine, QueryWay, Row, arrow_rows, as_ids, as_list
 from benchmarks.shapes import Integers, Shape
 from benchmarks.workloads import BY_KEY, label_pairs, parameters
 
@@ -48,12 +49,32 @@ class HopliteEngine(Engine):
         def numbers_of(answer: Any) -> Integers:
             return numbers[as_ids(answer)]
 
+        def sets_as_ids(seed_sets: Sequence[Integers]) -> list[list[int]]:
+            return [ids[seeds].tolist() for seeds in seed_sets]
+
+        def in_one_call(seed_sets: list[list[int]], k: int) -> Any:
+            return db.khop(seed_sets, k, batch=True)
+
+        def one_by_one(seed_sets: list[list[int]], k: int) -> Any:
+            return [db.khop(seeds, k) for seeds in seed_sets]
+
+        def each(answer: tuple[Any, Any]) -> list[Integers]:
+            offsets, values = answer
+            return [numbers_of(values[begin:end]) for begin, end in pairwise(offsets.tolist())]
+
+        self._batch_ways = (
+            BatchWay("khop, batch", in_one_call, sets_as_ids, each),
+            BatchWay("khop, one by one", one_by_one, sets_as_ids, lambda answers: list(map(numbers_of, answers))),
+        )
         return (
             BallWay("Cypher", "columns", columns, as_list, lambda table: as_ids(table["b.id"])),
             BallWay("Cypher", "objects", objects, as_list, as_ids),
             BallWay("khop", "columns", db.khop, seeds_as_ids, numbers_of),
             BallWay("khop", "objects", khop_objects, seeds_as_ids, numbers_of),
         )
+
+    def batches(self) -> Sequence[BatchWay]:
+        return self._batch_ways
 
     def load_queries(self, shape: Shape) -> Sequence[QueryWay]:
         db = self.db = self.library.open()
@@ -78,17 +99,19 @@ class HopliteEngine(Engine):
         def objects(key: str) -> Any:
             return db.run(BY_KEY[key].cypher, given[key]).values()
 
-        return (QueryWay("Cypher", "columns", columns, arrow_rows), QueryWay("Cypher", "objects", objects, driver_rows))
+        return (
+            QueryWay("Cypher", "columns", columns, _arrow_rows),
+            QueryWay("Cypher", "objects", objects, driver_rows),
+        )
 
     def close(self) -> None:
         self.db.close()
 
 
-def arrow_rows(key: str, table: Any) -> list[Row]:
-    columns = [column.to_pylist() for column in table.columns]
+def _arrow_rows(key: str, table: Any) -> list[Row]:
     if key == "c1":
-        return [tuple(node["properties"]["id"] for node in path["nodes"]) for path in columns[0]]
-    return list(zip(*columns, strict=True))
+        return [tuple(node["properties"]["id"] for node in path["nodes"]) for (path,) in arrow_rows(table)]
+    return arrow_rows(table)
 
 
 def driver_rows(key: str, values: list[list[Any]]) -> list[Row]:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.engine import BallWay, Engine, QueryWay, Row, as_ids, as_list
+from benchmarks.engine import BallWay, Engine, QueryWay, Row, arrow_rows, as_ids, as_list
 from benchmarks.shapes import Shape
 from benchmarks.workloads import BY_KEY, label_pairs, parameters
 
@@ -78,7 +78,7 @@ class KuzuEngine(Engine):
                 "Cypher",
                 "columns",
                 columns,
-                lambda key, table: _rows(key, [list(r.values()) for r in table.to_pylist()]),
+                lambda key, table: _rows(key, arrow_rows(table)),
             ),
             QueryWay("Cypher", "objects", objects, _rows),
         )
@@ -96,7 +96,7 @@ class LadybugEngine(KuzuEngine):
     module = "ladybug"
 
 
-def _rows(key: str, values: list[list[Any]]) -> list[Row]:
+def _rows(key: str, values: Sequence[Sequence[Any]]) -> list[Row]:
     if key == "c1":
         return [tuple(node["id"] for node in _nodes(path)) for (path,) in values]
     return [tuple(row) for row in values]
