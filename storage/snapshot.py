@@ -353,7 +353,8 @@ class Snapshot:
         """The nodes with these public ids; -1 where there is none."""
         delta, base = self._delta, self._delta.base
         is_position = base.node_of_id is None and base.next_node_id == base.node_count and not delta.removed_nodes
-        if is_position and len(ids) and ids.min() >= 0 and ids.max() < delta.node_count:
+        # One look for both ends of the range: as an unsigned number, a negative one is large.
+        if is_position and len(ids) and ids.view(np.uint64).max() < delta.node_count:
             return ids
         found = _private(ids, base.node_of_id, base.node_count, base.next_node_id)
         return np.where(self.node_exists(found), found, -1)
@@ -442,6 +443,15 @@ class Snapshot:
         """How many relationships match `(:start_label)-[:type]->(:end_label)`; None leaves a part open. Exact
         up to labels that were changed on old nodes since the last fold."""
         return statistics.pattern_count(self, self._delta, start_label, type, end_label)
+
+    def always_leads_to(self, type: str | None, label: str, outgoing: bool) -> bool:
+        """Whether every relationship of the type (None: of any) is known to end in nodes with the label, or to start
+        from them where it is followed backwards. What was written since the last fold is not looked at."""
+        delta = self._delta
+        if delta.relabelled or len(delta.types) or delta.removed_relationships:
+            return False
+        ends = (None, type, label) if outgoing else (label, type, None)
+        return self.pattern_count(*ends) == self.pattern_count(None, type, None)
 
     def distinct_values(self, label: str, key: str) -> int | None:
         """About how many different values the key has on nodes with the label; None where it is unknown."""

@@ -28,7 +28,7 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     unchecked,
 )
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, ball_arrays, plain_arrays
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, BallArrays, as_compiled, ball_arrays, plain_arrays
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numba_trails import count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
@@ -109,6 +109,10 @@ class NumbaBackend(NumpyBackend):
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
+        arrays = ball_arrays(hop)
+        if arrays is not None:
+            with borrowed(hop.node_count) as scratch:
+                return _search_plain(arrays, as_compiled(sources), upper, mark_starts, check, scratch)
         found = _search(hop, sources, upper, mark_starts, check)
         if found is None:
             return super().ball(hop, sources, upper, mark_starts=mark_starts, check=check)
@@ -251,25 +255,33 @@ def _search(
         if layout is None:
             return None
         return numba_levels.search(layout, sources, upper, mark_starts, excluded, budget, check)
-    limit = UNLIMITED if upper is None else upper
     with borrowed(hop.node_count) as scratch:
-        state = scratch.state
-        state[numba_ball.LEVEL] = -1
-        while True:
-            nodes = numba_ball.search(*arrays, sources, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
-            status = state[numba_ball.STATUS]
-            if status == numba_ball.DONE:
-                break
-            check()
-            if status == numba_ball.DEEP:
-                state = scratch.state = np.concatenate((state, np.zeros_like(state)))
-            elif status == numba_ball.DENSE:
-                state[numba_ball.AT_NODE] = 0
-                while not numba_ball.pull(*arrays, scratch.mark, scratch.order, state, _WORK):
-                    check()
-        last = numba_ball.BOUNDS + int(state[numba_ball.LEVEL]) + 1
-        is_open = bool(state[numba_ball.HEAD] < state[numba_ball.END])
-        return numba_levels.Found(nodes, state[numba_ball.BOUNDS : last], is_open)
+        nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
+        # The arrays are lent to others from here on, so what is said of the levels is a copy.
+        level, head, end = scratch.state[numba_ball.LEVEL : numba_ball.TAIL].tolist()
+        bounds = scratch.state[numba_ball.BOUNDS : numba_ball.BOUNDS + level + 1].copy()
+        return numba_levels.Found(nodes, bounds, head < end)
+
+
+def _search_plain(
+    arrays: BallArrays, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
+) -> Positions:
+    """The nodes entered; the state of the scratch says where their levels end."""
+    state = scratch.state
+    state[numba_ball.LEVEL] = -1
+    limit = UNLIMITED if upper is None else upper
+    while True:
+        nodes = numba_ball.search(*arrays, sources, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
+        status = state[numba_ball.STATUS]
+        if status == numba_ball.DONE:
+            return nodes
+        check()
+        if status == numba_ball.DEEP:
+            state = scratch.state = np.concatenate((state, np.zeros_like(state)))
+        elif status == numba_ball.DENSE:
+            state[numba_ball.AT_NODE] = 0
+            while not numba_ball.pull(*arrays, scratch.mark, scratch.order, state, _WORK):
+                check()
 
 
 def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
