@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.operators import aggregate, apply, calls, expand, paths, rows, scans, show, transactions, writes
+from hoplite.engine.operators import aggregate, apply, calls, degrees, expand, paths, rows, scans, show, transactions, writes
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -85,6 +85,19 @@ class Lowering:
                     plan.to_node,
                     plan.types,
                     plan.direction,
+                    plan.keep,
+                )
+            case lp.GetDegree(source=source):
+                return degrees.CountSteps(
+                    lower(source),
+                    plan.from_node,
+                    plan.name,
+                    plan.types,
+                    plan.direction,
+                    plan.lower,
+                    plan.upper,
+                    plan.labels,
+                    plan.distinct_from,
                     plan.keep,
                 )
             case lp.VarLengthExpand():

@@ -76,6 +76,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return needed | free_variables(value)
         case lp.Expand(from_node=from_node, to_node=to_node, into=into):
             return needed | ({from_node, to_node} if into else {from_node})
+        case lp.GetDegree(from_node=from_node, name=name, distinct_from=others):
+            return (needed - {name}) | {from_node, *others}
         case lp.VarLengthExpand(from_node=from_node, to_node=to_node, into=into, distinct_from=others):
             return needed | {from_node, *others} | ({to_node} if into else set())
         case lp.DistinctRelationships(relationship=relationship, others=others):

@@ -84,6 +84,8 @@ class Estimates:
                 return self.rows(source) * COMPARISON
             case lp.Limit(count=ast.Literal(value=int() as count)) | lp.Top(count=ast.Literal(value=int() as count)):
                 return float(count)
+            case lp.GetDegree(source=source):
+                return self.rows(source)
             case lp.Expand(source=source) | lp.VarLengthExpand(source=source) | lp.ProcedureCall(source=source):
                 return self.rows(source) * 3
             case _:

@@ -45,6 +45,8 @@ def describe(plan: lp.Plan) -> Line:
         case lp.Expand(into=into):
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
             return Line("Expand(Into)" if into else "Expand(All)", pattern, "one hop")
+        case lp.GetDegree():
+            return _degree(plan)
         case lp.VarLengthExpand():
             return _var_length(plan)
         case lp.Repeat():
@@ -135,6 +137,16 @@ def describe(plan: lp.Plan) -> Line:
             return Line("ProduceResults", ", ".join(columns))
         case _:
             assert_never(plan)
+
+
+def _degree(plan: lp.GetDegree) -> Line:
+    hops = "" if plan.upper == 1 else "*" + _bounds(plan.lower, plan.upper)
+    labels = "".join(f":{label}" for label in plan.labels)
+    details = _pattern(plan.from_node, "", plan.types, hops, plan.direction, labels)
+    computed = "degrees" if plan.upper == 1 else "trails without their last step, and degrees"
+    if plan.distinct_from:
+        computed += ", less the relationships that are bound"
+    return Line("GetDegree", details, computed)
 
 
 def _var_length(plan: lp.VarLengthExpand) -> Line:

@@ -99,6 +99,26 @@ class Expand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GetDegree:
+    """How many trails of `lower` to `upper` relationships lead from a bound node to nodes with all of the labels.
+
+    The number goes into a column; rows without any are dropped. `distinct_from` are relationship variables of the same
+    MATCH that no trail may use; `keep` as in `Expand`.
+    """
+
+    source: Plan
+    from_node: str
+    name: str
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int
+    upper: int
+    labels: tuple[str, ...]
+    distinct_from: tuple[str, ...]
+    keep: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """A predicate on each relationship of a variable-length pattern, over the names it is written with."""
 
@@ -625,6 +645,7 @@ Plan: TypeAlias = (
     | NodeByIdSeek
     | RelationshipTypeScan
     | Expand
+    | GetDegree
     | VarLengthExpand
     | Repeat
     | ShortestPath

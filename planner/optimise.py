@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.logical import Plan
 from hoplite.planner.rules.count_store import count_from_statistics
+from hoplite.planner.rules.degrees import degrees_instead_of_steps
 from hoplite.planner.rules.frontier import frontier_instead_of_trails
 from hoplite.planner.rules.prune_columns import drop_unused_columns
 from hoplite.planner.rules.top import sort_and_limit_to_top
@@ -16,6 +17,7 @@ Rule = Callable[[Plan, Catalogue], Plan]
 RULES: tuple[Rule, ...] = (
     count_from_statistics,
     drop_unused_columns,
+    degrees_instead_of_steps,
     frontier_instead_of_trails,
     sort_and_limit_to_top,
 )

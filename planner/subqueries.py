@@ -36,6 +36,12 @@ def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) ->
             case ast.PatternExpression(pattern=pattern, span=span):
                 match = ast.MatchClause((ast.PathPattern(None, None, pattern),))
                 return _matched("exists", node, match, None, scope, builder, span)
+            case ast.FunctionCall(name=name, arguments=(ast.PatternComprehension() as inside,)) if (
+                name.lower() == "size" and _cannot_fail(inside.result)
+            ):
+                path = ast.PathPattern(inside.path_variable, None, inside.pattern)
+                match = ast.MatchClause((path,), inside.predicate)
+                return _matched("count", inside, match, None, scope, builder, inside.span)
             case ast.PatternComprehension():
                 path = ast.PathPattern(node.path_variable, None, node.pattern)
                 match = ast.MatchClause((path,), node.predicate)
@@ -75,6 +81,13 @@ def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) ->
     return transform(expression, change)
 
 
+def _cannot_fail(result: ast.Expression) -> bool:
+    """Whether an expression has a value in every row, so that nobody can tell if it was computed."""
+    return isinstance(result, ast.Variable | ast.Literal) or (
+        isinstance(result, ast.Property) and isinstance(result.subject, ast.Variable)
+    )
+
+
 def _imports(node: Any, scope: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(free_variables(node) & scope))
 
@@ -91,6 +104,9 @@ def _planned(
 ) -> PlannedSubquery:
     if kind == "exists":  # one result for each row is as good as many, and lets the rules below know
         plan = lp.Distinct(plan, ())
+    elif kind == "count":  # the rules know how to count without rows
+        value = "  count"
+        plan = lp.EagerAggregation(plan, (), (lp.Aggregate(value, "count", False, ()),))
     return PlannedSubquery(kind, builder.optimised(plan), imports, value, span)
 
 

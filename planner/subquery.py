@@ -16,7 +16,7 @@ class PlannedSubquery:
     | kind    | the value of a row is                                                              |
     |---------|------------------------------------------------------------------------------------|
     | exists  | whether the plan has a result for it                                               |
-    | count   | how many results it has                                                            |
+    | count   | column `value` of its only result: how many there are                              |
     | collect | the list of column `value` over its results, in the order in which they come       |
     | single  | column `value` of its only result, null without one                                |
     """

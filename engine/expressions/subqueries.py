@@ -63,8 +63,6 @@ def _of_batch(node: PlannedSubquery, batch: Batch, execution: Execution) -> Colu
     match node.kind:
         case "exists":
             return Booleans(_exists(found, count))
-        case "count":
-            return Integers(_count(found, count))
         case "collect":
             return _collect(found, node, count)
         case _:
@@ -84,13 +82,6 @@ def _exists(found: Iterator[Batch], count: int) -> Bools:
         if seen.all():
             break
     return seen
-
-
-def _count(found: Iterator[Batch], count: int) -> Int64s:
-    totals = np.zeros(count, np.int64)
-    for batch in found:
-        totals += np.bincount(_rows(batch), minlength=count)
-    return totals
 
 
 def _collect(found: Iterator[Batch], node: PlannedSubquery, count: int) -> Column:

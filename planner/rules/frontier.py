@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.columns import needed_below, wanted_of
-from hoplite.planner.tree import operators, with_children
+from hoplite.planner.relationship_lists import relationship_lists
+from hoplite.planner.tree import with_children
 
 BLIND_AGGREGATES = frozenset(("min", "max"))
 
@@ -42,7 +43,7 @@ def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
             return _expansion(plan, above)
         case lp.DistinctRelationships(
             source=lp.VarLengthExpand() as expansion, relationship=relationship, others=others
-        ) if relationship == expansion.relationship and not _lists(expansion.source) & frozenset(others):
+        ) if relationship == expansion.relationship and not relationship_lists(expansion.source) & frozenset(others):
             chosen = _expansion(replace(expansion, distinct_from=others), above)
             if chosen.pruning:
                 return chosen
@@ -69,20 +70,6 @@ def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
     if plan.distinct_from:
         reason += ", each row without the relationships it has bound"
     return replace(plan, source=source, pruning=True, merged=merged, reason=reason)
-
-
-def _lists(plan: lp.Plan) -> frozenset[str]:
-    """Relationship columns below that hold lists."""
-    names: set[str] = set()
-    for node in operators(plan):
-        match node:
-            case lp.VarLengthExpand(relationship=str() as name) | lp.Repeat(trail=name):
-                names.add(name)
-            case lp.ProjectEndpoints(relationship=name, lower=int()):
-                names.add(name)
-            case _:
-                pass
-    return frozenset(names)
 
 
 def _below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
@@ -116,6 +103,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.NodeByIdSeek()
             | lp.RelationshipTypeScan()
             | lp.Expand()
+            | lp.GetDegree()
             | lp.VarLengthExpand()
             | lp.DistinctRelationships()
             | lp.ProjectPath()
