@@ -5,18 +5,49 @@ spatial types.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from neo4j import graph as driver_graph
 
-from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.snapshot import Snapshot
-from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Relationships, Strings
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    EntityLists,
+    Floats,
+    Integers,
+    Nodes,
+    Paths,
+    Relationships,
+    Strings,
+)
 from hoplite.values.driver import to_driver
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 
 _PLAIN = (int, str, float, bool, type(None))
+_PLAIN_TYPES = frozenset(_PLAIN)
+
+
+def _attributes(value: object) -> set[str]:
+    return set(vars(value))
+
+
+def _sets_attributes() -> bool:
+    """Whether the driver's classes hold what we know, so that their attributes can be set without their constructors,
+    which copy properties and compare nodes for each path anew."""
+    graph = driver_graph.Graph()
+    node = driver_graph.Node(graph, "", 0)
+    relationship = driver_graph.Relationship(graph, "", 0, {})
+    return (
+        _attributes(node) == {"_graph", "_element_id", "_id", "_properties", "_labels"}
+        and _attributes(relationship) == {"_graph", "_element_id", "_id", "_properties", "_start_node", "_end_node"}
+        and _attributes(driver_graph.Path(node)) == {"_nodes", "_relationships"}
+    )
+
+
+_DIRECT = _sets_attributes()
 
 
 class Hydrator:
@@ -44,10 +75,38 @@ class Hydrator:
             case Integers() | Floats() | Booleans() | Strings():
                 values: list[Any] = column.objects().tolist()
                 return values
+            case Paths():
+                return self._paths(column)
+            case EntityLists(offsets=offsets, ids=ids):
+                made = self.column(Nodes(ids) if column.of_nodes else Relationships(ids))
+                null = column.null_mask().tolist()
+                bounds = offsets.tolist()
+                return [None if null[row] else made[first:last] for row, (first, last) in enumerate(pairwise(bounds))]
             case _:
                 objects = column.objects()
                 self._prefetch(objects)
                 return [self.value(value) for value in objects]
+
+    def _paths(self, column: Paths) -> list[driver_graph.Path | None]:
+        """The paths of a column; they share the nodes and relationships of the result."""
+        self._make_nodes(np.concatenate((column.starts, column.nodes)))
+        self._make_relationships(column.relationships)
+        known_nodes, known_relationships = self._nodes, self._relationships
+        nodes = [known_nodes[i] for i in column.nodes.tolist()]
+        relationships = [known_relationships[i] for i in column.relationships.tolist()]
+        bounds = column.offsets.tolist()
+        paths: list[driver_graph.Path | None] = []
+        for start, first, last in zip(column.starts.tolist(), bounds[:-1], bounds[1:], strict=True):
+            if start < 0:
+                paths.append(None)
+            elif _DIRECT:
+                path: Any = object.__new__(driver_graph.Path)
+                path._nodes = (known_nodes[start], *nodes[first:last])
+                path._relationships = tuple(relationships[first:last])
+                paths.append(path)
+            else:
+                paths.append(driver_graph.Path(known_nodes[start], *relationships[first:last]))
+        return paths
 
     def value(self, value: Any) -> Any:
         """One value."""
@@ -58,6 +117,10 @@ class Hydrator:
                 return [self.value(item) for item in value]
             case dict():
                 return {key: self.value(item) for key, item in value.items()}
+            case VirtualNode():
+                return self._virtual_node(value)
+            case VirtualRelationship():
+                return self._virtual_relationship(value)
             case NodeRef(id=node):
                 if node not in self._nodes:
                     self._make_nodes(np.array([node], np.int64))
@@ -72,10 +135,6 @@ class Hydrator:
                     self._make_relationships(np.array(new, np.int64))
                 start = self.value(NodeRef(nodes[0]))
                 return driver_graph.Path(start, *(self._relationships[r] for r in relationships))
-            case VirtualNode():
-                return self._virtual_node(value)
-            case VirtualRelationship():
-                return self._virtual_relationship(value)
             case _:
                 return to_driver(value)
 
@@ -90,8 +149,8 @@ class Hydrator:
         properties = {key: self.value(item) for key, item in virtual.properties.items()}
         kind = self.graph.relationship_type(virtual.type)
         relationship = kind(self.graph, str(virtual.id), virtual.id, properties)
-        relationship._start_node = self._virtual_node(virtual.start)
-        relationship._end_node = self._virtual_node(virtual.end)
+        relationship._start_node = self.value(virtual.start)
+        relationship._end_node = self.value(virtual.end)
         self.graph._relationships[str(virtual.id)] = relationship
         return relationship
 
@@ -136,12 +195,28 @@ class Hydrator:
         labels = source.label_sets(positions)
         properties = source.node_property_maps(positions)
         prefix = f"4:{source.uuid}:"
+        graph = self.graph
+        label_sets: dict[tuple[str, ...], frozenset[str]] = {}
         for position, number, exists, names, values in zip(new, public, alive, labels, properties, strict=True):
             element_id = f"{prefix}{number}"
-            shown = {key: self.value(v) for key, v in values.items()} if exists else {}
-            node = driver_graph.Node(self.graph, element_id, number, names if exists else (), shown)
+            shown = self._properties(values) if exists else {}
+            if names not in label_sets:
+                label_sets[names] = frozenset(names)
+            shown_labels = label_sets[names] if exists else frozenset[str]()
+            if _DIRECT:
+                node: Any = object.__new__(driver_graph.Node)
+                node._graph, node._element_id, node._id = graph, element_id, number
+                node._properties, node._labels = shown, shown_labels
+            else:
+                node = driver_graph.Node(graph, element_id, number, shown_labels, shown)
             self._nodes[position] = node
-            self.graph._nodes[element_id] = node
+            graph._nodes[element_id] = node
+
+    def _properties(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Properties in the driver's values: mostly, they are that already."""
+        if _PLAIN_TYPES.issuperset(map(type, values.values())):
+            return values
+        return {key: self.value(value) for key, value in values.items()}
 
     def _make_relationships(self, ids: Any) -> None:
         new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._relationships]
@@ -156,13 +231,19 @@ class Hydrator:
         codes, names = source.relationship_types(positions).tolist(), source.type_names
         properties = source.relationship_property_maps(positions)
         prefix = f"5:{source.uuid}:"
+        graph, known = self.graph, self._nodes
+        kinds = {code: graph.relationship_type(names[code]) for code in set(codes)}
         rows = zip(new, public, alive, codes, properties, starts.tolist(), ends.tolist(), strict=True)
         for position, number, exists, code, values, start, end in rows:
             element_id = f"{prefix}{number}"
-            shown = {key: self.value(v) for key, v in values.items()} if exists else {}
-            kind = self.graph.relationship_type(names[code] if exists else "")
-            relationship = kind(self.graph, element_id, number, shown)
-            relationship._start_node = self._nodes[start]
-            relationship._end_node = self._nodes[end]
+            shown = self._properties(values) if exists else {}
+            kind = kinds[code] if exists else graph.relationship_type("")
+            if _DIRECT:
+                relationship: Any = object.__new__(kind)
+                relationship._graph, relationship._element_id, relationship._id = graph, element_id, number
+                relationship._properties = shown
+            else:
+                relationship = kind(graph, element_id, number, shown)
+            relationship._start_node, relationship._end_node = known[start], known[end]
             self._relationships[position] = relationship
-            self.graph._relationships[element_id] = relationship
+            graph._relationships[element_id] = relationship

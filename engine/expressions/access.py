@@ -32,7 +32,7 @@ from hoplite.values.columns import (
     Strings,
     from_objects,
 )
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.render import describe
 from hoplite.values.temporal import INSTANT_TYPES, Duration
 from hoplite.values.temporal_fields import component
@@ -60,7 +60,7 @@ def property_of(column: Column, key: str, execution: Execution) -> Column:
 def by_kind(column: Objects, read: Callable[[Column], Column]) -> Column:
     """Read the nodes, the relationships and the other values of a mixed column apart, and put the results together."""
     kinds = np.fromiter(
-        (1 if isinstance(v, NodeRef) else 2 if isinstance(v, RelationshipRef) else 0 for v in column.values),
+        (1 if type(v) is NodeRef else 2 if type(v) is RelationshipRef else 0 for v in column.values),
         np.int8,
         len(column),
     )
@@ -86,6 +86,8 @@ def _property_of_value(value: Any, key: str) -> Any:
         return component(value, key)
     if isinstance(value, spatial.Point):
         return spatial.point_component(value, key)
+    if isinstance(value, VirtualNode | VirtualRelationship):
+        return None  # the graph is asked, which has no such entity
     raise type_error(f"Type mismatch: expected a map but was {describe(value)}", "22G03")
 
 

@@ -57,10 +57,12 @@ def has_labels(operand: Compiled, test: LabelTest) -> Evaluator:
     """`operand:labels`: null where the operand is null."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
-        entities = _entities(operand.evaluate(batch, execution), batch, execution)
+        column = operand.evaluate(batch, execution)
+        entities = _entities(column, batch, execution)
         values = test(entities)
-        empty = (entities.nodes < 0) & (entities.relationships < 0)
-        return Booleans(values & ~empty, empty if empty.any() else None)
+        present = (entities.nodes >= 0) | (entities.relationships >= 0)  # one that is in no graph has nothing
+        nulls = column.null_mask()
+        return Booleans(values & present, nulls if nulls.any() else None)
 
     return evaluate
 

@@ -15,7 +15,7 @@ from hoplite.engine.expressions.evaluator import Compiled, Evaluator, map_rows, 
 from hoplite.engine.expressions.java import class_name
 from hoplite.errors import execution_failed
 from hoplite.values.columns import Column, Nodes, Objects, Relationships, nulls, object_array
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.render import describe
 
 
@@ -89,4 +89,6 @@ def _all_properties(column: Column, execution: Execution) -> Column:
 def _as_map(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
+    if isinstance(value, VirtualNode | VirtualRelationship):
+        return {}
     raise execution_failed(f"{describe(value)} (of class {class_name(value)})")

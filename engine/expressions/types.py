@@ -98,6 +98,9 @@ def _kind_test(type_name: TypeName) -> Test:
         case "UNION":
             tests = [type_test(alternative) for alternative in type_name.arguments]
             return lambda value: any(test(value) for test in tests)
+        case "NODE" | "RELATIONSHIP" as name:
+            entity = _CLASSES[name]
+            return lambda value: isinstance(value, entity)  # virtual ones are of a class below
         case name:
             wanted = _CLASSES[name]
             return lambda value: type(value) is wanted

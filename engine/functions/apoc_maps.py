@@ -11,9 +11,8 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
 from hoplite.engine.functions.strings import string_of
-from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.errors import CypherError
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
@@ -213,6 +212,21 @@ def any_property(context: Execution, thing: Any, key: str) -> Any:
     return None if found is None else found.get(key)
 
 
+def held_by(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
+    """All properties, those of virtual entities too."""
+    if isinstance(entity, VirtualNode | VirtualRelationship):
+        return dict(entity.properties)
+    return properties_of(context, entity)
+
+
+def ends_of(context: Execution, relationship: RelationshipRef) -> tuple[NodeRef, NodeRef]:
+    """The two nodes of a relationship, of a virtual one too."""
+    if isinstance(relationship, VirtualRelationship):
+        return relationship.start, relationship.end
+    start, end = context.graph.endpoints(np.array([relationship.id], np.int64))
+    return NodeRef(int(start[0])), NodeRef(int(end[0]))
+
+
 @apoc_function(
     "apoc.any.properties(object :: ANY, keys = null :: LIST<STRING>) :: MAP",
     "Returns the properties of an entity or a map, or some of them.",
@@ -224,9 +238,7 @@ def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Ma
         case dict():
             found = thing
         case NodeRef() | RelationshipRef():
-            found = properties_of(context, thing)
-        case VirtualNode() | VirtualRelationship():
-            found = dict(thing.properties)
+            found = held_by(context, thing)
         case _:
             return None
     return found if keys is None else {key: found[key] for key in keys if key in found}
@@ -254,18 +266,18 @@ def _plain(context: Execution, value: Any) -> Any:
             node: dict[str, Any] = {"id": str(public_id(context, value)), "type": "node"}
             names = labels(context, value)
             node |= {"labels": names} if names else {}
-            held = properties_of(context, value)
+            held = held_by(context, value)
             return node | ({"properties": _plain(context, held)} if held else {})
         case RelationshipRef():
-            start, end = (int(side[0]) for side in context.graph.endpoints(np.array([value.id], np.int64)))
+            start, end = ends_of(context, value)
             relationship: dict[str, Any] = {
                 "id": str(public_id(context, value)),
                 "type": "relationship",
                 "label": relationship_type(context, value),
-                "start": _plain(context, NodeRef(start)),
-                "end": _plain(context, NodeRef(end)),
+                "start": _plain(context, start),
+                "end": _plain(context, end),
             }
-            held = properties_of(context, value)
+            held = held_by(context, value)
             return relationship | ({"properties": _plain(context, held)} if held else {})
         case PathValue():
             nodes, relationships = value.nodes, value.relationships
@@ -342,7 +354,9 @@ _TYPES: dict[type, str] = {
     Duration: "DURATION",
     Point: "POINT",
     NodeRef: "NODE",
+    VirtualNode: "NODE",
     RelationshipRef: "RELATIONSHIP",
+    VirtualRelationship: "RELATIONSHIP",
     PathValue: "PATH",
     type(None): "NULL",
 }

@@ -28,7 +28,7 @@ from hoplite.values.columns import (
     Strings,
     object_array,
 )
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.render import describe
 
 _ENTITY = named("input", NODE, RELATIONSHIP)
@@ -42,6 +42,8 @@ def _one(position: int) -> Int64s:
 
 def public_id(context: Execution, entity: NodeRef | RelationshipRef) -> int:
     """What id() says."""
+    if isinstance(entity, VirtualNode | VirtualRelationship):
+        return entity.id
     position = _one(entity.id)
     graph = context.graph
     ids = graph.node_ids(position) if isinstance(entity, NodeRef) else graph.relationship_ids(position)
@@ -97,6 +99,8 @@ def entity_ids(context: Execution, column: Column) -> Column | None:
 )
 def element_id(context: Execution, entity: Any) -> str:
     """`4:<uuid of the database>:<id>` for a node, `5:...` for a relationship."""
+    if isinstance(entity, VirtualNode | VirtualRelationship):
+        return str(entity.id)
     if isinstance(entity, NodeRef | RelationshipRef):
         return f"{_kind(entity)}:{context.graph.uuid}:{public_id(context, entity)}"
     raise _not_an_entity("elementId", entity)
@@ -130,6 +134,8 @@ def _deleted_relationship(context: Execution, relationship: RelationshipRef) -> 
 
 def properties_of(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
     """All properties; a deleted node has none, a deleted relationship raises."""
+    if isinstance(entity, VirtualNode | VirtualRelationship):
+        return {}  # the graph is asked, which has no such entity
     graph = context.graph
     if isinstance(entity, NodeRef):
         return graph.node_properties(entity.id) if graph.node_exists(_one(entity.id))[0] else {}
@@ -198,6 +204,8 @@ def labels(context: Execution, node: Any) -> list[str]:
     """`labels(n)` is `['Person', 'Actor']`."""
     if not isinstance(node, NodeRef):
         raise wrong_input("labels", "a Node", node)
+    if isinstance(node, VirtualNode):
+        return list(node.labels)
     if not context.graph.node_exists(_one(node.id))[0]:
         raise _deleted_node(context, node)
     return list(context.graph.label_sets(_one(node.id))[0])
@@ -229,6 +237,8 @@ def relationship_type(context: Execution, relationship: Any) -> str:
     """`type(r)` is `'KNOWS'`; a deleted relationship still has its type."""
     if not isinstance(relationship, RelationshipRef):
         raise wrong_input("type", "a Relationship", relationship)
+    if isinstance(relationship, VirtualRelationship):
+        return relationship.type
     code = int(context.graph.relationship_types(_one(relationship.id))[0])
     return context.graph.type_names[code]
 
@@ -251,6 +261,9 @@ def _endpoint(context: Execution, relationship: Any, function: str, side: int) -
         raise type_error(
             f"Invalid input for function '{function}()': Expected {describe(relationship)} to be a RelationshipValue"
         )
+    if isinstance(relationship, VirtualRelationship):
+        end = (relationship.start, relationship.end)[side]
+        return VirtualNode(end.id) if isinstance(end, VirtualNode) else end  # a reference, which knows no labels
     position = _one(relationship.id)
     if not context.graph.relationship_exists(position)[0]:
         return None  # deleted in this transaction

@@ -14,7 +14,7 @@ from typing import Any
 
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.planner.types import ANY, STRING
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
@@ -38,6 +38,8 @@ _NAMES: dict[type, str] = {
     Point: "POINT",
     NodeRef: "NODE",
     RelationshipRef: "RELATIONSHIP",
+    VirtualNode: "NODE",
+    VirtualRelationship: "RELATIONSHIP",
     dict: "MAP",
     PathValue: "PATH",
 }

@@ -14,9 +14,9 @@ from hoplite.engine.functions.apoc_maps import cypher_type
 from hoplite.engine.procedures.registry import Row, cypher_procedure
 from hoplite.engine.procedures.schema import label_pairs
 from hoplite.engine.procedures.vectors import describe_index
-from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
+from hoplite.values.entities import VirtualNode, VirtualRelationship
 
 _COLUMN_TYPES: dict[type, str] = {Integers: "INTEGER", Floats: "FLOAT", Booleans: "BOOLEAN", Strings: "STRING"}
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from hoplite.engine.context import Execution
 from hoplite.engine.procedures.registry import Row, cypher_procedure
-from hoplite.engine.virtual import VirtualNode, VirtualRelationship
 from hoplite.storage.schema import Entity
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
+from hoplite.values.entities import VirtualNode, VirtualRelationship
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 

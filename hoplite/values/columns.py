@@ -30,7 +30,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.texts import TextPool
 
 Int64s: TypeAlias = NDArray[np.int64]
@@ -353,6 +353,8 @@ def constant(value: Any, count: int) -> Column:
             return Integers(np.full(count, value, np.int64))
         case float():
             return Floats(np.full(count, value, np.float64))
+        case VirtualNode() | VirtualRelationship():
+            pass
         case NodeRef():
             return Nodes(np.full(count, value.id, np.int64))
         case RelationshipRef():

@@ -185,6 +185,9 @@ def from_driver(value: Any) -> Value:
     if package == "neo4j":  # before tuples, for durations and points are tuples there
         return _from_driver_value(value)
     if isinstance(value, list | tuple):
+        kinds = set(map(type, value))
+        if kinds == {str} or (kinds == {int} and min(value) >= INT64_MIN and max(value) <= INT64_MAX):
+            return list(value)
         return [from_driver(item) for item in value]
     if isinstance(value, Mapping):
         return _map_from_driver(value)

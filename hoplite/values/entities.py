@@ -6,7 +6,9 @@ the graph. Two references are equal when they point at the same entity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,27 @@ class RelationshipRef:
     """A relationship, by its position."""
 
     id: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VirtualNode(NodeRef):
+    """A node that is in no graph, made by a procedure for its result; its id is negative, its element id that as text.
+
+    Cypher sees its labels and finds no properties, as it asks the graph for them; APOC and results see all it has.
+    """
+
+    labels: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VirtualRelationship(RelationshipRef):
+    """A relationship that is in no graph; its type is seen by Cypher, its properties are not."""
+
+    type: str
+    start: NodeRef
+    end: NodeRef
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import Any
 
 from hoplite.values.calendar import NANOS_PER_SECOND
 from hoplite.values.duration_make import average_seconds
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import (
     MAX_INTEGER,
@@ -187,7 +187,9 @@ _COMPARABLE: dict[type, Callable[[Any], Any]] = {
         moment.region or "",
     ),
     NodeRef: lambda node: node.id,
+    VirtualNode: lambda node: node.id,
     RelationshipRef: lambda relationship: relationship.id,
+    VirtualRelationship: lambda relationship: relationship.id,
     PathValue: lambda path: (path.nodes[0], path.relationships, path.nodes),
 }
 
@@ -254,7 +256,9 @@ _SORT_KEYS: dict[type, Callable[[Any], SortKey]] = {
     dict: _map_key,
     bytes: _list_key,
     NodeRef: lambda node: (_NODE, node.id),
+    VirtualNode: lambda node: (_NODE, node.id),
     RelationshipRef: lambda relationship: (_RELATIONSHIP, relationship.id),
+    VirtualRelationship: lambda relationship: (_RELATIONSHIP, relationship.id),
     PathValue: _path_key,
     Point: lambda point: (_POINT, point.srid, point.coordinates),
     DateTime: _date_time_key,
@@ -269,7 +273,7 @@ _SORT_KEYS: dict[type, Callable[[Any], SortKey]] = {
 # --- DISTINCT -----------------------------------------------------------------------------------
 
 _PLAIN = {int, str, type(None), Date, LocalTime, Time, LocalDateTime, DateTime, Duration, Point}
-_PLAIN |= {NodeRef, RelationshipRef, PathValue}
+_PLAIN |= {NodeRef, RelationshipRef, PathValue, VirtualNode, VirtualRelationship}
 
 
 def group_key(value: Any) -> Hashable:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.floats import float_description, float_text
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import (
@@ -37,6 +37,8 @@ _CLASSES: dict[type, str] = {
     Point: "PointValue",
     NodeRef: "NodeReference",
     RelationshipRef: "RelationshipReference",
+    VirtualNode: "NodeEntityWrappingNodeValue",
+    VirtualRelationship: "RelationshipEntityWrappingValue",
     dict: "MapWrappingMapValue",
     list: "ArrayListValue",
     PathValue: "PathReference",
