@@ -7,10 +7,21 @@ from typing import Any
 
 import pyarrow as pa
 
+from hoplite.engine.arrow_entities import EntityArrays
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.hydrate import Hydrator
 from hoplite.errors import argument_error, to_driver_error
-from hoplite.values.columns import Booleans, Column, Floats, Integers, Strings
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    EntityLists,
+    Floats,
+    Integers,
+    Nodes,
+    Paths,
+    Relationships,
+    Strings,
+)
 
 
 def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> pa.Table:
@@ -18,7 +29,7 @@ def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> 
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = concatenate_batches([b.only(names) for b in batches])
-    return pa.table({name: to_array(name, batch[name], hydrator) for name in names})
+    return pa.Table.from_arrays([to_array(name, batch[name], hydrator) for name in names], names)
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -35,6 +46,10 @@ def to_array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
             return pa.array(flags, mask=nulls)
         case Strings(values=values):
             return pa.array(values, pa.string())
+        case Nodes() | Relationships() | EntityLists() | Paths():
+            entities = EntityArrays(hydrator.source, lambda key, part: to_array(key, part, hydrator))
+            array: pa.Array[Any] = entities.array(column)
+            return array
         case _:
             return _objects(name, hydrator.column(column))
 

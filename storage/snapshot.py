@@ -22,6 +22,7 @@ from hoplite.storage.seek import Bound, Seek
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
 NOTHING: Int64s = np.zeros(0, np.int64)
+_FEW_WRITTEN = 10_000
 
 T = TypeVar("T")
 
@@ -321,21 +322,29 @@ class Snapshot:
         return {key: delta.relationship_value(relationship, key) for key in delta.relationship_keys(relationship)}
 
     def node_property_maps(self, nodes: Int64s) -> list[dict[str, Any]]:
-        """All properties of many nodes: one pass over each key that occurs on nodes labelled like them."""
+        """All properties of many nodes."""
+        return _maps(len(nodes), self.node_property_columns(nodes))
+
+    def node_property_columns(self, nodes: Int64s) -> dict[str, Column]:
+        """The properties of many nodes by key: each key that occurs on nodes labelled like them."""
         base = self._delta.base
         codes = base.node_labels[nodes[(nodes >= 0) & (nodes < base.node_count)]]
         keys = [base.keys_by_label_set.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
         wanted = dict.fromkeys(key for some in keys for key in some) | dict.fromkeys(self._delta.node_values)
-        return _maps(len(nodes), {key: self.node_property(nodes, key) for key in wanted})
+        return {key: self.node_property(nodes, key) for key in wanted}
 
     def relationship_property_maps(self, relationships: Int64s) -> list[dict[str, Any]]:
         """All properties of many relationships."""
+        return _maps(len(relationships), self.relationship_property_columns(relationships))
+
+    def relationship_property_columns(self, relationships: Int64s) -> dict[str, Column]:
+        """The properties of many relationships by key: each key that occurs on relationships of their types."""
         base = self._delta.base
         inside = (relationships >= 0) & (relationships < base.relationship_count)
         codes = base.types_of(relationships[inside])
         keys = [base.keys_by_type.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
         wanted = dict.fromkeys(key for some in keys for key in some) | dict.fromkeys(self._delta.relationship_values)
-        return _maps(len(relationships), {key: self.relationship_property(relationships, key) for key in wanted})
+        return {key: self.relationship_property(relationships, key) for key in wanted}
 
     # --- public ids ---
 
@@ -365,6 +374,24 @@ class Snapshot:
         found = _private(ids, base.relationship_of_id, base.relationship_count, base.next_relationship_id)
         return np.where(self.relationship_exists(found), found, -1)
 
+    def has_distinct_values(self, key: str) -> bool:
+        """Whether no two nodes have the same value of a key: it is unique on a label, and no other node has it."""
+        delta = self._delta
+        written = delta.node_values.get(key, ())
+        if delta.relabelled or len(written) > _FEW_WRITTEN:
+            return False
+        state = (delta.serial, delta.schema.version, len(written), delta.writes if written else 0)
+        known = delta.cache.get(("distinct values", key))
+        if known is None or known[0] != state:
+            label_sets = {code for code, keys in delta.base.keys_by_label_set.items() if key in keys}
+            label_sets |= {delta.label_set(node) for node in written}
+            tokens = delta.base.tokens
+            labels = [rule.labels[0] for rule in delta.schema.constraints if rule.keys == (key,)]
+            codes = [code for name in labels if self.is_unique(name, key) and (code := tokens.labels.code(name)) is not None]
+            found = any(all(tokens.sets_having(code)[label_set] for label_set in label_sets) for code in codes)
+            known = delta.cache["distinct values", key] = (state, found)
+        return bool(known[1])
+
     # --- looking up by value ---
 
     def has_index(self, label: str, key: str) -> bool:
@@ -379,7 +406,7 @@ class Snapshot:
         """Whether a constraint lets at most one node of the label have each value of the key."""
         return any(constraint.keys == (key,) for constraint in self.schema.unique(Entity.NODE, label))
 
-    def seek_nodes(self, label: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+    def seek_nodes(self, label: str, key: str, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """For each value the nodes that have it: (index into values, node). Null and NaN match nothing.
 
         A look-up structure for the label and key is made when it is first needed, and kept up to date by writes.

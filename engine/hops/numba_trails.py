@@ -28,7 +28,8 @@ from hoplite.engine.hops.scratch import Scratch, borrowed
 
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
-_FIRST_BATCH = 64
+# Relationships in the first batch: so few that it costs nothing where LIMIT stops after it.
+_FIRST_BATCH = 2048
 
 # What `trails` says when it comes back.
 DONE, FULL, TOO_DEEP, WORKED = 0, 1, 2, 3
