@@ -10,32 +10,22 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from neo4j import Record, ResultSummary
+from neo4j import ResultSummary
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
 from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
+from hoplite.engine.records import RecordMaker, Row, record_maker
 from hoplite.engine.summary import make_summary, server_info, summary_metadata
 from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
+from hoplite.values.columns import Objects
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    from neo4j import Record
     from neo4j.graph import Graph
-
-
-Row = tuple[Any, ...]
-
-
-def _record_maker() -> Callable[[tuple[str, ...], Row], Record]:
-    """How a record is made: newer drivers take keys and values as they are, older ones only pairs."""
-    make: Any = Record
-    direct: Callable[[tuple[str, ...], Row], Record] | None = getattr(make, "_new", None)
-    return direct or (lambda keys, row: make(zip(keys, row, strict=True)))
-
-
-_new_record = _record_maker()
 
 
 class Result:
@@ -57,7 +47,8 @@ class Result:
         self._max_rows = max_rows
         self._on_end: Callable[[], None] | None = on_end
         self._hydrator = None if execution is None else Hydrator(execution.graph)
-        self._buffer: list[Row] = []  # read and not yet handed out, the next one last
+        self._buffer: list[Record] = []  # read and not yet handed out, the next one last
+        self._record: RecordMaker = record_maker(prepared.columns, True)
         self._row_count = 0
         self._began = time.perf_counter()
         self._available_ms = 0
@@ -71,18 +62,16 @@ class Result:
         return self._prepared.columns
 
     def __iter__(self) -> Iterator[Record]:
-        while True:
-            if not self._buffer and not self._more():
-                return
-            yield self._record(self._buffer.pop())
+        while self._buffer or self._more():
+            buffer = self._buffer
+            take = buffer.pop
+            while buffer and buffer is self._buffer:  # whoever reads all in the middle of a loop leaves none for it
+                yield take()
 
     def __next__(self) -> Record:
         if not self._buffer and not self._more():
             raise StopIteration
-        return self._record(self._buffer.pop())
-
-    def _record(self, row: Row) -> Record:
-        return _new_record(self._prepared.columns, row)
+        return self._buffer.pop()
 
     def _next_batch(self) -> Batch | None:
         """The next batch with rows in it; None at the end."""
@@ -122,18 +111,29 @@ class Result:
         rows = self.next_rows()
         if rows is None:
             return False
-        self._buffer = rows[::-1]
+        self._buffer = self._records(rows)
         return True
+
+    def _records(self, rows: list[Row]) -> list[Record]:
+        """The records of rows, the first one last."""
+        return list(map(self._record, reversed(rows)))
+
+    def _taken(self) -> list[Row]:
+        """All rows that are waiting. A sum of tuples looks at no value, which could be broken."""
+        rows = [tuple.__add__(record, ()) for record in reversed(self._buffer)]
+        self._buffer = []
+        return rows
 
     def next_rows(self) -> list[Row] | None:
         """Some further rows, in the driver's values; None at the end."""
         if self._buffer:
-            rows, self._buffer = self._buffer[::-1], []
-            return rows
+            return self._taken()
         batch = self._next_batch()
         if batch is None:
             return None
         assert self._hydrator is not None
+        if any(isinstance(batch[key], Objects) for key in self._prepared.columns):
+            self._record = record_maker(self._prepared.columns, False)
         try:
             columns = [self._hydrator.column(batch[key]) for key in self._prepared.columns]
         except CypherError as error:
@@ -156,7 +156,7 @@ class Result:
         rows: list[Row] = []
         while (some := self.next_rows()) is not None:
             rows += some
-        self._buffer = rows[::-1]
+        self._buffer = self._records(rows)
 
     # --- as the driver offers it -------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class Result:
         """The next record, without taking it."""
         if not self._buffer and not self._more():
             return None
-        return self._record(self._buffer[-1])
+        return self._buffer[-1]
 
     def single(self, strict: bool = False) -> Record | None:
         """The only record; None where there is none. More than one is a warning, or an error where strict."""
@@ -229,8 +229,7 @@ class Result:
 
         if self._hydrator is None or self._buffer:
             self.detach()
-            rows, self._buffer = self._buffer[::-1], []
-            return rows_to_table(self._prepared.columns, rows)
+            return rows_to_table(self._prepared.columns, self._taken())
         batches: list[Batch] = []
         while (batch := self._next_batch()) is not None:
             batches.append(batch)
