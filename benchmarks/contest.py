@@ -103,6 +103,8 @@ class Part:
     loads: list[Load] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)  # engines that were not measured, and why
+    machine: str = ""
+    load_average: tuple[float, float] = (0.0, 0.0)  # before and after
 
 
 class Contender:

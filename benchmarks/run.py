@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,16 +18,32 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as Drawn
 
+from benchmarks import plots
+from benchmarks.answers import Disagreement
 from benchmarks.contest import FULL, QUICK, Effort, Part, contenders, run_balls, run_batches, run_queries
 from benchmarks.engines import ENGINES
+from benchmarks.report import about, headline, machine, markdown, rewrite, save, saved
 from benchmarks.store import load_shape, store_shape
-from benchmarks.tables import Table, agreement, answers_that_differ, ball_tables, batch_tables, load_table, query_tables
+from benchmarks.tables import (
+    Table,
+    agreement,
+    answers_that_differ,
+    ball_tables,
+    batch_tables,
+    load_table,
+    query_tables,
+    targets,
+)
 
+DOCUMENTS = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results")
 SHAPES = RESULTS / "shapes"
 PARTS = ("khop", "cypher", "batch")
 WITHOUT_QUERIES = ("networkx", "igraph", "graphblas", "scipy", "numpy")  # they have no query language
 WITH_BATCHES = ("hoplite", "graphblas")
+Found = dict[str, tuple[Part, Effort]]
+Tables = dict[str, list[Table]]
+Differing = dict[str, list[Disagreement]]
 SLOW = ("neo4j", "kuzu")  # not in --quick, unless they are named
 
 
@@ -39,6 +56,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, help="sets of seeds")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, help="for one engine, question and round")
+    parser.add_argument("--saved", action="store_true", help="measure nothing: tables and plots of the last run")
+    parser.add_argument("--docs", action="store_true", help="write to docs/ even so; a whole run does by itself")
     parser.add_argument(
         "--clock",
         choices=("wall", "cpu"),
@@ -58,20 +77,66 @@ def main() -> int:
     if unknown:
         console.print(f"No such engine: {', '.join(sorted(unknown))}. There are {', '.join(ENGINES)}.")
         return 2
-    parts = {}
-    differing = []
-    for name in chosen.only or PARTS:
-        part = parts[name] = MEASURE[name](names, effort, chosen.scale, console)
-        tables = TABLES[name](part, effort)
-        for table in tables:
+    path = RESULTS / ("quick.json" if chosen.quick else "full.json")
+    if not chosen.saved:
+        for name in chosen.only or PARTS:
+            save(path, {name: measured(name, names, effort, chosen.scale, console)}, effort)
+    found = {name: pair for name, pair in saved(path).items() if name in (chosen.only or PARTS)}
+    tables = {name: TABLES[name](part, effort) for name, (part, effort) in found.items()}
+    differing = {name: answers_that_differ(part) for name, (part, _) in found.items()}
+    show(console, found, tables, differing)
+    wrong = any(differing.values())
+    whole = not (chosen.quick or chosen.engines or chosen.clock == "cpu" or chosen.scale != 1.0)
+    if chosen.docs or (whole and not wrong):
+        publish(found, tables, differing, console)
+    else:
+        draw_plots(found, RESULTS / "plots", console)
+    return 1 if wrong else 0
+
+
+def measured(name: str, names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:
+    before = os.getloadavg()[0]
+    part = MEASURE[name](names, effort, scale, console)
+    part.machine, part.load_average = machine(), (before, os.getloadavg()[0])
+    return part
+
+
+def show(console: Console, found: Found, tables: Tables, differing: Differing) -> None:
+    """Everything in the terminal."""
+    for name, (part, _) in found.items():
+        for table in tables[name]:
             draw(console, table)
-        different = answers_that_differ(part)
-        console.print(agreement(part, different), style="red" if different else "green")
+        console.print(agreement(part, differing[name]), style="red" if differing[name] else "green")
         for engine, reason in part.absent.items():
             console.print(f"{engine} was not measured: {reason}")
-        differing += different
-    draw(console, load_table([part for name, part in parts.items() if name != "batch"]))
-    return 1 if differing else 0
+    loads = load_table([part for name, (part, _) in found.items() if name != "batch"])
+    if loads.rows:
+        draw(console, loads)
+    met, judged = targets(table for some in tables.values() for table in some)
+    console.print(f"{met} of {judged} targets met")
+
+
+def publish(found: Found, tables: Tables, differing: Differing, console: Console) -> None:
+    """Into the documents: tables between their markers, plots beside them, the headline into the README."""
+    texts = {
+        name: "\n\n".join([about(part, effort), *map(markdown, tables[name]), agreement(part, differing[name])])
+        for name, (part, effort) in found.items()
+    }
+    if {"khop", "cypher"} <= set(found):
+        texts["loading"] = markdown(load_table([found["khop"][0], found["cypher"][0]]))
+    rewrite(DOCUMENTS / "docs" / "BENCHMARKS.md", texts)
+    if "khop" in found:
+        rewrite(DOCUMENTS / "README.md", {"headline": headline(found["khop"][0])})
+    draw_plots(found, DOCUMENTS / "docs" / "plots", console)
+
+
+def draw_plots(found: Found, folder: Path, console: Console) -> None:
+    try:
+        written = plots.draw(found, folder)
+    except ImportError as error:
+        console.print(f"No plots: {error}")
+    else:
+        console.print(f"Drawn: {', '.join(path.name for path in written)} in {os.path.relpath(folder)}")
 
 
 def khop(names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:

@@ -97,6 +97,13 @@ def verdict(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
+def targets(tables: Iterable[Table]) -> tuple[int, int]:
+    """How many targets were met, of how many that were judged."""
+    cells = [cell for table in tables for row in table.rows for cell in row]
+    met, missed = cells.count(verdict(True)), cells.count(verdict(False))
+    return met, met + missed
+
+
 def _cell(samples: Samples, full: int) -> str:
     if not samples.time:
         return samples.problem or "not run"

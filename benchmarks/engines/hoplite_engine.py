@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,14 @@ class HopliteEngine(Engine):
     package = "hoplite"
     module = "hoplite"
 
+    def _import(self) -> ModuleType:
+        """With what it imports at the first query, for the other libraries import everything at once."""
+        library = super()._import()
+        with library.open() as db:
+            db.run("UNWIND range(1, 3) AS x CREATE (a:A {id: x})-[:T]->(b:A)").consume()
+            db.run("MATCH (a:A)-[:T*0..2]->(b) RETURN DISTINCT b.id").to_arrow()
+        return library
+
     def load_ball(self, shape: Shape) -> Sequence[BallWay]:
         db = self.db = self.library.open()
         db.load(
@@ -28,11 +38,16 @@ class HopliteEngine(Engine):
             relationships={("N", "E", "N"): {"start": shape.start, "end": shape.end}},
         )
         db.run("CREATE CONSTRAINT IF NOT EXISTS FOR (n:N) REQUIRE n.id IS UNIQUE").consume()
-        ids = np.empty(shape.node_count, np.int64)  # what id(n) is, by the property `id`
-        table = db.run("MATCH (n:N) RETURN n.id AS number, id(n) AS id").to_arrow()
-        ids[table["number"].to_numpy()] = table["id"].to_numpy()
-        numbers = np.empty(int(ids.max()) + 1, np.int64)
-        numbers[ids] = np.arange(len(ids))
+
+        @cache  # asked for after the load, which it is no part of
+        def id_maps() -> tuple[Integers, Integers]:
+            """What id(n) is by the property `id`, and the other way round."""
+            table = db.run("MATCH (n:N) RETURN n.id AS number, id(n) AS id").to_arrow()
+            ids = np.empty(shape.node_count, np.int64)
+            ids[table["number"].to_numpy()] = table["id"].to_numpy()
+            numbers = np.empty(int(ids.max()) + 1, np.int64)
+            numbers[ids] = np.arange(len(ids))
+            return ids, numbers
 
         def columns(seeds: list[int], k: int) -> Any:
             return db.run(BALLS[k], s=seeds).to_arrow()
@@ -44,13 +59,15 @@ class HopliteEngine(Engine):
             return db.khop(seeds, k).tolist()
 
         def seeds_as_ids(seeds: Integers) -> Integers:
-            return ids[seeds]
+            seeds_ids: Integers = id_maps()[0][seeds]
+            return seeds_ids
 
         def numbers_of(answer: Any) -> Integers:
-            return numbers[as_ids(answer)]
+            numbers: Integers = id_maps()[1][as_ids(answer)]
+            return numbers
 
         def sets_as_ids(seed_sets: Sequence[Integers]) -> list[list[int]]:
-            return [ids[seeds].tolist() for seeds in seed_sets]
+            return [seeds_as_ids(seeds).tolist() for seeds in seed_sets]
 
         def in_one_call(seed_sets: list[list[int]], k: int) -> Any:
             return db.khop(seed_sets, k, batch=True)

@@ -1,0 +1,137 @@
+"""Parts in; JSON, Markdown and the generated stretches of documents out.
+
+A document marks what a run may rewrite:
+
+    <!-- bench:khop -->
+    ... tables ...
+    <!-- /bench:khop -->
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contest import HOPS, Effort, Load, Part, Row, Samples
+from benchmarks.engine import Form
+from benchmarks.tables import OURS, Table, best_peer, median_ms, reference_ms, shown_ms, shown_ratio
+
+CYPHER_PEERS = ("kglite", "ladybug", "kuzu", "neo4j")
+
+
+def markdown(table: Table) -> str:
+    """A Markdown table under its title; numbers to the right."""
+    ruler = [
+        "---" if place == 0 or name in ("how", "engine", "best peer") else "---:"
+        for place, name in enumerate(table.columns)
+    ]
+    lines = [f"**{table.title}**", ""]
+    lines += ["| " + " | ".join(cells) + " |" for cells in (table.columns, ruler)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows]
+    return "\n".join([*lines, *(f"\n{note}" for note in table.notes)])
+
+
+def rewritten(document: str, name: str, text: str) -> str:
+    """The document with this text between the markers of that name, which must be there."""
+    pattern = re.compile(rf"(<!-- bench:{name} -->\n).*?(<!-- /bench:{name} -->)", re.DOTALL)
+    if not pattern.search(document):
+        raise ValueError(f"The document has no place for {name!r}: <!-- bench:{name} --> and <!-- /bench:{name} -->")
+    return pattern.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", document)
+
+
+def rewrite(path: Path, texts: Mapping[str, str]) -> None:
+    document = path.read_text(encoding="utf-8")
+    for name, text in texts.items():
+        document = rewritten(document, name, text)
+    path.write_text(document, encoding="utf-8")
+
+
+def machine() -> str:
+    """What it ran on, in a line."""
+    model = "an unknown processor"
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", information.read_text(encoding="utf-8"), re.MULTILINE)
+        model = re.sub(r"\s+", " ", found[1]) if found else model
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = os.cpu_count()
+    return f"{cores} cores of {model}, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+def about(part: Part, effort: Effort) -> str:
+    """What was measured, and who was not."""
+    versions = ", ".join(f"{title} {version}" for title, version in part.versions.items())
+    lines = [
+        f"{part.nodes:,} nodes, {part.relationships:,} relationships; {effort.rounds} rounds. {versions}.",
+        f"{part.machine}. Load average {part.load_average[0]:.1f} before, {part.load_average[1]:.1f} after.",
+    ]
+    lines += [f"Not measured: {engine}: {reason}" for engine, reason in part.absent.items()]
+    return "\n".join(f"{line}  " for line in lines)
+
+
+def save(path: Path, parts: Mapping[str, Part], effort: Effort) -> None:
+    """All samples as JSON; parts of an earlier run that this one did not measure stay."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept |= {
+        name: {"effort": dataclasses.asdict(effort), "part": dataclasses.asdict(part)} for name, part in parts.items()
+    }
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def saved(path: Path) -> dict[str, tuple[Part, Effort]]:
+    """What `save` wrote."""
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return {name: (_part(entry["part"]), Effort(**entry["effort"])) for name, entry in kept.items()}
+
+
+def _part(entry: dict[str, Any]) -> Part:
+    rows = [
+        Row(**{**row, "samples": {question: _samples(samples) for question, samples in row["samples"].items()}})
+        for row in entry["rows"]
+    ]
+    return Part(**{**entry, "rows": rows, "loads": [Load(**load) for load in entry["loads"]]})
+
+
+def _samples(entry: dict[str, Any]) -> Samples:
+    """JSON has no numbers for keys."""
+    keyed = ("digest", "reference_digest", "size")
+    return Samples(**{**entry, **{name: {int(key): value for key, value in entry[name].items()} for name in keyed}})
+
+
+def headline(part: Part) -> str:
+    """The table of the README: balls by Cypher text and by khop, the limit, and the best of each kind of peer."""
+    rows = []
+    for k in HOPS:
+        question = str(k)
+        ours = {
+            (row.way, row.form): row.samples[question]
+            for row in part.rows
+            if row.engine == OURS and row.samples[question].time
+        }
+        cypher, khop = ours["Cypher", "columns"], ours["khop", "columns"]
+        cells = [f"{k}", shown_ms(reference_ms(cypher)), shown_ms(median_ms(cypher)), shown_ms(median_ms(khop))]
+        for engines in (CYPHER_PEERS, None):
+            peers = [row for row in part.rows if (row.engine in CYPHER_PEERS) == (engines is not None)]
+            nearest = _nearest(peers, question, ours)
+            cells.append(nearest)
+        rows.append(cells)
+    columns = ["hops", "limit", "Hoplite, Cypher", "Hoplite, `khop`", "best Cypher engine", "best of the others"]
+    return markdown(Table("k-hop ball on 407,000 nodes and 3.4 million relationships, median ms", columns, rows))
+
+
+def _nearest(rows: Sequence[Row], question: str, ours: Mapping[tuple[str, Form], Samples]) -> str:
+    """The peer that comes nearest to our Cypher, in whichever form it is nearest."""
+    forms: tuple[Form, ...] = ("columns", "objects")
+    found = [best_peer(rows, question, form, ours["Cypher", form]) for form in forms]
+    known = [pair for pair in found if pair is not None]
+    if not known:
+        return "none"
+    row, factor = min(known, key=lambda pair: pair[1])
+    return f"{row.title} {shown_ms(median_ms(row.samples[question]))} ({shown_ratio(factor)} ours)"
