@@ -28,7 +28,7 @@ from hoplite.storage.incidence import Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
-from hoplite.values.columns import Int64s
+from hoplite.values.columns import Int64s, Integers
 
 Int32s = NDArray[np.int32]
 
@@ -227,6 +227,10 @@ class Base:
 def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueIndex:
     if column is None:
         return ValueIndex.empty()
+    if column.positions is None and bool(included.all()):
+        whole = column.whole().column
+        if isinstance(whole, Integers) and whole.nulls is None and (index := ValueIndex.in_order(whole)) is not None:
+            return index
     positions, values = column.entries()
     kept = np.flatnonzero(included[positions])
     if len(kept) == len(positions):

@@ -33,11 +33,6 @@ _COUNTED_PATTERNS = 1 << 16
 """Up to so many possible patterns of labels and types are counted in a table."""
 
 
-def spare_rows(node_count: int) -> int:
-    """How many nodes may be made later that the map from nodes to rows has room for."""
-    return node_count // 4 + 1024
-
-
 class Build:
     """The partitions of a draft. All outgoing ones must be taken before the incoming ones."""
 
@@ -68,7 +63,7 @@ class Build:
         dealt = deal(out_degrees, in_degrees, self.partitions)
         del out_degrees, in_degrees
         order = np.argsort(dealt, kind="stable").astype(self.layout.neighbours, copy=False)
-        sizes = np.bincount(dealt, minlength=self.partitions)
+        sizes = counts_of(dealt, self.partitions)
         ends = np.cumsum(sizes)
         row_of = np.empty(draft.node_count, np.int32)
         for first, last in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
@@ -142,9 +137,7 @@ class Build:
         rows, types, ends, *others = joined(bucket, tuple(dtypes))
         keys = ((rows, row_count), (types, self._type_count), (ends, draft.node_count))
         if not others and (ordered := sorted_columns(*keys)) is not None:
-            rows, types, ends = (
-                column.astype(dtype, copy=False) for column, dtype in zip(ordered, dtypes, strict=True)
-            )
+            rows, types, ends = ordered
         elif (order := order_of(*keys)) is not None:
             rows, types, ends = rows[order], types[order], ends[order]
             others = [column[order] for column in others]
@@ -227,6 +220,14 @@ class Build:
         return positions
 
 
+def counts_of(codes: NDArray[Any], count: int) -> Int64s:
+    """How often each of the numbers below `count` occurs; a piece at a time, for NumPy counts in 64 bits."""
+    counts = np.zeros(count, np.int64)
+    for first in range(0, len(codes), _DISTRIBUTED):
+        counts += np.bincount(codes[first : first + _DISTRIBUTED], minlength=count)
+    return counts
+
+
 def build_base(draft: Draft, partitions: int) -> Base:
     """A base in memory."""
     build = Build(draft, partitions, Spill())
@@ -234,7 +235,10 @@ def build_base(draft: Draft, partitions: int) -> Base:
     incoming = tuple(build.incoming())
     new_numbers = build.new_numbers()
     total = draft.relationship_count
-    partition_of, row_of = with_spare_rows(build)
+    partition_of, row_of = build.partition_of, build.row_of
+    if partition_of is not None and row_of is not None:
+        spare_partitions, spare = spare_rows(build)
+        partition_of, row_of = np.concatenate([partition_of, spare_partitions]), np.concatenate([row_of, spare])
     types = [incidence.types for incidence in outgoing]
     node_columns = {key: gathered(column, draft.node_count) for key, column in draft.node_columns.items()}
     relationship_columns = {
@@ -257,14 +261,12 @@ def build_base(draft: Draft, partitions: int) -> Base:
     )
 
 
-def with_spare_rows(build: Build) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
-    """The partition and the row of each node, with entries for nodes to come, which lead to an empty row."""
-    if build.partition_of is None or build.row_of is None:
-        return None, None
-    spare = spare_rows(len(build.partition_of))
-    partition_of = np.concatenate([build.partition_of, np.zeros(spare, build.partition_of.dtype)])
+def spare_rows(build: Build) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Partitions and rows for nodes to come: all lead to an empty row."""
+    assert build.partition_of is not None
+    spare = len(build.partition_of) // 4 + 1024
     empty_row = len(build.nodes_of_partition(0))
-    return partition_of, np.concatenate([build.row_of, np.full(spare, empty_row, np.int32)])
+    return np.zeros(spare, build.partition_of.dtype), np.full(spare, empty_row, np.int32)
 
 
 def empty_base(tokens: Tokens, partitions: int) -> Base:

@@ -44,17 +44,17 @@ def order_of(*keys: Key) -> Int64s | None:
     return order
 
 
-def sorted_columns(*keys: Key) -> list[Int64s] | None:
-    """The keys in their order; None if they do not fit into a word together."""
+def sorted_columns(*keys: Key) -> list[NDArray[Any]] | None:
+    """The keys in their order, in the types that they have; None if they do not fit into a word together."""
     if sum(_bits(bound) for _, bound in keys) > _WORD:
         return None
     packed = _packed(keys)
     if not bool((packed[1:] >= packed[:-1]).all()):
         packed.sort()
     columns = []
-    for _, bound in reversed(keys):
+    for values, bound in reversed(keys):
         bits = _bits(bound)
-        columns.append(packed & ((1 << bits) - 1))
+        columns.append((packed & ((1 << bits) - 1)).astype(values.dtype))
         packed >>= bits
     return columns[::-1]
 

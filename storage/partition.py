@@ -7,6 +7,7 @@ loads least. What hubs put out of balance is so made good by the many small node
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from numpy.typing import NDArray
 
 from hoplite.storage.ordering import order_of
 from hoplite.values.columns import Int64s
+
+_SMALL = 64
+"""Degrees below this are counted in a table."""
+_PIECE = 1 << 20
 
 
 def partition_type(partitions: int) -> type[np.uint8] | type[np.int32]:
@@ -23,44 +28,84 @@ def partition_type(partitions: int) -> type[np.uint8] | type[np.int32]:
 
 def deal(out_degrees: NDArray[Any], in_degrees: NDArray[Any], partitions: int) -> NDArray[Any]:
     """The partition of each node. Deterministic: ties go to the lower node and the lower partition."""
-    count = len(out_degrees)
-    dealt = np.zeros(count, partition_type(partitions))
-    if not count or partitions == 1:
-        return dealt
-    both = out_degrees.astype(np.int64) + in_degrees
-    largest = int(both.max())
-    np.subtract(largest, both, out=both)  # largest first
-    order = order_of((both, largest + 1), (out_degrees, int(out_degrees.max()) + 1))
-    del both
-    outs = out_degrees if order is None else out_degrees[order]
-    ins = in_degrees if order is None else in_degrees[order]
-    changes = np.flatnonzero((outs[1:] != outs[:-1]) | (ins[1:] != ins[:-1])) + 1
-    firsts = np.concatenate([[0], changes])
-    sizes = np.diff(np.append(firsts, count)).tolist()
-    pairs = zip(outs[firsts].tolist(), ins[firsts].tolist(), sizes, strict=True)
-    out_loads, in_loads = np.zeros(partitions), np.zeros(partitions)
-    numbers = np.arange(partitions, dtype=dealt.dtype)
-    at = 0
-    for out_degree, in_degree, size in pairs:
+    dealt = np.zeros(len(out_degrees), partition_type(partitions))
+    if len(dealt) and partitions > 1:
+        loads = _Loads(partitions)
+        _deal_large(out_degrees, in_degrees, loads, dealt)
+        _deal_small(out_degrees, in_degrees, loads, dealt)
+    return dealt
+
+
+class _Loads:
+    """How many relationships begin, and end, in each partition so far."""
+
+    def __init__(self, partitions: int) -> None:
+        self._outs, self._ins = np.zeros(partitions), np.zeros(partitions)
+
+    def share_out(self, out_degree: int, in_degree: int, count: int) -> Int64s:
+        """How many of so many nodes with these degrees go to each partition."""
+        levels = np.zeros(len(self._outs))
         if out_degree or in_degree:
             square = out_degree * out_degree + in_degree * in_degree
-            levels = (out_degree * out_loads + in_degree * in_loads) / square
-        else:
-            levels = np.zeros(partitions)
-        if size == 1:
-            lightest = int(levels.argmin())
-            shares: Any = lightest
-            out_loads[lightest] += out_degree
-            in_loads[lightest] += in_degree
-        else:
-            filled = _filled(levels, size)
-            out_loads += filled * out_degree
-            in_loads += filled * in_degree
-            shares = np.repeat(numbers, filled)
-        places = slice(at, at + size) if order is None else order[at : at + size]
-        dealt[places] = shares
-        at += size
-    return dealt
+            levels = (out_degree * self._outs + in_degree * self._ins) / square
+        shares = _filled(levels, count)
+        self._outs += shares * out_degree
+        self._ins += shares * in_degree
+        return shares
+
+
+def _is_small(out_degrees: NDArray[Any], in_degrees: NDArray[Any]) -> NDArray[np.bool_]:
+    return (out_degrees < _SMALL) & (in_degrees < _SMALL)
+
+
+def _deal_large(outs: NDArray[Any], ins: NDArray[Any], loads: _Loads, dealt: NDArray[Any]) -> None:
+    nodes = np.flatnonzero(~_is_small(outs, ins))
+    if not len(nodes):
+        return
+    outs, ins = outs[nodes].astype(np.int64), ins[nodes].astype(np.int64)
+    both = outs + ins
+    order = order_of((both.max() - both, int(both.max()) + 1), (outs, int(outs.max()) + 1))
+    if order is not None:
+        nodes, outs, ins = nodes[order], outs[order], ins[order]
+    firsts = np.concatenate([[0], np.flatnonzero((np.diff(outs) != 0) | (np.diff(ins) != 0)) + 1, [len(nodes)]])
+    numbers = np.arange(len(loads._outs), dtype=dealt.dtype)
+    for first, last in pairwise(firsts.tolist()):
+        shares = loads.share_out(int(outs[first]), int(ins[first]), last - first)
+        dealt[nodes[first:last]] = np.repeat(numbers, shares)
+
+
+def _deal_small(outs: NDArray[Any], ins: NDArray[Any], loads: _Loads, dealt: NDArray[Any]) -> None:
+    """Nearly all nodes: a few thousand pairs of degrees. The nodes of a pair are dealt in their order, some thousands
+    at a time, so that nothing is made that is as long as there are nodes."""
+    pairs = _SMALL * _SMALL
+    pieces = range(0, len(dealt), _PIECE)
+    counts = np.zeros(pairs + 1, np.int64)  # the last are the large ones
+    for first in pieces:
+        counts += np.bincount(_pairs(outs, ins, first), minlength=pairs + 1)
+    ends = np.zeros((pairs + 1, len(loads._outs)), np.int64)  # in all nodes by pair: where each partition's share ends
+    begins = np.cumsum(counts) - counts
+    for pair in sorted(np.flatnonzero(counts[:-1]).tolist(), key=lambda pair: -(pair // _SMALL + pair % _SMALL)):
+        ends[pair] = np.cumsum(loads.share_out(*divmod(pair, _SMALL), int(counts[pair])))
+    ends += begins[:, None]
+    bounds = ends.reshape(-1)
+    seen = begins.copy()
+    for first in pieces:
+        codes = _pairs(outs, ins, first)
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        here = np.bincount(codes, minlength=pairs + 1)
+        place = np.arange(len(codes)) + np.repeat(seen - (np.cumsum(here) - here), here)
+        seen += here
+        small = ordered < pairs
+        slots = np.searchsorted(bounds[: pairs * ends.shape[1]], place[small], "right")
+        dealt[first + order[small]] = slots % ends.shape[1]
+
+
+def _pairs(outs: NDArray[Any], ins: NDArray[Any], first: int) -> NDArray[np.uint16]:
+    """A number for each pair of degrees of some nodes, one past the last for large ones."""
+    some_outs, some_ins = outs[first : first + _PIECE], ins[first : first + _PIECE]
+    small = _is_small(some_outs, some_ins)
+    return np.where(small, some_outs * _SMALL + some_ins, _SMALL * _SMALL).astype(np.uint16)
 
 
 def _filled(levels: NDArray[np.float64], amount: int) -> Int64s:

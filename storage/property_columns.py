@@ -69,6 +69,9 @@ class PropertyColumn:
     def gather(self, positions: Int64s) -> Column:
         """The values of these entities; null for those that have none, and for positions outside the base."""
         if self.positions is None:
+            # As an unsigned number, a negative position is large: one look for both ends of the range.
+            if len(positions) and positions.view(np.uint64).max() < len(self.column):
+                return self.column.take(positions)
             slots, found = positions, (positions >= 0) & (positions < len(self.column))
         else:
             slots = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
@@ -81,7 +84,10 @@ class PropertyColumn:
         """The entities that have a value, ascending, and their values."""
         if self.positions is not None:
             return self.positions, self.column
-        present = np.flatnonzero(~self.column.null_mask())
+        nulls = self.column.null_mask()
+        if not bool(nulls.any()):
+            return np.arange(len(nulls), dtype=np.int64), without_nulls(self.column)
+        present = np.flatnonzero(~nulls)
         return present, without_nulls(self.column.take(present))
 
     def value(self, position: int) -> Any:

@@ -76,8 +76,23 @@ def _all_differ(values: ObjectArray) -> bool:
     return kinds in ({int}, {str}) and len(set(values)) == len(values)
 
 
+def _index_tells(delta: Delta, entity: Entity, label: str, key: str) -> bool:
+    """Whether an index of integers or texts shows that all values differ; nothing may have been written since."""
+    if delta.size:
+        return False
+    tokens = delta.base.tokens
+    code = (tokens.labels if entity is Entity.NODE else tokens.types).code(label)
+    if code is None:
+        return False
+    base = delta.base
+    index = base.node_index(code, key) if entity is Entity.NODE else base.relationship_index(code, key)
+    return index.holds_one_kind and index.distinct == len(index)
+
+
 def first_duplicate(snapshot: Snapshot, entity: Entity, label: str, keys: tuple[str, ...]) -> Duplicate | None:
     """The first two nodes or relationships that share their values, if any do: a constraint cannot be made then."""
+    if len(keys) == 1 and _index_tells(snapshot._delta, entity, label, keys[0]):
+        return None
     if entity is Entity.NODE:
         positions = snapshot.nodes_with_label(label)
         columns = [snapshot.node_property(positions, key).objects() for key in keys]

@@ -8,10 +8,10 @@ dictionary by `lookup_key`.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,24 @@ def lookup_key(value: Any) -> Hashable | None:
     return None if isinstance(value, dict) else (type(value), value)  # no property is a map
 
 
+class _Counting:
+    """The array 0, 1, 2 and so on, of which only the parts are made that are asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, places: slice | NDArray[Any]) -> Int64s:
+        if isinstance(places, slice):
+            return np.arange(*places.indices(self._count), dtype=np.int64)
+        return np.flatnonzero(places) if places.dtype == np.bool_ else places.astype(np.int64)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.arange(self._count, dtype=dtype or np.int64)
+
+
 @dataclass(eq=False)
 class ValueIndex:
     """Positions by value. Numeric columns: `positions` in the order of `values`. Others: a dictionary made on
@@ -72,9 +90,21 @@ class ValueIndex:
     def of(positions: Int64s, column: Column) -> ValueIndex:
         """An index of values, none of them null, at ascending positions."""
         if isinstance(column, Integers | Floats):
+            if bool((column.values[1:] >= column.values[:-1]).all()):  # no NaN among them either
+                return ValueIndex(positions, column)
+            if isinstance(column, Integers) and (ordered := _ordered(column.values)) is not None:
+                order, values = ordered
+                return ValueIndex(positions[order], Integers(values))
             order = np.argsort(column.values, kind="stable")
             return ValueIndex(positions[order], column.take(order))
         return ValueIndex(positions, column)
+
+    @staticmethod
+    def in_order(column: Integers) -> ValueIndex | None:
+        """An index of a column whose values ascend with the positions, which takes no memory; None: they do not."""
+        if not bool((column.values[1:] >= column.values[:-1]).all()):
+            return None
+        return ValueIndex(cast(Int64s, _Counting(len(column))), column)
 
     @staticmethod
     def of_pairs(pairs: list[tuple[int, Any]]) -> ValueIndex:
@@ -128,6 +158,41 @@ class ValueIndex:
             return hits
         return [position for position in hits if equals(self._value(position), value)]
 
+    def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
+        """For each value the positions that have it: (index into values, position)."""
+        if isinstance(self.column, Integers) and len(self) and _are_integers(values):
+            held, wanted = self.column.values, np.asarray(values, np.int64)
+            if self._counts_up:
+                places = wanted - held[0]
+                if places.view(np.uint64).max() < len(held):  # as an unsigned number, a negative one is large
+                    return np.arange(len(wanted)), self.positions[places]
+            low = np.searchsorted(held, wanted)
+            if not self._is_distinct:
+                counts = np.searchsorted(held, wanted, "right") - low
+                which = np.repeat(np.arange(len(wanted)), counts)
+                places = np.arange(len(which)) + np.repeat(low - np.cumsum(counts) + counts, counts)
+                return which, self.positions[places]
+            found = held[np.minimum(low, len(held) - 1)] == wanted
+            which = np.flatnonzero(found)
+            return which, self.positions[low if len(which) == len(low) else low[which]]
+        rows: list[int] = []
+        hits: list[int] = []
+        for row, value in enumerate(values):
+            having = self.find(value)
+            rows += [row] * len(having)
+            hits += having
+        return np.array(rows, np.int64), np.array(hits, np.int64)
+
+    @cached_property
+    def _is_distinct(self) -> bool:
+        return self.distinct == len(self)
+
+    @cached_property
+    def _counts_up(self) -> bool:
+        """Whether the values are consecutive integers, each once: where one stands is then a matter of subtraction."""
+        values = self.column.values if isinstance(self.column, Integers) else NOTHING
+        return len(values) > 0 and int(values[-1]) - int(values[0]) == len(values) - 1 and self._is_distinct
+
     def _value(self, position: int) -> Any:
         return self.column.objects()[np.searchsorted(self.positions, position)]
 
@@ -165,12 +230,39 @@ class ValueIndex:
         return self.positions[np.array(fits, np.bool_)]
 
     @property
+    def holds_one_kind(self) -> bool:
+        """Whether all values are integers, or all are texts: those that differ here differ for every purpose."""
+        return isinstance(self.column, Integers | Strings)
+
+    @property
     def distinct(self) -> int:
         """How many different values there are."""
         if isinstance(self.column, Integers | Floats):
             values = self.column.values
             return int(np.count_nonzero(values[1:] != values[:-1])) + 1 if len(values) else 0
         return len(self._by_key)
+
+
+def _are_integers(values: Sequence[Any] | Int64s) -> bool:
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype == np.int64)
+    return set(map(type, values)) == {int}
+
+
+def _ordered(values: Int64s) -> tuple[Int64s, Int64s] | None:
+    """The stable order of integers, and the integers in it: value and place are packed into one word, where they fit,
+    for words are sorted several times as fast as places."""
+    low, bits = int(values.min()), (len(values) - 1).bit_length()
+    if (int(values.max()) - low).bit_length() + bits > 63:
+        return None
+    packed = values - low
+    packed <<= bits
+    packed |= np.arange(len(values), dtype=np.int64)
+    packed.sort()
+    order = packed & ((1 << bits) - 1)
+    packed >>= bits
+    packed += low
+    return order, packed
 
 
 def _can_bound(bound: Bound) -> bool:

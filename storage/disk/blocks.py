@@ -78,11 +78,12 @@ class FileWriter:
         self._arrays: dict[str, StoredArray] = {}
         self.checksums: list[int] = []
 
-    def add(self, name: str, array: NDArray[Any]) -> None:
-        """Append an array."""
-        stored = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        self.begin(name, stored.dtype.str, len(stored))
-        self.write(stored.view(np.uint8).data)
+    def add(self, name: str, *arrays: NDArray[Any]) -> None:
+        """Append an array, given in one part or several."""
+        stored = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays]
+        self.begin(name, stored[0].dtype.str, sum(map(len, stored)))
+        for part in stored:
+            self.write(part.view(np.uint8).data)
 
     def begin(self, name: str, dtype: str, count: int) -> None:
         """Say that the next bytes to be written are an array."""

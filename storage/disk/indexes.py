@@ -8,6 +8,7 @@ Indexes over other values, or mixed ones, are made in memory on first use, as wi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -83,9 +84,9 @@ def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
     index = index_at(base, place)
     match index.column:
         case Integers(values=values):
-            return IndexToWrite("integers", index.positions, values, index.distinct)
+            return IndexToWrite("integers", np.asarray(index.positions), values, index.distinct)
         case Floats(values=floats):
-            return IndexToWrite("floats", index.positions, floats, index.distinct)
+            return IndexToWrite("floats", np.asarray(index.positions), floats, index.distinct)
     return None
 
 
@@ -130,6 +131,12 @@ class StoredStrings(ValueIndex):
         found: list[int] = self.positions[self._place(wanted, False) : self._place(wanted, True)].tolist()
         return sorted(found)
 
+    def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
+        """For each value the positions that have it: (index into values, position)."""
+        found = [self.find(value) for value in values]
+        which = np.repeat(np.arange(len(found)), [len(hits) for hits in found])
+        return which, np.array([hit for hits in found for hit in hits], np.int64)
+
     def starting_with(self, prefix: str) -> Int64s:
         """The positions whose value is a string with this prefix."""
         wanted = _utf8(prefix)
@@ -149,6 +156,11 @@ class StoredStrings(ValueIndex):
             else:
                 high = middle
         return low
+
+    @property
+    def holds_one_kind(self) -> bool:
+        """All values are texts."""
+        return True
 
     @property
     def distinct(self) -> int:

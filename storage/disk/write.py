@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.storage.base import Base, inverse
-from hoplite.storage.build import Build, is_identity, with_spare_rows
+from hoplite.storage.build import Build, counts_of, is_identity, spare_rows
 from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, BlockReader, FileWriter
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import ColumnWriter
@@ -76,7 +76,7 @@ def write_snapshot(
     }
     relationship_keys, keys_by_type = _write_columns(writing, "relationship", relationship_columns, types)
     statistics = Statistics(
-        tuple(np.bincount(draft.node_labels, minlength=draft.tokens.label_set_count).tolist()),
+        tuple(counts_of(draft.node_labels, draft.tokens.label_set_count).tolist()),
         tuple(build.type_counts.tolist()),
         _patterns(build.pattern_counts),
         keys_by_label_set,
@@ -150,10 +150,10 @@ def _write_partitions(writing: _Writing, build: Build, with_types: bool) -> tupl
 
 def _write_nodes(draft: Draft, build: Build, writer: FileWriter) -> None:
     writer.add("labels", draft.node_labels)
-    partition_of, row_of = with_spare_rows(build)
-    if partition_of is not None and row_of is not None:
-        writer.add("partition_of", partition_of)
-        writer.add("row_of", row_of)
+    if build.partition_of is not None and build.row_of is not None:
+        spare_partitions, spare = spare_rows(build)
+        writer.add("partition_of", build.partition_of, spare_partitions)
+        writer.add("row_of", build.row_of, spare)
     if draft.node_ids is not None and not is_identity(draft.node_ids):
         _write_ids(draft.node_ids, draft.next_node_id, writer)
 

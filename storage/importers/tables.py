@@ -51,6 +51,7 @@ def load_tables(
             done += 1
             if progress is not None:
                 progress(done, total)
+        del directory  # its keys are no longer needed while the graph is built
         load.commit()
     return made
 
