@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import re
 
+from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.source import Source
 from hoplite.grammar.tokens import Token
 
@@ -46,6 +48,8 @@ def span_of(token: Token) -> Span:
 def name_of(token: Token) -> str:
     """The name a token spells, without the backticks."""
     text = token.text
+    if HIDDEN in text:
+        raise unsupported("a name with the code point U+FFFF")
     return text[1:-1].replace("``", "`") if text[0] == "`" else text
 
 

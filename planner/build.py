@@ -7,6 +7,7 @@ from typing import assert_never
 
 from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsupported
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
@@ -303,4 +304,4 @@ def _imported(clause: ast.CallSubquery, scope: frozenset[str]) -> frozenset[str]
 
 def _user_names(graph: PatternGraph) -> frozenset[str]:
     """The variables of a pattern that a query can refer to."""
-    return frozenset(name for name in graph.variables() if not name.startswith("  "))
+    return frozenset(name for name in graph.variables() if not name.startswith(HIDDEN))

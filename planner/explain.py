@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import children
@@ -190,11 +191,11 @@ def _term(term: lp.Term) -> str:
 
 def named(name: str) -> str:
     """A variable as EXPLAIN shows it; those without a name in the query get one."""
-    return f"anon_{name[9:]}" if name.startswith("  UNNAMED") else name.strip()
+    return name.replace(f"{HIDDEN}UNNAMED", "anon_").removeprefix(HIDDEN)
 
 
 def _shown(names: tuple[str, ...]) -> list[str]:
-    return [named(name) for name in names if not name.startswith("  ")]
+    return [named(name) for name in names if not name.startswith(HIDDEN)]
 
 
 def _types(types: tuple[str, ...] | None) -> str:
@@ -212,7 +213,7 @@ def _order(keys: tuple[lp.SortKey, ...]) -> str:
 def _pattern(
     start: str, relationship: str, types: tuple[str, ...] | None, hops: str, direction: ast.Direction, end: str
 ) -> str:
-    name = "" if relationship.startswith("  ") else relationship
+    name = "" if relationship.startswith(HIDDEN) else relationship
     inside = f"[{name}{_types(types)}{hops}]"
     left = "<-" if direction is ast.Direction.INCOMING else "-"
     right = "->" if direction is ast.Direction.OUTGOING else "-"

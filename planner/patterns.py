@@ -1,6 +1,6 @@
 """From the pattern of a MATCH to a pattern graph: named nodes, connections between them, predicates, paths.
 
-Every node and relationship gets a name (`  UNNAMED0` where the query gives none), labels, maps and inline WHEREs
+Every node and relationship gets a name (`UNNAMED0`, hidden, where the query gives none), labels, maps and inline WHEREs
 become predicates, and variable-length relationships and quantified paths of one relationship become one kind of
 connection. What order to match it in is decided later, in `solve`.
 """
@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.variables import free_variables
 
 
@@ -24,7 +25,7 @@ class Names:
 
     def unnamed(self) -> str:
         """A name for an element of a pattern that has none."""
-        name = f"  UNNAMED{self._next}"
+        name = f"{HIDDEN}UNNAMED{self._next}"
         self._next += 1
         return name
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.rewrite import parts_of, transform
@@ -96,7 +97,7 @@ class ProjectionBuilder:
             if isinstance(expression, ast.Variable):
                 keys.append(lp.SortKey(expression.name, descending))
             else:
-                name = f"  order{number}"
+                name = f"{HIDDEN}order{number}"
                 computed.append((name, self.plan_expression(expression, scope)))
                 keys.append(lp.SortKey(name, descending))
         if computed:
@@ -164,7 +165,7 @@ class ProjectionBuilder:
             assert isinstance(node, ast.FunctionCall | ast.CountStar)
             name = next((known for known, call in calls if call == node), None)
             if name is None:
-                name = f"  aggregate{len(calls)}"
+                name = f"{HIDDEN}aggregate{len(calls)}"
                 calls.append((name, node))
             return ast.Variable(name, node.span)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains, transform
 from hoplite.planner.subquery import PlannedSubquery
@@ -105,7 +106,7 @@ def _planned(
     if kind == "exists":  # one result for each row is as good as many, and lets the rules below know
         plan = lp.Distinct(plan, ())
     elif kind == "count":  # the rules know how to count without rows
-        value = "  count"
+        value = HIDDEN + "count"
         plan = lp.EagerAggregation(plan, (), (lp.Aggregate(value, "count", False, ()),))
     return PlannedSubquery(kind, builder.optimised(plan), imports, value, span)
 
@@ -124,7 +125,7 @@ def _matched(
     plan, inner = builder.match(match, lp.Argument(imports), frozenset(imports))
     value = None
     if result is not None:
-        value = "  value"
+        value = HIDDEN + "value"
         plan = lp.Projection(plan, ((value, plan_subqueries(result, inner, builder)),))
         plan = lp.Select(plan, (value,))
     return _planned(kind, plan, imports, value, span, builder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hoplite.grammar.ast import NOWHERE, Span
+from hoplite.grammar.hidden import HIDDEN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,4 +29,4 @@ class PlannedSubquery:
     span: Span = NOWHERE
 
 
-ROW = "  row"  # the column that numbers the rows of the argument; no variable of a query can have this name
+ROW = HIDDEN + "row"  # the column that numbers the rows of the argument; no variable of a query can have this name

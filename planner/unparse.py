@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.subquery import PlannedSubquery
 
 
@@ -79,9 +80,7 @@ def _inside(node: Any) -> str:
 
 
 def _name(name: str) -> str:
-    if name.startswith("  UNNAMED"):
-        return f"anon_{name[9:]}"
-    return name.strip()
+    return name.replace(f"{HIDDEN}UNNAMED", "anon_").removeprefix(HIDDEN)
 
 
 def _labels(labels: ast.LabelExpression) -> str:

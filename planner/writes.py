@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.patterns import PatternReader
 from hoplite.planner.rewrite import contains
@@ -76,7 +77,7 @@ class Writes:
         for path, start, relationships in paths:
             plan = lp.ProjectPath(plan, path, start, relationships)
             bound.add(path)
-        return plan, frozenset(name for name in bound if not name.startswith("  "))
+        return plan, frozenset(name for name in bound if not name.startswith(HIDDEN))
 
     def _creations(
         self, pattern: ast.PathPattern, creations: list[lp.Creation], bound: set[str]
@@ -158,7 +159,7 @@ class Writes:
             (named,) = graph.paths
             plan = lp.ProjectPath(plan, path, named.start, named.relationships)
             bound.add(path)
-        return plan, frozenset(name for name in bound if not name.startswith("  "))
+        return plan, frozenset(name for name in bound if not name.startswith(HIDDEN))
 
     def _named(self, path: ast.PathPattern) -> ast.PathPattern:
         """The pattern with a name for each element, so that matching and making agree on it."""

@@ -28,6 +28,7 @@ from hoplite.engine.expressions.subqueries import subquery
 from hoplite.engine.functions.registry import Function
 from hoplite.errors import execution_failed
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.values.columns import INT64_MIN, Column
 
@@ -35,7 +36,7 @@ __all__ = ["Evaluator", "compile_expression"]
 
 Functions = Mapping[str, Function]
 
-_SUBJECT = "  subject"  # the column that holds the subject of a CASE; no variable has this name
+_SUBJECT = HIDDEN + "subject"  # the column that holds the subject of a CASE; no variable has this name
 
 _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "+": arithmetic.add,

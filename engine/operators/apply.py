@@ -10,11 +10,12 @@ import numpy as np
 from hoplite.engine.batch import UNIT, Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Evaluator, Operator, argument_rows, evaluate, null_column, pairs
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Integers
 from hoplite.values.order import group_key
 
-_PLACE = "  place"  # the row of the left that a row belongs to, while they are put in order
+_PLACE = HIDDEN + "place"  # the row of the left that a row belongs to, while they are put in order
 
 
 def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:

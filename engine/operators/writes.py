@@ -14,6 +14,7 @@ from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.operators.apply import numbered
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
 from hoplite.errors import CypherError, semantic_error, type_error
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import (
     Booleans,
@@ -492,7 +493,7 @@ class Merge:
 
 
 def _visible(name: str) -> str:
-    return "" if name.startswith("  ") else name
+    return "" if name.startswith(HIDDEN) else name
 
 
 def _shown(value: Any) -> str:

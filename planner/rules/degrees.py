@@ -18,13 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hoplite.grammar import ast
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
-DEGREE = "  degree"
+DEGREE = HIDDEN + "degree"
 BLIND_AGGREGATES = frozenset(("min", "max"))
 
 

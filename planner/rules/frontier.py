@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.columns import needed_below, wanted_of
@@ -63,7 +64,7 @@ def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
         return replace(plan, source=source, reason=reason)
     if used:
         name = used[0]
-        shown = "the path or its relationships are" if name.startswith("  ") else f"`{name}` is"
+        shown = "the path or its relationships are" if name.startswith(HIDDEN) else f"`{name}` is"
         return replace(plan, source=source, reason=f"{shown} used")
     merged = not plan.into and not plan.distinct_from and above.needed <= {plan.to_node}
     reason = "only distinct ends are seen" + (", from all starts together" if merged else "")
