@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -118,7 +118,11 @@ class Contender:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
         )
-        about = self._reply(PATIENCE_SECONDS)
+        try:
+            about = self._reply(PATIENCE_SECONDS)
+        except Lost:
+            self.end()
+            raise
         self.title, self.version = about["title"], about["version"]
 
     def call(self, do: str, within: float, **arguments: Any) -> dict[str, Any]:
@@ -134,12 +138,13 @@ class Contender:
     def end(self) -> None:
         """Have it close and stop; by force where it does not."""
         if self._process.poll() is None:
-            try:
+            with suppress(Lost):
                 self.call("close", 0)
-            except Lost:
-                pass
-            finally:
-                self._kill()
+        self._kill()
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
 
     def _reply(self, seconds: float) -> dict[str, Any]:
         output = self._process.stdout

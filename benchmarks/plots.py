@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from benchmarks.contest import HOPS, Effort, Part, Row, batch_key
@@ -63,6 +64,7 @@ def _balls(pyplot: Any, part: Part, _: Sequence[int]) -> Any:
             _line(panel, row, [str(k) for k in HOPS], 1)
         _finish(panel, f"k-hop ball, {title}", "median ms")
     panels[1].set_ylabel("")
+    _legend(figure, panels)
     return figure
 
 
@@ -76,6 +78,7 @@ def _batches(pyplot: Any, part: Part, batch_sizes: Sequence[int]) -> Any:
         for row in part.rows:
             _line(panel, row, questions, count)
         _finish(panel, f"{count} balls in one call", "ms for each ball")
+    _legend(figure, panels[0])
     return figure
 
 
@@ -116,7 +119,16 @@ def _finish(panel: Any, title: str, unit: str) -> None:
     panel.set_ylabel(unit)
     panel.set_title(title, loc="left", fontsize=10)
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
-    panel.legend(fontsize=7.5, frameon=False, loc="upper left")
+
+
+def _legend(figure: Any, panels: Sequence[Any]) -> None:
+    """One for all panels, beside them: a line that is in two of them is named once."""
+    named: dict[str, Any] = {}
+    for panel in panels:
+        lines, labels = panel.get_legend_handles_labels()
+        named.update(zip(labels, lines, strict=True))
+    figure.tight_layout()
+    figure.legend(named.values(), named.keys(), fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _queries(pyplot: Any, part: Part, _: Sequence[int]) -> Any:
@@ -141,11 +153,10 @@ def _queries(pyplot: Any, part: Part, _: Sequence[int]) -> Any:
             )
         panel.set_yscale("log")
         panel.set_xticks(range(len(WORKLOADS)))
-        labels = [f"{workload.key}: {workload.title}".replace(", ", ",\n") for workload in WORKLOADS]
-        panel.set_xticklabels(labels, fontsize=8)
+        panel.set_xticklabels([fill(f"{workload.key}: {workload.title}", 16) for workload in WORKLOADS], fontsize=8)
         panel.set_ylabel("median ms")
         panel.set_title(f"Queries, {title}", loc="left", fontsize=10)
         panel.grid(axis="y", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
-        panel.legend(fontsize=7.5, frameon=False, ncols=8, loc="upper left")
+    _legend(figure, panels)
     return figure
