@@ -13,7 +13,7 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.operators.apply import numbered
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
-from hoplite.errors import CypherError, semantic_error, type_error
+from hoplite.errors import CypherError, entity_not_found, semantic_error, type_error
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import (
@@ -164,10 +164,9 @@ def _names(parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: E
 
 def _properties(value: Any) -> dict[str, Any]:
     """A property map to store: nulls are left out."""
-    if value is None:
-        return {}
     if not isinstance(value, dict):
-        raise type_error(f"Type mismatch: expected a map but was {describe(value)}")
+        shown = "NO_VALUE" if value is None else describe(value)
+        raise type_error(f"Parameter provided for node creation is not a Map, instead got {shown}")
     return {key: item for key, item in value.items() if item is not None}
 
 
@@ -194,7 +193,7 @@ class Maker:
             value = self._map(number, row, made)
             if refuse is not None:
                 refuse(creation, value)
-            properties = _properties(value)
+            properties = {} if creation.properties is None else _properties(value)
             match creation:
                 case NodeToMake(variable=variable, labels=labels):
                     names = _names(labels, self.batch, row, self.context)
@@ -227,6 +226,8 @@ class Maker:
             return made[name]
         value = _value(self.batch, name, row)
         if isinstance(value, NodeRef):
+            if not _alive(value, self.context):
+                raise _gone(value, self.context)
             return value.id
         raise CypherError(
             "Neo.DatabaseError.Statement.ExecutionFailed",
@@ -234,6 +235,12 @@ class Maker:
             "ignore rows where a relationship node is missing, set 'dbms.cypher.lenient_create_relationship = true' "
             "in neo4j.conf",
         )
+
+
+def _gone(node: NodeRef, context: Execution) -> CypherError:
+    """The error for a node that was deleted and is written to."""
+    number = context.graph.node_ids(np.array([node.id], np.int64))[0]
+    return entity_not_found(f"Unable to load NODE 4:{context.graph.uuid}:{number}.")
 
 
 def _value(batch: Batch, name: str, row: int) -> Any:
@@ -348,7 +355,7 @@ class Setter:
             raise type_error(f"Expected {describe(subject)} to be a node")
         writer, counters = writer_of(self.context), self.context.counters
         if not _alive(subject, self.context):
-            return
+            raise _gone(subject, self.context)
         for name in _names(item.labels, self.batch, row, self.context):
             if item.remove:
                 counters.labels_removed += int(writer.remove_label(subject.id, name))

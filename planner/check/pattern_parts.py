@@ -9,12 +9,13 @@ from hoplite.planner.check.labels import check_dynamic, check_labels, check_type
 from hoplite.planner.check.positions import key_offsets
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import INVALID_TYPE, Check
-from hoplite.planner.check.typespec import TypeSpec, exactly, list_spec
-from hoplite.planner.types import NODE, PATH, RELATIONSHIP
+from hoplite.planner.check.typespec import TypeSpec, any_of, exactly, list_spec
+from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP
 
 NODES = exactly(NODE)
 RELATIONSHIPS = exactly(RELATIONSHIP)
 PATHS = exactly(PATH)
+MAPS = any_of((MAP,))
 
 Element = ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath
 
@@ -138,7 +139,7 @@ def check_element(check: Check, element: Element, scope: Scope, clause: str) -> 
             element.properties.span.start,
         )
     if element.properties is not None:
-        check.type_of(element.properties, inner)
+        check.expect(MAPS, check.type_of(element.properties, inner), element.properties)
     _check_where(check, element.predicate, inner)
 
 
