@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.incidence import Incidence, Partitions, position_type
+from hoplite.storage.incidence import COMPACT_AT, Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
@@ -50,6 +50,10 @@ class Base:
     row_of: Int32s | None
     node_columns: Mapping[str, KeyValues]
     relationship_columns: Mapping[str, KeyValues]
+    type_counts: Int64s
+    """How many relationships have each type code."""
+    pattern_counts: tuple[Int64s, Int64s]
+    """Which (set of start labels, type, set of end labels) occur, packed into one integer, and how often."""
     _indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _labelled: dict[int, Int64s] = field(default_factory=dict)
@@ -92,6 +96,8 @@ class Base:
 
     def starts_of(self, relationships: Int64s) -> NDArray[Any]:
         """The subjects of these relationships, all of them in the base."""
+        if self.partition_of is None and self.relationship_count >= COMPACT_AT:
+            return row_of_entry(self.outgoing[0].indptr, relationships)
         return self.starts[relationships]
 
     def ends_of(self, relationships: Int64s) -> NDArray[Any]:
@@ -132,21 +138,9 @@ class Base:
             found[mine] = incidence.indptr[rows[mine] + 1] - incidence.indptr[rows[mine]]
         return found
 
-    @cached_property
-    def type_counts(self) -> Int64s:
-        """How many relationships have each type code."""
-        return np.bincount(self.relationship_types, minlength=len(self.tokens.types))
-
     def relationships_with_type(self, type_code: int) -> Int64s:
         """Positions, ascending."""
         return np.flatnonzero(self.relationship_types == type_code)
-
-    @cached_property
-    def pattern_counts(self) -> tuple[Int64s, Int64s]:
-        """Which (set of start labels, type, set of end labels) occur, packed into one integer, and how often."""
-        labels = self.node_labels
-        packed = self.packed_patterns(labels[self.starts], self.relationship_types, labels[self.ends])
-        return np.unique(packed, return_counts=True)
 
     @staticmethod
     def packed_patterns(start_sets: NDArray[Any], types: NDArray[Any], end_sets: NDArray[Any]) -> Int64s:
@@ -222,6 +216,11 @@ class Base:
     def relationship_of_id(self) -> Int64s | None:
         """The same for relationships."""
         return inverse(self.relationship_ids, self.next_relationship_id)
+
+
+def row_of_entry(indptr: NDArray[Any], entries: Int64s) -> Int64s:
+    """The row that each entry is in. NumPy would convert the whole of `indptr` to compare it with other integers."""
+    return np.searchsorted(indptr, entries.astype(indptr.dtype), "right") - 1
 
 
 def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueIndex:

@@ -240,6 +240,7 @@ def build_base(draft: Draft, partitions: int) -> Base:
         spare_partitions, spare = spare_rows(build)
         partition_of, row_of = np.concatenate([partition_of, spare_partitions]), np.concatenate([row_of, spare])
     types = [incidence.types for incidence in outgoing]
+    patterns = sorted(build.pattern_counts)
     node_columns = {key: gathered(column, draft.node_count) for key, column in draft.node_columns.items()}
     relationship_columns = {
         key: gathered(column, total, new_numbers) for key, column in draft.relationship_columns.items()
@@ -258,6 +259,8 @@ def build_base(draft: Draft, partitions: int) -> Base:
         row_of,
         {key: column for key, column in node_columns.items() if column is not None},
         {key: column for key, column in relationship_columns.items() if column is not None},
+        build.type_counts,
+        (np.array(patterns, np.int64), np.array([build.pattern_counts[pattern] for pattern in patterns], np.int64)),
     )
 
 

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.base import Base, Int32s
+from hoplite.storage.base import Base, Int32s, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import StoredColumn
@@ -196,7 +196,7 @@ class StoredBase(Base):
             return self.starts[relationships]
         found = np.empty(len(relationships), np.int64)
         for partition, incidence, mine, entries in self._routed(relationships):
-            rows = np.searchsorted(incidence.indptr, entries, "right") - 1
+            rows = row_of_entry(incidence.indptr, entries)
             found[mine] = rows if self.partition_of is None else self.nodes_of_partition(partition)[rows]
         return found
 
@@ -286,12 +286,12 @@ class StoredBase(Base):
         return np.array(self._manifest.statistics.label_sets, np.int64)
 
     @cached_property
-    def type_counts(self) -> Int64s:
+    def type_counts(self) -> Int64s:  # type: ignore[override]
         """How many relationships have each type code."""
         return np.array(self._manifest.statistics.types, np.int64)
 
     @cached_property
-    def pattern_counts(self) -> tuple[Int64s, Int64s]:
+    def pattern_counts(self) -> tuple[Int64s, Int64s]:  # type: ignore[override]
         """Which patterns of labels and types occur, packed, and how often."""
         table = np.array(self._manifest.statistics.patterns, np.int64).reshape(-1, 4)
         return Base.packed_patterns(table[:, 0], table[:, 1], table[:, 2]), table[:, 3]
