@@ -43,6 +43,8 @@ class Batch:
 
     def only(self, names: Sequence[str]) -> Batch:
         """The batch with no other columns than these."""
+        if tuple(self.columns) == tuple(names):
+            return self
         return Batch({name: self.columns[name] for name in names}, self.row_count)
 
 

@@ -29,6 +29,7 @@ from hoplite.planner.plan_description import Measurement, plan_description
 from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
 from hoplite.planner.tree import operators
+from hoplite.planner.types import CypherType
 from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
 
@@ -89,21 +90,29 @@ class Preparer:
         self.procedures = procedures
         self.lowering = Lowering(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        # By text alone: the schema and parameter types that it came with last, which are compared faster than hashed.
+        self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
         self._lock = threading.Lock()
 
     def forget(self) -> None:
         """Drop all plans: a function or procedure was registered."""
         with self._lock:
             self._kept.clear()
+            self._latest.clear()
 
     def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
         """The statement of this text, from memory where nothing it depends on has changed."""
         types = parameter_types(parameters)
-        key = (text, tuple(types.items()), graph.schema_version)
+        version = graph.schema_version
+        latest = self._latest.get(text)
+        if latest is not None and latest[0] == version and latest[1] == types:
+            return latest[2]
+        key = (text, tuple(types.items()), version)
         with self._lock:
             known = self._kept.get(key)
             if known is not None:
                 self._kept.move_to_end(key)
+                self._latest[text] = (version, types, known)
                 return known
         try:
             prepared = self._prepare(text, graph, types)
@@ -114,7 +123,8 @@ class Preparer:
         with self._lock:
             self._kept[key] = prepared
             while len(self._kept) > KEPT_PLANS:
-                self._kept.popitem(last=False)
+                dropped, _ = self._kept.popitem(last=False)
+                self._latest.pop(dropped[0], None)
         return prepared
 
     def _prepare_relaxed(self, text: str, graph: Snapshot, types: Mapping[str, Any], error: CypherError) -> Prepared:

@@ -77,6 +77,7 @@ class Delta:
         twin.removed_relationships = set(self.removed_relationships)
         twin.label_changes = dict(self.label_changes)
         twin.type_changes = dict(self.type_changes)
+        twin.writes = self.writes
         return twin
 
     @property

@@ -60,6 +60,7 @@ class Graph:
         self._delta = Delta(empty_base(Tokens(), partitions), initial_schema())
         self._version = 0
         self._changing: Transaction | None = None  # the open writer
+        self._unfolded = (-1, 0)  # the state of the delta that was last found to need no fold
         self._pinned: weakref.ref[Snapshot] | None = None  # the one snapshot of the current delta
 
     # --- readers ---
@@ -173,11 +174,15 @@ class Graph:
             self._replace_base(self._folded())
 
     def _is_fold_due(self) -> bool:
-        size, base = self._delta.size, self._delta.base
-        if size < max(self._fold_minimum, 1):
+        state = (self._delta.serial, self._delta.writes)
+        if state == self._unfolded:  # nothing was written since this was last asked
             return False
+        base = self._delta.base
         limit = (base.node_count + base.relationship_count) / self._fold_share
-        return size >= min(limit, FOLD_MAXIMUM)
+        if self._delta.size >= max(self._fold_minimum, min(limit, FOLD_MAXIMUM), 1):
+            return True
+        self._unfolded = state
+        return False
 
     def _folded(self) -> Base:
         delta = self._delta

@@ -244,7 +244,7 @@ def reach_merged(
 ) -> Positions:
     """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
     kernels = backend_named(backend)
-    starts = sources[sources >= 0]
+    starts = sources if not len(sources) or sources.min() >= 0 else sources[sources >= 0]
     if (upper is not None and upper < lower) or not len(starts):
         return starts[:0]
     undirected = hop.side is Side.BOTH

@@ -54,8 +54,14 @@ class CallProcedure:
         records: list[Mapping[str, Any]] = []
         for record in procedure.call(context, arguments):
             context.check()
-            anything = True
-            if self.yields:
+            anything = anything or not isinstance(record, Batch) or record.row_count > 0
+            if self.yields and isinstance(record, Batch):
+                if records:
+                    yield self._joined(batch, row, records)
+                    records = []
+                repeated = batch.take(np.full(record.row_count, row, np.int64))
+                yield repeated.with_columns({column: record[name] for name, column in self.outputs})
+            elif self.yields and isinstance(record, Mapping):
                 records.append(record)
                 if len(records) == _ROWS_AT_ONCE:
                     yield self._joined(batch, row, records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,14 +63,6 @@ class StepPredicate:
         return np.fromiter((value is True for value in column.objects()), np.bool_, len(column))
 
 
-def type_codes(context: Execution, types: tuple[str, ...] | None) -> np.ndarray[tuple[int], np.dtype[np.int32]] | None:
-    """The codes of these types in this graph; None for any type. Types that it does not have are left out."""
-    if types is None:
-        return None
-    codes = [context.graph.type_code(name) for name in types]
-    return np.array(sorted({code for code in codes if code is not None}), np.int32)
-
-
 def make_hop(
     context: Execution,
     direction: Direction,
@@ -79,22 +71,14 @@ def make_hop(
     both_adjacencies: bool = False,
 ) -> Hop:
     """The step that kernels take; with both adjacencies they may also search from the far end."""
-    side = _SIDES[direction]
-    graph = context.graph
-    mask = None
-    if step is not None:
+    hop = hops.hop_of(context.graph, _SIDES[direction], types, both_adjacencies=both_adjacencies)
+    if step is None:
+        return hop
 
-        def allowed(relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s) -> Bools:
-            return step.holds(relationships, from_nodes, to_nodes, context)
+    def allowed(relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s) -> Bools:
+        return step.holds(relationships, from_nodes, to_nodes, context)
 
-        mask = allowed
-    return Hop(
-        side,
-        graph.adjacency(True) if both_adjacencies or side is not Side.INCOMING else None,
-        graph.adjacency(False) if both_adjacencies or side is not Side.OUTGOING else None,
-        type_codes(context, types),
-        hops.remember_relationships(mask) if mask is not None else None,
-    )
+    return replace(hop, relationship_mask=hops.remember_relationships(allowed))
 
 
 @dataclass(slots=True, eq=False)
@@ -142,7 +126,7 @@ def used_columns(batch: Batch, keep: frozenset[str] | None) -> Batch:
 
 def _few_steps(context: Execution, nodes: Int64s, types: tuple[str, ...] | None, direction: Direction) -> Steps:
     """A hop from a few nodes between writes: read from the delta directly, without making arrays of it."""
-    codes = type_codes(context, types)
+    codes = hops.type_codes(context.graph, types)
     wanted = None if codes is None else codes.tolist()
     rows, relationships, neighbours = [], [], []
     for row, node in enumerate(nodes.tolist()):
@@ -237,9 +221,10 @@ class Trails:
             )
             for trails in found:
                 if len(trails.row):
-                    yield self._extended(batch, trails, sources)
+                    yield self.extended(batch, trails, sources)
 
-    def _extended(self, batch: Batch, trails: hops.TrailBatch, sources: Int64s) -> Batch:
+    def extended(self, batch: Batch, trails: hops.TrailBatch, sources: Int64s) -> Batch:
+        """The rows of a batch with the trails that were found from their sources."""
         row, offsets, relationships, nodes = trails
         starts = sources[row]
         last = starts.copy()
@@ -333,10 +318,9 @@ class Reach:
         starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
         if not starts:
             return
-        sources = np.unique(np.concatenate(starts))
         nodes = hops.reach_merged(
             self._hop(context),
-            sources[sources >= 0],
+            starts[0] if len(starts) == 1 else np.concatenate(starts),
             self.lower,
             self.upper,
             check=context.check,
@@ -358,14 +342,22 @@ class DistinctRelationships:
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
         for batch in self.source.run(context, argument):
-            mine = _ragged(batch, self.relationship)
             kept = np.ones(batch.row_count, np.bool_)
             for other in self.others:
-                kept &= ~_shares(mine, _ragged(batch, other))
+                kept &= ~_in_common(batch, self.relationship, other)
             if kept.all():
                 yield batch
             elif kept.any():
                 yield batch.take(np.flatnonzero(kept))
+
+
+def _in_common(batch: Batch, left: str, right: str) -> Bools:
+    """For each row whether two columns, of relationships or of lists of them, share a relationship."""
+    mine, others = batch[left], batch[right]
+    if isinstance(mine, Relationships) and isinstance(others, Relationships):
+        same: Bools = mine.ids == others.ids
+        return same
+    return _shares(_ragged(batch, left), _ragged(batch, right))
 
 
 def _ragged(batch: Batch, name: str) -> tuple[Int64s, Int64s]:
@@ -441,7 +433,7 @@ class FollowBound:
         kept = ids >= 0
         if not forwards and self.direction is Direction.BOTH:
             kept &= starts != ends  # a loop is one match, not two
-        codes = type_codes(context, self.types)
+        codes = hops.type_codes(context.graph, self.types)
         if codes is not None:
             kept &= np.isin(context.graph.relationship_types(ids), codes)
         yield from self._placed(batch, np.flatnonzero(kept), first, second)
@@ -462,7 +454,7 @@ class FollowBound:
     def _lists(self, context: Execution, batch: Batch) -> list[Batch]:
         """Lists of relationships: each must lead on from where the one before it ended."""
         offsets, ids = _ragged(batch, self.relationship)
-        codes = type_codes(context, self.types)
+        codes = hops.type_codes(context.graph, self.types)
         allowed = None if codes is None else np.isin(context.graph.relationship_types(ids), codes)
         starts, ends = (array.tolist() for array in context.graph.endpoints(ids))
         null = batch[self.relationship].null_mask()

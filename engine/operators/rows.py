@@ -119,6 +119,10 @@ def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
             part = np.arange(start, min(start + LARGEST_BATCH, len(rows)), dtype=np.int64)
             yield rows[part], elements.take(part)
         return
+    if len(column) == 1 and isinstance(value := column.objects()[0], list) and len(value) <= LARGEST_BATCH:
+        if value:
+            yield np.zeros(len(value), np.int64), column_of(value)
+        return
     row_of: list[int] = []
     flat: list[object] = []
     for row, value in enumerate(column.objects()):

@@ -4,8 +4,8 @@
     def labels(context): yield (label,) ...
 
 The function gets the execution and the arguments, defaults filled in, and yields its rows: tuples in the order of the
-outputs, or dicts by their names. `Procedure.call` is what the CALL operator uses. A user's procedure is an entry like
-any other (`table_procedure`, `user_procedure`).
+outputs, or dicts by their names; or many of them at once, as a batch of columns by those names. `Procedure.call` is
+what the CALL operator uses. A user's procedure is an entry like any other (`table_procedure`, `user_procedure`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.registry import Function
@@ -49,14 +50,15 @@ class Procedure:
     admin: bool = False
     deprecated_by: str | None = None
 
-    def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-        """The rows of a call, by the names of the outputs; arguments that were left out get their defaults."""
+    def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
+        """The rows of a call, by the names of the outputs, one at a time or in batches; arguments that were left out
+        get their defaults."""
         inputs = self.signature.inputs
         given = [coerce(value, field.type) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
         names = [field.name for field in self.signature.outputs]
         for row in self.function(context, *given):
-            yield row if isinstance(row, Mapping) else dict(zip(names, row, strict=True))
+            yield row if isinstance(row, Mapping | Batch) else dict(zip(names, row, strict=True))
 
 
 PROCEDURES: dict[str, Procedure] = {}  # by name; its case counts

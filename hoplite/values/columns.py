@@ -379,8 +379,10 @@ _NODE, _RELATIONSHIP, _NULL = {NodeRef}, {RelationshipRef}, type(None)
 
 def from_objects(values: ObjectArray | Sequence[Any]) -> Column:
     """The narrowest column that holds these Python values."""
+    kinds = set(map(type, values))
+    if kinds == _INTEGER:
+        return Integers(np.array(values, np.int64))
     array = values if isinstance(values, np.ndarray) else object_array(values, len(values))
-    kinds = set(map(type, array))
     has_nulls = _NULL in kinds
     kinds.discard(_NULL)
     if not kinds:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hoplite.values.calendar import NANOS_PER_SECOND, calendar_date, day_number
+from hoplite.values.columns import INT64_MAX, INT64_MIN
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.spatial import Point, checked_point
 from hoplite.values.temporal import (
