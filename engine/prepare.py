@@ -151,7 +151,7 @@ class Preparer:
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
                 builder = Builder(catalogue, text)
-                built = builder.query(query, lp.Argument(), frozenset())
+                built = builder.statement(query)
                 plan = builder.optimised(
                     lp.EmptyResult(built.plan)
                     if built.columns is None

@@ -12,6 +12,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.cost import Estimates
+from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import ProjectionBuilder
@@ -40,9 +41,12 @@ class Builder:
         self.estimates = Estimates(catalogue)
         self.names = Names()
         self.writes = Writes(self)
+        self.loads_csv = "csv" in text.lower()  # perhaps: looking closer is only for those who may
 
     def expression(self, expression: ast.Expression, scope: frozenset[str]) -> lp.Term:
         """The expression with its subqueries planned."""
+        if self.loads_csv:
+            expression = without_places(expression, scope)
         term: lp.Term = plan_subqueries(expression, scope, self)
         return term
 
@@ -51,6 +55,10 @@ class Builder:
         return optimise(plan, self.catalogue)
 
     # --- queries -----------------------------------------------------------------------------------------------
+
+    def statement(self, query: ast.Query) -> Built:
+        """A whole statement."""
+        return self.query(with_places(query) if self.loads_csv else query, lp.Argument(), frozenset())
 
     def query(self, query: ast.Query, plan: lp.Plan, scope: frozenset[str]) -> Built:
         """A query run over the rows of `plan`, with these names in scope."""
@@ -82,7 +90,8 @@ class Builder:
                 case ast.MatchClause():
                     plan, scope = self.match(clause, plan, scope)
                 case ast.WithClause(projection=projection, predicate=predicate):
-                    plan, names = self.projection(projection, predicate, plan, scope)
+                    carried = tuple(sorted(scope & PLACES))
+                    plan, names = self.projection(projection, predicate, plan, scope, carried)
                     scope = frozenset(names)
                 case ast.ReturnClause(projection=projection):
                     plan, columns = self.projection(projection, None, plan, scope)
@@ -107,7 +116,7 @@ class Builder:
                         clause.with_headers,
                         clause.field_terminator,
                     )
-                    scope |= {variable.name}
+                    scope |= {variable.name} | PLACES
                 case ast.UseClause():
                     self._use(clause)
                 case (
@@ -141,9 +150,10 @@ class Builder:
         predicate: ast.Expression | None,
         plan: lp.Plan,
         scope: frozenset[str],
+        carried: tuple[str, ...] = (),
     ) -> tuple[lp.Plan, tuple[str, ...]]:
         """WITH or RETURN."""
-        return ProjectionBuilder(self.catalogue, self.expression).build(projection, predicate, plan, scope)
+        return ProjectionBuilder(self.catalogue, self.expression).build(projection, predicate, plan, scope, carried)
 
     # --- MATCH -------------------------------------------------------------------------------------------------
 
@@ -226,7 +236,7 @@ class Builder:
         self, clause: ast.CallSubquery, plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
         """CALL { } with its imports."""
-        imported = scope if clause.import_all else _imported(clause, scope)
+        imported = scope if clause.import_all else _imported(clause, scope) | (scope & PLACES)
         imports = tuple(sorted(imported))
         built = self.query(clause.query, lp.Argument(imports), imported)
         if clause.in_transactions is not None:

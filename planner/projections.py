@@ -19,6 +19,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.csv_place import PLACES
 from hoplite.planner.rewrite import parts_of, transform
 
 Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
@@ -55,12 +56,16 @@ class ProjectionBuilder:
         predicate: ast.Expression | None,
         plan: lp.Plan,
         scope: frozenset[str],
+        carried: tuple[str, ...] = (),
     ) -> tuple[lp.Plan, tuple[str, ...]]:
-        """The plan with the projection on top, and the names of its columns in order."""
+        """The plan with the projection on top, and the names of its columns in order.
+
+        Hidden columns that are `carried` along come last; aggregation and DISTINCT leave them behind.
+        """
         items = [(item.name, item.expression) for item in projection.items]
         if projection.star:
             named = {name for name, _ in items}
-            items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in named] + items
+            items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in named | PLACES] + items
         names = tuple(name for name, _ in items)
         order = [(item.expression, item.descending) for item in projection.order]
         if any(self.aggregates(expression) for _, expression in items):
@@ -81,6 +86,7 @@ class ProjectionBuilder:
             grouped = projection.distinct or any(self.aggregates(expression) for _, expression in items)
             where = self._projected(predicate, items, True) if grouped else predicate
             plan = lp.Filter(plan, self.plan_expression(where, visible))
+        names += tuple(name for name in carried if name in visible)
         return lp.Select(plan, names), names
 
     def _ordered(

@@ -77,7 +77,7 @@ class Writes:
         for path, start, relationships in paths:
             plan = lp.ProjectPath(plan, path, start, relationships)
             bound.add(path)
-        return plan, frozenset(name for name in bound if not name.startswith(HIDDEN))
+        return plan, frozenset(name for name in bound if name in scope or not name.startswith(HIDDEN))
 
     def _creations(
         self, pattern: ast.PathPattern, creations: list[lp.Creation], bound: set[str]
@@ -159,7 +159,7 @@ class Writes:
             (named,) = graph.paths
             plan = lp.ProjectPath(plan, path, named.start, named.relationships)
             bound.add(path)
-        return plan, frozenset(name for name in bound if not name.startswith(HIDDEN))
+        return plan, frozenset(name for name in bound if name in scope or not name.startswith(HIDDEN))
 
     def _named(self, path: ast.PathPattern) -> ast.PathPattern:
         """The pattern with a name for each element, so that matching and making agree on it."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hoplite.engine.context import Execution
 from hoplite.engine.expressions.java import TEXT_VALUE
 from hoplite.engine.functions.arguments import wrong_input
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
@@ -183,13 +182,11 @@ def random_uuid() -> str:
     returns=STRING,
     category="Scalar",
     description="Returns the absolute path of the file that LOAD CSV is using.",
-    needs_context=True,
     deterministic=False,
 )
-def file(context: Execution) -> str | None:
-    """Null where no LOAD CSV is running."""
-    path: str | None = context.services.get("load_csv_file")
-    return path
+def file() -> str | None:
+    """Null: where a LOAD CSV comes before it, the planner puts a column in its place."""
+    return None
 
 
 @cypher_function(
@@ -197,10 +194,8 @@ def file(context: Execution) -> str | None:
     returns=INTEGER,
     category="Scalar",
     description="Returns the line number that LOAD CSV is currently using.",
-    needs_context=True,
     deterministic=False,
 )
-def linenumber(context: Execution) -> int | None:
-    """Null where no LOAD CSV is running."""
-    line: int | None = context.services.get("load_csv_line")
-    return line
+def linenumber() -> int | None:
+    """Null, as `file()`."""
+    return None

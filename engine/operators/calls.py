@@ -19,6 +19,8 @@ from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate, null_column
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.errors import CypherError
+from hoplite.planner.csv_place import FILE, LINE
+from hoplite.values.columns import Integers, constant
 
 _ROWS_AT_ONCE = 4096
 
@@ -96,20 +98,30 @@ class LoadCsv:
             batch, (urls,), error = evaluate(incoming, (self.url,), context)
             for row, url in enumerate(urls.objects()):
                 lines: list[Any] = []
+                number = 1 + int(self.with_headers)
                 for line in self._lines(context, url):
                     lines.append(line)
                     if len(lines) == _ROWS_AT_ONCE:
                         context.check()
-                        yield self._joined(batch, row, lines)
+                        yield self._joined(batch, row, lines, url, number)
+                        number += len(lines)
                         lines = []
                 if lines:
-                    yield self._joined(batch, row, lines)
+                    yield self._joined(batch, row, lines, url, number)
             if error is not None:
                 raise error
 
-    def _joined(self, batch: Batch, row: int, lines: list[Any]) -> Batch:
-        repeated = batch.take(np.full(len(lines), row, np.int64))
-        return repeated.with_columns({self.variable: column_of(lines)})
+    def _joined(self, batch: Batch, row: int, lines: list[Any], url: str, number: int) -> Batch:
+        """One row of the batch beside some lines, of which the first has this number: empty ones do not count."""
+        count = len(lines)
+        repeated = batch.take(np.full(count, row, np.int64))
+        return repeated.with_columns(
+            {
+                self.variable: column_of(lines),
+                FILE: constant(url.removeprefix("file:"), count),
+                LINE: Integers(np.arange(number, number + count, dtype=np.int64)),
+            }
+        )
 
     def _lines(self, context: Execution, url: Any) -> Iterator[Any]:
         try:
