@@ -29,7 +29,7 @@ from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.schema_changes import with_constraint, with_index
 from hoplite.storage.snapshot import Snapshot
-from hoplite.storage.spill import PlainArrays, Spill
+from hoplite.storage.spill import PlainArrays, Spill, SpillFailed
 from hoplite.values.columns import Column, Int64s
 
 if TYPE_CHECKING:
@@ -172,8 +172,10 @@ class BulkLoad:
     def __enter__(self) -> BulkLoad:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self.close()
+        if isinstance(error, SpillFailed):
+            raise self._graph._load_failed(error) from error
 
     def _draft(self) -> Draft:
         base, tokens = self._base, self._base.tokens

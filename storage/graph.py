@@ -146,6 +146,10 @@ class Graph:
         """Where a load keeps what it collects."""
         return Spill()
 
+    def _load_failed(self, error: OSError) -> Exception:
+        """What to raise where a load could not be written."""
+        return error
+
     def _end_of_load(self, spill: Spill) -> None:
         """A load is committed, or was given up."""
         self._release_writer()

@@ -24,8 +24,12 @@ T = TypeVar("T")
 Arrays = tuple[NDArray[Any], ...]
 
 
+class SpillFailed(OSError):
+    """What is put aside could not be written, or not be read again."""
+
+
 class Scratch(Protocol):
-    """A place for files that are needed for a while."""
+    """A place for files that are needed for a while. Raises SpillFailed."""
 
     def append(self, name: str, array: NDArray[Any]) -> int:
         """Write an array at the end of a file; where it begins there."""

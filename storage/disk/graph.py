@@ -270,9 +270,12 @@ class DiskGraph(Graph):
                     raise
                 loaded = self._take_over(manifest, draft.tokens, [])
         except OSError as error:
-            raise load_failed(self.root, error) from error
+            raise self._load_failed(error) from error
         self._publish(loaded)
         self._remove_all_but(manifest.snapshot)
+
+    def _load_failed(self, error: OSError) -> Exception:
+        return load_failed(self.root, error)
 
     def _new_spill(self) -> Spill:
         """What is collected goes to files in a folder of its own, beyond a share of the budget."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.storage.disk.files import Files, remove_tree
+from hoplite.storage.spill import SpillFailed
 
 
 def scratch_name(number: int) -> str:
@@ -29,13 +30,16 @@ class ScratchFolder:
 
     def append(self, name: str, array: NDArray[Any]) -> int:
         """Write an array at the end of a file; where it begins there."""
-        if name not in self._open:
-            if not self._open and not self._path.is_dir():
-                self._files.make_folder(self._path)
-            self._open[name] = self._files.create(self._path / name), 0
-        file, size = self._open[name]
-        if len(array):
-            self._files.write(file, np.ascontiguousarray(array).view(np.uint8).data, size)
+        try:
+            if name not in self._open:
+                if not self._open and not self._path.is_dir():
+                    self._files.make_folder(self._path)
+                self._open[name] = self._files.create(self._path / name), 0
+            file, size = self._open[name]
+            if len(array):
+                self._files.write(file, np.ascontiguousarray(array).view(np.uint8).data, size)
+        except OSError as error:
+            raise SpillFailed(error.errno, error.strerror) from error
         self._open[name] = file, size + array.nbytes
         return size
 
@@ -46,7 +50,7 @@ class ScratchFolder:
         while len(view):
             count = os.preadv(file, [view], offset)
             if not count:
-                raise OSError(f"{self._path / name} is shorter than what was written to it")
+                raise SpillFailed(f"{self._path / name} is shorter than what was written to it")
             view, offset = view[count:], offset + count
 
     def remove(self, name: str) -> None:
