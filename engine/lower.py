@@ -9,7 +9,20 @@ from typing import Any, assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.operators import aggregate, apply, calls, degrees, expand, paths, rows, scans, show, transactions, writes
+from hoplite.engine.operators import (
+    aggregate,
+    apply,
+    calls,
+    degrees,
+    distinct_ends,
+    expand,
+    paths,
+    rows,
+    scans,
+    show,
+    transactions,
+    writes,
+)
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -70,6 +83,9 @@ class Lowering:
                 return scans.NodeScan(lower(source), node, label)
             case lp.NodeIndexSeek(source=source, node=node, label=label, key=key, value=value, many=many):
                 return scans.IndexSeek(lower(source), node, label, key, self.term(value), many)
+            case lp.NodeIndexSearch(source=source, node=node, label=label, key=key, conditions=conditions):
+                asked = tuple((c.operator, None if c.value is None else self.term(c.value)) for c in conditions)
+                return scans.IndexSearch(lower(source), node, label, key, asked)
             case lp.NodeByIdSeek(source=source, node=node, value=value, many=many):
                 return scans.IdSeek(lower(source), node, self.term(value), many, plan.by_element_id)
             case lp.RelationshipTypeScan(source=source):
@@ -181,6 +197,16 @@ class Lowering:
                 return rows.Project(lower(source), names, self.terms(tuple(term for _, term in items)))
             case lp.Select(source=source, names=names):
                 return rows.Select(lower(source), names)
+            case lp.Distinct(
+                source=lp.Projection(
+                    source=lp.VarLengthExpand(merged=True, to_node=end) as ends,
+                    items=((name, ast.Property(subject=ast.Variable(name=variable), key=key)),),
+                ),
+                names=(kept,),
+            ) if end == variable and name == kept:
+                return distinct_ends.DistinctEnds(
+                    lower(ends), rows.Distinct(lower(plan.source), (name,)), end, name, key
+                )
             case lp.Distinct(source=source, names=names):
                 return rows.Distinct(lower(source), names)
             case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates):
@@ -284,8 +310,22 @@ class Lowering:
                     return writes.Writing(self.lower(plan), tuple(reversed(steps)))
             plan = source
 
+    def _starts(self, plan: lp.VarLengthExpand) -> Operator:
+        """What finds the nodes that an expansion starts from."""
+        source = self.lower(plan.source)
+        match plan.source:
+            case (
+                lp.NodeIndexSeek(
+                    source=lp.Unwind(source=lp.Argument(), expression=ast.Parameter(name=elements), variable=variable),
+                    value=ast.Variable(name=wanted),
+                    many=False,
+                ) as seek
+            ) if plan.merged and wanted == variable and isinstance(source, scans.IndexSeek):
+                return scans.SeekElements(source, seek.node, seek.label, seek.key, elements)
+        return source
+
     def _var_length(self, plan: lp.VarLengthExpand) -> Operator:
-        source, step = self.lower(plan.source), self.step(plan.step)
+        source, step = self._starts(plan), self.step(plan.step)
         if plan.pruning:
             return expand.Reach(
                 source,

@@ -76,6 +76,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return needed | free_variables(value)
         case lp.Expand(from_node=from_node, to_node=to_node, into=into):
             return needed | ({from_node, to_node} if into else {from_node})
+        case lp.NodeIndexSearch(conditions=conditions):
+            return needed | free_variables(tuple(c.value for c in conditions))
         case lp.GetDegree(from_node=from_node, name=name, distinct_from=others):
             return (needed - {name}) | {from_node, *others}
         case lp.VarLengthExpand(from_node=from_node, to_node=to_node, into=into, distinct_from=others):

@@ -78,6 +78,8 @@ class Estimates:
                 return self.rows(source) * self.nodes(())
             case lp.NodeByLabelScan(source=source, label=label):
                 return self.rows(source) * self.nodes((label,))
+            case lp.NodeIndexSearch(source=source, label=label):
+                return self.rows(source) * self.nodes((label,)) * COMPARISON
             case lp.EagerAggregation(keys=()):
                 return 1.0
             case lp.Filter(source=source):

@@ -36,6 +36,14 @@ def describe(plan: lp.Plan) -> Line:
             operator = "IN" if many else "="
             name = "NodeUniqueIndexSeek" if unique else "NodeIndexSeek"
             return Line(name, f"RANGE INDEX {named(node)}:{label}({key}) WHERE {key} {operator} {_term(value)}")
+        case lp.NodeIndexSearch(node=node, label=label, key=key, conditions=conditions):
+            names = {"CONTAINS": "NodeIndexContainsScan", "ENDS WITH": "NodeIndexEndsWithScan"}
+            names["IS NOT NULL"] = "NodeIndexScan"
+            asked = " AND ".join(
+                f"{key} {c.operator}" + ("" if c.value is None else f" {_term(c.value)}") for c in conditions
+            )
+            name = names.get(conditions[0].operator, "NodeIndexSeekByRange")
+            return Line(name, f"RANGE INDEX {named(node)}:{label}({key}) WHERE {asked}")
         case lp.NodeByIdSeek(node=node, value=value, many=many, by_element_id=by_element_id):
             function = "elementId" if by_element_id else "id"
             name = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"

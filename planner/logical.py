@@ -59,6 +59,25 @@ class NodeIndexSeek:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class IndexCondition:
+    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL."""
+
+    operator: str
+    value: Term | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeIndexSearch:
+    """Nodes with a label and a property that meets a condition: one, or a lower and an upper bound."""
+
+    source: Plan
+    node: str
+    label: str
+    key: str
+    conditions: tuple[IndexCondition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NodeByIdSeek:
     """Nodes by `id(n) = value`, or by `elementId(n) = value` where `by_element_id`; of a list where `many`."""
 
@@ -642,6 +661,7 @@ Plan: TypeAlias = (
     | AllNodesScan
     | NodeByLabelScan
     | NodeIndexSeek
+    | NodeIndexSearch
     | NodeByIdSeek
     | RelationshipTypeScan
     | Expand

@@ -6,33 +6,17 @@ always take the connection that brings the fewest rows, and apply each predicate
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
-from hoplite.planner.cost import EQUALITY, Estimates, selectivity
+from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
+from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
 from hoplite.planner.variables import free_variables
 
-ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
-"""Plans the subqueries inside an expression; takes the names that are bound where it is evaluated."""
-
-InnerSolver = Callable[[PatternGraph, frozenset[str], lp.Plan], lp.Plan]
-
-
-WORTH_AN_INDEX = 10.0  # rows for which a look-up is made
 WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """A way to find a node: how many rows it brings, the predicates it answers, and its operator."""
-
-    rows: float
-    solves: tuple[ast.Expression, ...]
-    build: Callable[[lp.Plan], lp.Plan]
 
 
 @dataclass(slots=True)
@@ -122,7 +106,7 @@ class Solver:
         for predicate in self.graph.predicates:
             match predicate:
                 case ast.HasLabels(operand=ast.Variable(name=name), labels=labels) if name == node:
-                    found.extend(_required_labels(labels))
+                    found.extend(required_labels(labels))
                 case _:
                     pass
         return found
@@ -161,7 +145,7 @@ class Solver:
         part = self._component(node)
         names = part.variables()
         for predicate in self.waiting:
-            for left, right, many in _equalities(predicate):
+            for left, right, many in equalities(predicate):
                 left_needs, right_needs = self._needs(left), self._needs(right)
                 if many or not left_needs or not left_needs <= self.bound or not right_needs:
                     continue
@@ -216,53 +200,12 @@ class Solver:
             self._keep_distinct_relationship(name, inner.types_of[name])
 
     def _best_scan(self, node: str) -> Scan:
-        scans = [Scan(self.estimates.nodes(()), (), lambda plan: lp.AllNodesScan(plan, node))]
+        own = self.graph.variables() | self.before
         labels = self._labels(node)
-        for predicate in self.waiting:
-            match predicate:
-                case ast.HasLabels(operand=ast.Variable(name=name), labels=ast.LabelName(name=label)) if name == node:
-                    scans.append(self._label_scan(node, label, (predicate,)))
-                case ast.HasLabels(operand=ast.Variable(name=name), labels=required) if name == node:
-                    for label in _required_labels(required):
-                        scans.append(self._label_scan(node, label, ()))
-                case _:
-                    scans.extend(self._seeks(node, labels, predicate))
-        return min(scans, key=lambda scan: scan.rows)
-
-    def _label_scan(self, node: str, label: str, solves: tuple[ast.Expression, ...]) -> Scan:
-        return Scan(self.estimates.nodes((label,)), solves, lambda plan: lp.NodeByLabelScan(plan, node, label))
-
-    def _seeks(self, node: str, labels: list[str], predicate: ast.Expression) -> list[Scan]:
-        """Look-ups that this predicate allows: by id, or by an indexed property."""
-        found: list[Scan] = []
-        for subject, value, many in _equalities(predicate):
-            if not free_variables(value) & (self.graph.variables() | self.before) <= self.bound:
-                continue
-            term = self.plan_expression(value, frozenset(self.bound))
-            match subject:
-                case ast.FunctionCall(name=function, arguments=(ast.Variable(name=name),)) if name == node:
-                    kind = function.lower()
-                    if kind in ("id", "elementid"):
-                        found.append(Scan(0.5, (predicate,), _id_seek(node, term, many, kind == "elementid")))
-                case ast.Property(subject=ast.Variable(name=name), key=key) if name == node:
-                    for label in labels:
-                        # Without an index a seek makes one on the fly, which pays where it is used for many rows.
-                        if self.rows >= WORTH_AN_INDEX or self.estimates.catalogue.has_index(label, key):
-                            rows = self.estimates.seek(label, key) * (3 if many else 1)
-                            unique = self.estimates.catalogue.is_unique(label, key)
-                            build = _index_seek(node, label, key, term, many, unique)
-                            solves = (predicate, *self._label_predicates(node, label))
-                            found.append(Scan(rows * EQUALITY, solves, build))
-                case _:
-                    pass
-        return found
-
-    def _label_predicates(self, node: str, label: str) -> list[ast.Expression]:
-        return [
-            p
-            for p in self.waiting
-            if isinstance(p, ast.HasLabels) and p.labels == ast.LabelName(label) and p.operand == ast.Variable(node)
-        ]
+        bound = frozenset(self.bound)
+        return NodeFinder(
+            node, self.waiting, labels, bound, own, self.rows, self.estimates, self.plan_expression
+        ).best()
 
     # --- connections -------------------------------------------------------------------------------------------
 
@@ -506,35 +449,3 @@ def _own_names(connection: Shortest | Selected) -> set[str]:
     if isinstance(connection, Shortest):
         names.add(connection.path)
     return {name for name in names if name is not None}
-
-
-def _required_labels(labels: ast.LabelExpression) -> list[str]:
-    """Labels that every node satisfying the expression has."""
-    match labels:
-        case ast.LabelName(name=name):
-            return [name]
-        case ast.LabelAnd(operands=operands):
-            return [name for operand in operands for name in _required_labels(operand)]
-        case _:
-            return []
-
-
-def _equalities(predicate: ast.Expression) -> list[tuple[ast.Expression, ast.Expression, bool]]:
-    """(subject, value, many) for `subject = value` either way round, and for `subject IN list`."""
-    match predicate:
-        case ast.Comparison(operands=(left, right), operators=("=",)):
-            return [(left, right, False), (right, left, False)]
-        case ast.Binary(operator="IN", left=left, right=right):
-            return [(left, right, True)]
-        case _:
-            return []
-
-
-def _id_seek(node: str, value: lp.Term, many: bool, by_element_id: bool) -> Callable[[lp.Plan], lp.Plan]:
-    return lambda plan: lp.NodeByIdSeek(plan, node, value, many, by_element_id)
-
-
-def _index_seek(
-    node: str, label: str, key: str, value: lp.Term, many: bool, unique: bool
-) -> Callable[[lp.Plan], lp.Plan]:
-    return lambda plan: lp.NodeIndexSeek(plan, node, label, key, value, many, unique)

@@ -26,14 +26,17 @@ class Seek:
 
     delta: Delta
 
-    def nodes(self, label: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
+    def nodes(self, label: str, key: str, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """(index into values, node) for every node with the label and one of the values."""
         code = self.delta.base.tokens.labels.code(label)
         if code is None:
             return _pairs([], [])
         index = self.delta.base.node_index(code, key)
-        written = self.delta.nodes_by_value(key) if self._nodes_written(key) else {}
-        return _collect(values, lambda value, wanted: self._nodes_with(code, key, value, wanted, index, written))
+        if not self._nodes_written(key):
+            return index.find_all(values)
+        written = self.delta.nodes_by_value(key)
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        return _collect(listed, lambda value, wanted: self._nodes_with(code, key, value, wanted, index, written))
 
     def relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
         """(index into values, relationship) for every relationship of the type with one of the values."""
@@ -61,6 +64,23 @@ class Seek:
             return np.zeros(0, np.int64)
         index = self.delta.base.node_index(code, key)
         return self._corrected(code, key, index.starting_with(prefix), lambda written: written.starting_with(prefix))
+
+    def node_text(self, label: str, key: str, part: str, at_end: bool) -> Int64s:
+        """Nodes with the label whose value is a text that contains the part, or ends with it, ascending."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(0, np.int64)
+        index = self.delta.base.node_index(code, key)
+        found = index.containing(part, at_end)
+        return self._corrected(code, key, found, lambda written: written.containing(part, at_end))
+
+    def node_existing(self, label: str, key: str) -> Int64s:
+        """Nodes with the label that have the property, ascending."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(0, np.int64)
+        index = self.delta.base.node_index(code, key)
+        return self._corrected(code, key, np.asarray(index.positions), lambda written: written.positions)
 
     # --- one value ---
 

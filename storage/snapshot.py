@@ -387,7 +387,9 @@ class Snapshot:
             label_sets |= {delta.label_set(node) for node in written}
             tokens = delta.base.tokens
             labels = [rule.labels[0] for rule in delta.schema.constraints if rule.keys == (key,)]
-            codes = [code for name in labels if self.is_unique(name, key) and (code := tokens.labels.code(name)) is not None]
+            codes = [
+                code for name in labels if self.is_unique(name, key) and (code := tokens.labels.code(name)) is not None
+            ]
             found = any(all(tokens.sets_having(code)[label_set] for label_set in label_sets) for code in codes)
             known = delta.cache["distinct values", key] = (state, found)
         return bool(known[1])
@@ -426,6 +428,14 @@ class Snapshot:
     def seek_prefix(self, label: str, key: str, prefix: str) -> Int64s:
         """The nodes whose value is a string that starts with the prefix, ascending by position."""
         return Seek(self._delta).node_prefix(label, key, prefix)
+
+    def seek_text(self, label: str, key: str, part: str, at_end: bool) -> Int64s:
+        """The nodes whose value is a string that contains the part, or ends with it, ascending by position."""
+        return Seek(self._delta).node_text(label, key, part, at_end)
+
+    def seek_existing(self, label: str, key: str) -> Int64s:
+        """The nodes with the label that have the property, ascending by position."""
+        return Seek(self._delta).node_existing(label, key)
 
     # --- names and statistics ---
 

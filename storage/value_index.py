@@ -8,6 +8,7 @@ dictionary by `lookup_key`.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from hoplite.values.columns import INT64_MAX, Column, Floats, Int64s, Integers, Strings, from_objects
 from hoplite.values.order import equals, less_or_equal, less_than
+from hoplite.values.texts import EDGE, TextPool
 
 NOTHING: Int64s = np.zeros(0, np.int64)
 
@@ -203,8 +205,28 @@ class ValueIndex:
         numeric = all(_is_number(bound.value) for bound in (low, high) if bound is not None)
         if isinstance(self.column, Integers | Floats):
             return self._numbers_within(self.column.values, low, high) if numeric else NOTHING
+        if isinstance(self.column, Strings):
+            return self._texts_within(low, high)
         fits = [_fits(value, low, high) for value in self.column.objects()]
         return self.positions[np.array(fits, np.bool_)]
+
+    @cached_property
+    def _texts_in_order(self) -> tuple[list[str], Int64s]:
+        """The texts of a column of text by code point, and their positions."""
+        texts = self.column.objects().tolist()
+        order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+        return [texts[place] for place in order.tolist()], self.positions[order]
+
+    def _texts_within(self, low: Bound | None, high: Bound | None) -> Int64s:
+        if not all(isinstance(bound.value, str) for bound in (low, high) if bound is not None):
+            return NOTHING
+        texts, positions = self._texts_in_order
+        first, last = 0, len(texts)
+        if low is not None:
+            first = (bisect_left if low.inclusive else bisect_right)(texts, low.value)
+        if high is not None:
+            last = (bisect_right if high.inclusive else bisect_left)(texts, high.value)
+        return positions[first:last]
 
     def _numbers_within(self, values: NDArray[Any], low: Bound | None, high: Bound | None) -> Int64s:
         first, last = 0, len(values)
@@ -226,8 +248,28 @@ class ValueIndex:
         """The positions whose value is a string with this prefix."""
         if isinstance(self.column, Integers | Floats):
             return NOTHING
+        if isinstance(self.column, Strings):
+            texts, positions = self._texts_in_order
+            first = bisect_left(texts, prefix)
+            return positions[first : bisect_right(texts, prefix, first, key=lambda text: text[: len(prefix)])]
         fits = [isinstance(value, str) and value.startswith(prefix) for value in self.column.objects()]
         return self.positions[np.array(fits, np.bool_)]
+
+    def containing(self, part: str, at_end: bool) -> Int64s:
+        """The positions whose value is a string that contains the part, or ends with it."""
+        if isinstance(self.column, Integers | Floats):
+            return NOTHING
+        if isinstance(self.column, Strings):
+            found = self._texts.find("", part, EDGE if at_end else "", 0, len(self))
+            if found is not None:
+                return self.positions[found]
+        test = str.endswith if at_end else str.__contains__
+        fits = [isinstance(value, str) and test(value, part) for value in self.column.objects()]
+        return self.positions[np.array(fits, np.bool_)]
+
+    @cached_property
+    def _texts(self) -> TextPool:
+        return TextPool(self.column.objects())
 
     @property
     def holds_one_kind(self) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
-from hoplite.engine.operators.base import Evaluator, Operator, evaluate, pairs
+from hoplite.engine.operators.base import LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
+from hoplite.storage.seek import Bound
 from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
 
@@ -134,6 +135,79 @@ class IndexSeek:
                 yield batch.take(found).with_columns({self.node: Nodes(nodes)})
             if error is not None:
                 raise error
+
+
+@dataclass(slots=True, eq=False)
+class SeekElements:
+    """Nodes with a label whose property is one of the elements of a list that every row shares, where nobody sees the
+    rows they come from: an Unwind and an IndexSeek in one."""
+
+    apart: IndexSeek  # does the same row by row, for an argument of several rows
+    node: str
+    label: str
+    key: str
+    parameter: str  # the list
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The nodes alone; a node may come several times."""
+        if argument.columns or argument.row_count != 1:
+            yield from self.apart.run(context, argument)
+            return
+        value = context.parameters[self.parameter]
+        wanted = value if isinstance(value, list | tuple) else () if value is None else (value,)
+        _, nodes = context.graph.seek_nodes(self.label, self.key, wanted)
+        if len(nodes):
+            yield Batch({self.node: Nodes(nodes)}, len(nodes))
+
+
+@dataclass(slots=True, eq=False)
+class IndexSearch:
+    """Nodes with a label whose property meets one or two conditions; see `lp.NodeIndexSearch`."""
+
+    source: Operator
+    node: str
+    label: str
+    key: str
+    conditions: tuple[tuple[str, Evaluator | None], ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with each node that is found for it."""
+        evaluators = [evaluator for _, evaluator in self.conditions if evaluator is not None]
+        for incoming in self.source.run(context, argument):
+            batch, columns, error = evaluate(incoming, evaluators, context)
+            rows = list(zip(*(column.objects().tolist() for column in columns), strict=True))
+            known: dict[str, Int64s] = {}  # rows mostly ask for the same
+            for row, values in enumerate(rows or [()] * batch.row_count):
+                context.check()
+                shown = repr(values)
+                if shown not in known:
+                    known[shown] = self._found(context, values)
+                nodes = known[shown]
+                for start in range(0, len(nodes), LARGEST_BATCH):
+                    piece = nodes[start : start + LARGEST_BATCH]
+                    repeated = batch.take(np.full(len(piece), row, np.int64))
+                    yield repeated.with_columns({self.node: Nodes(piece)})
+            if error is not None:
+                raise error
+
+    def _found(self, context: Execution, values: tuple[Any, ...]) -> Int64s:
+        graph, operator = context.graph, self.conditions[0][0]
+        if operator == "IS NOT NULL":
+            return graph.seek_existing(self.label, self.key)
+        if operator in ("STARTS WITH", "CONTAINS", "ENDS WITH"):
+            (text,) = values
+            if not isinstance(text, str):
+                return np.zeros(0, np.int64)
+            if operator == "STARTS WITH":
+                return graph.seek_prefix(self.label, self.key, text)
+            return graph.seek_text(self.label, self.key, text, at_end=operator == "ENDS WITH")
+        low, high = None, None
+        for (sign, _), value in zip(self.conditions, values, strict=True):
+            if sign in (">", ">="):
+                low = Bound(value, sign == ">=")
+            else:
+                high = Bound(value, sign == "<=")
+        return graph.seek_range(self.label, self.key, low, high)
 
 
 @dataclass(slots=True, eq=False)

@@ -24,7 +24,7 @@ from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 from hoplite.database import Database, from_parameters
 from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
 from hoplite.driver.notifications import NotificationFilter
-from hoplite.engine.result import Row
+from hoplite.engine.records import Row
 from hoplite.engine.summary import ADDRESS, server_info
 from hoplite.errors import CypherError, to_driver_error
 

@@ -21,7 +21,8 @@ from neo4j.graph import Graph
 from hoplite.database import Database, Limits, Transaction
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.system_database import SYSTEM, open_system, refusal
-from hoplite.engine.result import Result, Row
+from hoplite.engine.records import Row
+from hoplite.engine.result import Result
 from hoplite.engine.summary import DATABASE
 from hoplite.errors import (
     ACCESS_MODE,

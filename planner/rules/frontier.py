@@ -101,6 +101,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.AllNodesScan()
             | lp.NodeByLabelScan()
             | lp.NodeIndexSeek()
+            | lp.NodeIndexSearch()
             | lp.NodeByIdSeek()
             | lp.RelationshipTypeScan()
             | lp.Expand()
