@@ -6,7 +6,7 @@
 #   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
-#   make bench    k-hop and Cypher timings      ARGS=--quick for a minute's worth
+#   make bench    beside other engines, half an hour  ARGS=--quick for 5 minutes; NEO4J_URI for a live Neo4j too
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000

@@ -88,8 +88,8 @@ class Load:
     engine: str
     title: str
     seconds: float
-    rss_mb: float
-    peak_mb: float
+    rss_mb: float | None  # None of a server
+    peak_mb: float | None
 
 
 @dataclass(slots=True)

@@ -67,6 +67,7 @@ class Engine:
     title: ClassVar[str]
     package: ClassVar[str]  # the distribution whose version is shown
     module: ClassVar[str]  # what is imported
+    in_process: ClassVar[bool] = True  # and not a server, whose memory is not ours to measure
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -88,6 +89,9 @@ class Engine:
     def load_queries(self, shape: Shape) -> Sequence[QueryWay]:
         """Build what Cypher queries need: labels, types, and names."""
         raise Unavailable("has no query language")
+
+    def warm_up(self) -> None:
+        """What an engine needs after a load before it is as fast as it gets, beyond one question of each kind."""
 
     def batches(self) -> Sequence[BatchWay]:
         """Ways to ask for many balls at once, of the shape that `load_ball` loaded."""

@@ -2,8 +2,8 @@
 
     python -m benchmarks.run [--quick] [--only khop|cypher|batch] [--engines hoplite,kglite] [--queries N] [--rounds N]
 
-Shapes are built once and kept in benchmarks/results, where the numbers go too, as JSON. Exit status 1 says that two
-engines gave different answers. docs/BENCHMARKS.md says what is measured, and how.
+Shapes are built once and kept in benchmarks/results, where the numbers go too, as JSON. Exit status 1 says that
+answers differ, or that Hoplite gave none. docs/BENCHMARKS.md says what is measured, and how.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from benchmarks.tables import (
     answers_that_differ,
     ball_tables,
     batch_tables,
+    failures,
     load_table,
     query_tables,
     targets,
@@ -85,7 +86,10 @@ def main() -> int:
     tables = {name: TABLES[name](part, effort) for name, (part, effort) in found.items()}
     differing = {name: answers_that_differ(part) for name, (part, _) in found.items()}
     show(console, found, tables, differing)
-    wrong = any(differing.values())
+    failed = [problem for part, _ in found.values() for problem in failures(part)]
+    for problem in failed:
+        console.print(problem, style="red")
+    wrong = bool(failed) or any(differing.values())
     whole = not (chosen.quick or chosen.engines or chosen.clock == "cpu" or chosen.scale != 1.0)
     if chosen.docs or (whole and not wrong):
         publish(found, tables, differing, console)

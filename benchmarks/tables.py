@@ -301,11 +301,26 @@ def _batch_limit_cell(rows: Sequence[Row], question: str, count: int) -> str:
 
 def load_table(parts: Sequence[Part]) -> Table:
     rows = [
-        [part.shape, load.title, f"{load.seconds:.1f}", f"{load.rss_mb:,.0f}", f"{load.peak_mb:,.0f}"]
+        [part.shape, load.title, f"{load.seconds:.1f}", *map(_megabytes, (load.rss_mb, load.peak_mb))]
         for part in parts
         for load in part.loads
     ]
     return Table("Loading", ["shape", "engine", "seconds", "resident MB", "at most MB"], rows)
+
+
+def _megabytes(value: float | None) -> str:
+    return "a server" if value is None else f"{value:,.0f}"
+
+
+def failures(part: Part) -> list[str]:
+    """Where Hoplite itself gave no answer."""
+    return [
+        f"{row.title} {row.way} ({row.form}), {question}: {samples.problem}"
+        for row in part.rows
+        if row.engine == OURS
+        for question, samples in row.samples.items()
+        if samples.problem
+    ] + [f"{engine}: {reason}" for engine, reason in part.absent.items() if engine == OURS]
 
 
 def agreement(part: Part, differing: Sequence[Disagreement]) -> str:

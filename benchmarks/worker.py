@@ -163,12 +163,14 @@ class Worker:
         gc.collect()
         gc.freeze()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        own = self._engine.in_process
         reply = {
             "seconds": seconds,
-            "rss_mb": resident_mb() - before,
-            "peak_mb": peak - before,
+            "rss_mb": resident_mb() - before if own else None,
+            "peak_mb": peak - before if own else None,
             "ways": [[way.name, way.form] for way in ways],
         }
+        self._engine.warm_up()
         return reply, ways
 
 

@@ -16,6 +16,7 @@ from benchmarks.tables import (
     ball_allowed_ms,
     ball_tables,
     best_peer,
+    failures,
     load_table,
     median_ms,
     query_tables,
@@ -106,6 +107,15 @@ def test_a_way_with_fewer_queries_says_how_many() -> None:
     cells = table_of(part, "k-hop ball, as Arrow").rows[3]
     assert cells[-1] == "4.00 (4.0x, q=1)"
     assert "q=" not in cells[2]
+
+
+def test_only_a_failure_of_hoplite_fails_a_run() -> None:
+    part = balls(0.001, 0.001, 0.001)
+    part.rows[2].samples["5"] = Samples(problem="no answer within 90 s")
+    part.absent["kuzu"] = "not installed"
+    assert failures(part) == []
+    part.rows[1].samples["5"] = Samples(problem="KeyError: 7")
+    assert failures(part) == ["Hoplite khop (columns), 5: KeyError: 7"]
 
 
 def test_a_way_without_an_answer_shows_the_reason() -> None:
