@@ -16,9 +16,13 @@ from hoplite.engine.operators import (
     degrees,
     distinct_ends,
     expand,
+    making,
+    merging,
     paths,
+    row_values,
     rows,
     scans,
+    setting,
     show,
     transactions,
     writes,
@@ -59,11 +63,11 @@ class Lowering:
         """Several compiled expressions."""
         return tuple(self.term(term) for term in terms)
 
-    def row_value(self, term: lp.Term) -> writes.RowValue:
+    def row_value(self, term: lp.Term) -> row_values.RowValue:
         """An expression that a writing clause evaluates row by row."""
         reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
         has_subquery = contains(term, lambda node: isinstance(node, PlannedSubquery))
-        return writes.RowValue(self.term(term), free_variables(term), reads_graph, has_subquery)
+        return row_values.RowValue(self.term(term), free_variables(term), reads_graph, has_subquery)
 
     def step(self, step: lp.Step | None) -> expand.StepPredicate | None:
         """A predicate on each relationship of a path."""
@@ -290,7 +294,7 @@ class Lowering:
                     steps.append(writes.Create(tuple(self._creation(c) for c in creations)))
                 case lp.Merge(source=source):
                     steps.append(
-                        writes.Merge(
+                        merging.Merge(
                             self.lower(plan.match),
                             plan.imports,
                             plan.added,
@@ -356,50 +360,50 @@ class Lowering:
             plan.turned,
         )
 
-    def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | writes.RowValue, ...]:
+    def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | row_values.RowValue, ...]:
         return tuple(name if isinstance(name, str) else self.row_value(name) for name in names)
 
-    def _name(self, name: str | lp.Term) -> str | writes.RowValue:
+    def _name(self, name: str | lp.Term) -> str | row_values.RowValue:
         return name if isinstance(name, str) else self.row_value(name)
 
-    def _optional(self, term: lp.Term | None) -> writes.RowValue | None:
+    def _optional(self, term: lp.Term | None) -> row_values.RowValue | None:
         return None if term is None else self.row_value(term)
 
-    def _creation(self, creation: lp.Creation) -> writes.ToMake:
+    def _creation(self, creation: lp.Creation) -> making.ToMake:
         match creation:
             case lp.CreateNode(variable=variable, labels=labels, properties=properties):
-                return writes.NodeToMake(variable, self._names(labels), self._optional(properties))
+                return making.NodeToMake(variable, self._names(labels), self._optional(properties))
             case lp.CreateRelationship(variable=variable, start=start, end=end, properties=properties):
-                return writes.RelationshipToMake(
+                return making.RelationshipToMake(
                     variable, start, end, self._name(creation.type), self._optional(properties)
                 )
             case _:
                 assert_never(creation)
 
-    def _assignments(self, assignments: tuple[lp.Assignment, ...]) -> tuple[writes.ToSet, ...]:
+    def _assignments(self, assignments: tuple[lp.Assignment, ...]) -> tuple[setting.ToSet, ...]:
         """Assignments in order; properties of one entity side by side are set together, as Neo4j does."""
-        items: list[writes.ToSet] = []
+        items: list[setting.ToSet] = []
         for subject, group in groupby(assignments, lambda a: a.subject if isinstance(a, lp.AssignProperty) else None):
             several = [a for a in group if isinstance(a, lp.AssignProperty)] if subject is not None else []
             if len(several) > 1:
                 entries = tuple((self._name(a.key), self.row_value(a.value)) for a in several)
-                items.append(writes.SeveralToSet(self.row_value(several[0].subject), entries))
+                items.append(setting.SeveralToSet(self.row_value(several[0].subject), entries))
             else:
                 items.extend(self._assignment(a) for a in several or group)
         return tuple(items)
 
-    def _assignment(self, assignment: lp.Assignment) -> writes.ToSet:
+    def _assignment(self, assignment: lp.Assignment) -> setting.ToSet:
         match assignment:
             case lp.AssignProperty(subject=subject, key=key, value=value):
-                return writes.PropertyToSet(self.row_value(subject), self._name(key), self.row_value(value))
+                return setting.PropertyToSet(self.row_value(subject), self._name(key), self.row_value(value))
             case lp.DropProperty(subject=subject, key=key):
-                return writes.PropertyToSet(self.row_value(subject), self._name(key), None)
+                return setting.PropertyToSet(self.row_value(subject), self._name(key), None)
             case lp.AssignProperties(variable=variable, value=value, merge=merge):
-                return writes.PropertiesToSet(variable, self.row_value(value), merge)
+                return setting.PropertiesToSet(variable, self.row_value(value), merge)
             case lp.AddLabels(variable=variable, labels=labels):
-                return writes.LabelsToSet(variable, self._names(labels), remove=False)
+                return setting.LabelsToSet(variable, self._names(labels), remove=False)
             case lp.DropLabels(variable=variable, labels=labels):
-                return writes.LabelsToSet(variable, self._names(labels), remove=True)
+                return setting.LabelsToSet(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
 

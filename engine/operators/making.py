@@ -1,0 +1,124 @@
+"""Making nodes and relationships: what a CREATE or MERGE says of them, and a maker that does it row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.operators.base import null_column
+from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
+from hoplite.errors import CypherError, type_error
+from hoplite.values.columns import Column, Nodes, Relationships
+from hoplite.values.entities import NodeRef
+from hoplite.values.render import describe
+
+
+@dataclass(slots=True, eq=False)
+class NodeToMake:
+    """A node of a CREATE or MERGE."""
+
+    variable: str
+    labels: tuple[str | RowValue, ...]
+    properties: RowValue | None
+
+
+@dataclass(slots=True, eq=False)
+class RelationshipToMake:
+    """A relationship of a CREATE or MERGE."""
+
+    variable: str
+    start: str
+    end: str
+    type: str | RowValue
+    properties: RowValue | None
+
+
+ToMake: TypeAlias = NodeToMake | RelationshipToMake
+
+
+def _properties(value: Any) -> dict[str, Any]:
+    """A property map to store: nulls are left out."""
+    if not isinstance(value, dict):
+        shown = "NO_VALUE" if value is None else describe(value)
+        raise type_error(f"Parameter provided for node creation is not a Map, instead got {shown}")
+    return {key: item for key, item in value.items() if item is not None}
+
+
+class Maker:
+    """Makes the nodes and relationships of a pattern, a row at a time."""
+
+    def __init__(self, creations: tuple[ToMake, ...], batch: Batch, context: Execution) -> None:
+        self.creations = creations
+        self.batch = batch
+        self.context = context
+        made: set[str] = set()
+        self.values: list[Callable[[int], Any] | None] = []  # where they do not depend on what is made here
+        for creation in creations:
+            own = creation.properties
+            made.add(creation.variable)
+            known = own is not None and not own.reads & made
+            self.values.append(own.over(batch, context) if own is not None and known else None)
+
+    def make(self, row: int, refuse: Callable[[ToMake, Any], None] | None = None) -> dict[str, int]:
+        """Make everything for one row, unless its properties are refused; returns the positions by variable."""
+        writer, counters = writer_of(self.context), self.context.counters
+        made: dict[str, int] = {}
+        for number, creation in enumerate(self.creations):
+            value = self._map(number, row, made)
+            if refuse is not None:
+                refuse(creation, value)
+            properties = {} if creation.properties is None else _properties(value)
+            match creation:
+                case NodeToMake(variable=variable, labels=labels):
+                    names = names_of(labels, self.batch, row, self.context)
+                    made[variable] = writer.create_node(names, properties)
+                    counters.nodes_created += 1
+                    counters.labels_added += len(set(names))
+                case RelationshipToMake(variable=variable, type=type_):
+                    ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
+                    (name,) = (type_,) if isinstance(type_, str) else names_of((type_,), self.batch, row, self.context)
+                    made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
+                    counters.relationships_created += 1
+            counters.properties_set += len(properties)
+        return made
+
+    def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
+        """The property map of a creation; one that reads what was made before it is evaluated now."""
+        values, creation = self.values[number], self.creations[number]
+        if values is not None:
+            return values(row)
+        if creation.properties is None:
+            return None
+        before = tuple(c for c in self.creations[:number] if c.variable in creation.properties.reads)
+        one = self.batch.rows(row, row + 1).with_columns(made_columns(before, [made]))
+        if creation.variable in creation.properties.reads:  # MERGE (n {k: n.k}): it is not there yet
+            one = one.with_columns({creation.variable: null_column(1)})
+        return creation.properties.over(one, self.context)(0)
+
+    def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
+        if name in made:
+            return made[name]
+        value = value_at(self.batch, name, row)
+        if isinstance(value, NodeRef):
+            if not is_alive(value, self.context):
+                raise gone(value, self.context)
+            return value.id
+        raise CypherError(
+            "Neo.DatabaseError.Statement.ExecutionFailed",
+            f"Failed to create relationship `{creation.variable}`, node `{name}` is missing. If you prefer to simply "
+            "ignore rows where a relationship node is missing, set 'dbms.cypher.lenient_create_relationship = true' "
+            "in neo4j.conf",
+        )
+
+
+def made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> dict[str, Column]:
+    columns: dict[str, Column] = {}
+    for creation in creations:
+        ids = np.fromiter((row[creation.variable] for row in made), np.int64, len(made))
+        columns[creation.variable] = Nodes(ids) if isinstance(creation, NodeToMake) else Relationships(ids)
+    return columns

@@ -1,0 +1,119 @@
+"""Expressions of writing clauses: evaluated row by row, at once for all rows where no write can change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.operators.base import Evaluator
+from hoplite.errors import CypherError, entity_not_found, type_error
+from hoplite.storage.transaction import Transaction
+from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Objects, Relationships, Strings
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.render import describe
+
+
+def writer_of(context: Execution) -> Transaction:
+    """The transaction to write to."""
+    assert context.writer is not None, "a statement that writes is run in a transaction"
+    return context.writer
+
+
+@dataclass(slots=True, eq=False)
+class RowValue:
+    """An expression evaluated row by row; at once for all rows where no write can change it.
+
+    `reads` are the variables it uses: an expression over plain values gives the same before and after a write.
+    """
+
+    evaluator: Evaluator
+    reads: frozenset[str]
+    reads_graph: bool
+    has_subquery: bool
+
+    def over(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
+        """A function from row number to value."""
+        needed = batch.only([name for name in self.reads if name in batch])
+        plain = not self.reads_graph or all(not _may_hold_entities(column) for column in needed.columns.values())
+        if plain and not self.has_subquery:
+            try:
+                values = self.evaluator(needed, context).objects()
+            except RowError:
+                pass  # the rows before the one that fails are written first
+            else:
+                return lambda row: values[row]
+
+        def one(row: int) -> Any:
+            try:
+                return self.evaluator(needed.rows(row, row + 1), context).objects()[0]
+            except RowError as failure:
+                raise failure.error from None
+
+        return one
+
+
+def _may_hold_entities(column: Column) -> bool:
+    if isinstance(column, Integers | Floats | Booleans | Strings):
+        return False
+    return not isinstance(column, Objects) or any(map(_holds_entity, column.values))
+
+
+def _holds_entity(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_entity, value))
+    if isinstance(value, dict):
+        return any(map(_holds_entity, value.values()))
+    return isinstance(value, NodeRef | RelationshipRef | PathValue)
+
+
+def names_of(parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: Execution) -> list[str]:
+    """Labels, some of them computed."""
+    names: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            names.append(part)
+            continue
+        value = part.over(batch.rows(row, row + 1), context)(0)
+        for name in value if isinstance(value, list | tuple) else (value,):
+            if not isinstance(name, str):
+                raise type_error(f"Expected a label or type to be a string, but got: {describe(name)}")
+            names.append(name)
+    return names
+
+
+def value_at(batch: Batch, name: str, row: int) -> Any:
+    """One value of a column as Python has it."""
+    column = batch[name]
+    if isinstance(column, Nodes | Relationships):
+        position = int(column.ids[row])
+        if position < 0:
+            return None
+        return NodeRef(position) if isinstance(column, Nodes) else RelationshipRef(position)
+    return column.take(np.array([row], np.int64)).objects()[0]
+
+
+def is_alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
+    """Whether this transaction has not deleted it."""
+    position = np.array([subject.id], np.int64)
+    graph = context.graph
+    exists = graph.node_exists(position) if isinstance(subject, NodeRef) else graph.relationship_exists(position)
+    return bool(exists[0])
+
+
+def properties_of(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str, Any]:
+    """The properties as they are now."""
+    graph = context.graph
+    return (
+        graph.node_properties(subject.id) if isinstance(subject, NodeRef) else graph.relationship_properties(subject.id)
+    )
+
+
+def gone(node: NodeRef, context: Execution) -> CypherError:
+    """The error for a node that was deleted and is written to."""
+    number = context.graph.node_ids(np.array([node.id], np.int64))[0]
+    return entity_not_found(f"Unable to load NODE 4:{context.graph.uuid}:{number}.")

@@ -1,0 +1,170 @@
+"""Setting properties and labels: what a SET, REMOVE or MERGE says of them, and a setter that does it row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.expressions.java import TEXT_VALUE, expected
+from hoplite.engine.operators.row_values import (
+    RowValue,
+    gone,
+    is_alive,
+    names_of,
+    properties_of,
+    value_at,
+    writer_of,
+)
+from hoplite.errors import type_error
+from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.render import describe
+
+
+@dataclass(slots=True, eq=False)
+class PropertyToSet:
+    """`subject.key = value`, or its removal where there is no value."""
+
+    subject: RowValue
+    key: str | RowValue
+    value: RowValue | None
+
+
+@dataclass(slots=True, eq=False)
+class SeveralToSet:
+    """`n.a = 1, n.b = n.a`: properties of one entity side by side, all values computed before any is set."""
+
+    subject: RowValue
+    entries: tuple[tuple[str | RowValue, RowValue], ...]
+
+
+@dataclass(slots=True, eq=False)
+class PropertiesToSet:
+    """`variable = map` or `variable += map`."""
+
+    variable: str
+    value: RowValue
+    merge: bool
+
+
+@dataclass(slots=True, eq=False)
+class LabelsToSet:
+    """`variable:A:B`, or their removal."""
+
+    variable: str
+    labels: tuple[str | RowValue, ...]
+    remove: bool
+
+
+ToSet: TypeAlias = PropertyToSet | SeveralToSet | PropertiesToSet | LabelsToSet
+
+
+class Setter:
+    """Sets properties and labels, a row at a time."""
+
+    def __init__(self, items: tuple[ToSet, ...], batch: Batch, context: Execution) -> None:
+        self.items = items
+        self.batch = batch
+        self.context = context
+        self._values: dict[int, Callable[[int], Any]] = {}
+
+    def set(self, row: int) -> None:
+        """Do what one row asks for, item by item, each seeing those before it."""
+        for item in self.items:
+            match item:
+                case PropertyToSet():
+                    self._property(item, row)
+                case SeveralToSet():
+                    self._several(item, row)
+                case PropertiesToSet():
+                    self._properties(item, row)
+                case LabelsToSet():
+                    self._labels(item, row)
+
+    def _of(self, value: RowValue, row: int) -> Any:
+        known = self._values.get(id(value))
+        if known is None:
+            known = self._values[id(value)] = value.over(self.batch, self.context)
+        return known(row)
+
+    def _key(self, key: str | RowValue, row: int) -> str:
+        name = key if isinstance(key, str) else self._of(key, row)
+        if not isinstance(name, str):
+            raise expected(TEXT_VALUE, name)
+        return name
+
+    def _subject(self, subject: RowValue, row: int) -> NodeRef | RelationshipRef | None:
+        value = self._of(subject, row)
+        if value is not None and not isinstance(value, NodeRef | RelationshipRef):
+            raise type_error(f"Expected {describe(value)} to be a node or relationship")
+        return value
+
+    def _property(self, item: PropertyToSet, row: int) -> None:
+        """One property; to remove one that is not there counts as nothing."""
+        subject, key = self._subject(item.subject, row), self._key(item.key, row)
+        value = None if item.value is None else self._of(item.value, row)
+        if subject is None:
+            return
+        if not is_alive(subject, self.context):
+            self.context.counters.properties_set += int(item.value is not None)
+        elif value is not None or key in properties_of(subject, self.context):
+            self._assign(subject, key, value)
+
+    def _several(self, item: SeveralToSet, row: int) -> None:
+        subject = self._subject(item.subject, row)
+        entries = [(self._key(key, row), self._of(value, row)) for key, value in item.entries]
+        if subject is not None:
+            self._assign_all(subject, dict(entries), {key for key, value in entries if value is not None})
+
+    def _properties(self, item: PropertiesToSet, row: int) -> None:
+        subject = value_at(self.batch, item.variable, row)
+        value = self._of(item.value, row)
+        if subject is None:
+            return
+        if isinstance(value, NodeRef | RelationshipRef):
+            value = dict(properties_of(value, self.context))
+        if not isinstance(value, dict):
+            shown = "Null()" if value is None else describe(value)
+            raise type_error(f"Expected {shown} to be a map, but it was :`{describe(value)}`", "22G03")
+        left = []
+        if not item.merge and is_alive(subject, self.context):
+            left = [key for key in properties_of(subject, self.context) if key not in value]
+        self._assign_all(subject, {**value, **dict.fromkeys(left)})
+
+    def _assign_all(
+        self, subject: NodeRef | RelationshipRef, values: dict[str, Any], known: Collection[str] = ()
+    ) -> None:
+        """Several properties at once; each counts, also a null where there was nothing, but not for an unknown key."""
+        alive = is_alive(subject, self.context)
+        for key, value in values.items():
+            if value is None and key not in known and not self.context.graph.known_key(key):
+                continue
+            if alive:
+                self._assign(subject, key, value)
+            else:
+                self.context.counters.properties_set += 1
+
+    def _assign(self, subject: NodeRef | RelationshipRef, key: str, value: Any) -> None:
+        writer = writer_of(self.context)
+        if isinstance(subject, NodeRef):
+            writer.set_node_property(subject.id, key, value)
+        else:
+            writer.set_relationship_property(subject.id, key, value)
+        self.context.counters.properties_set += 1
+
+    def _labels(self, item: LabelsToSet, row: int) -> None:
+        subject = value_at(self.batch, item.variable, row)
+        if subject is None:
+            return
+        if not isinstance(subject, NodeRef):
+            raise type_error(f"Expected {describe(subject)} to be a node")
+        writer, counters = writer_of(self.context), self.context.counters
+        if not is_alive(subject, self.context):
+            raise gone(subject, self.context)
+        for name in names_of(item.labels, self.batch, row, self.context):
+            if item.remove:
+                counters.labels_removed += int(writer.remove_label(subject.id, name))
+            else:
+                counters.labels_added += int(writer.add_label(subject.id, name))
