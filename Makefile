@@ -7,6 +7,7 @@
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    beside other engines, half an hour  ARGS=--quick for 5 minutes; NEO4J_URI for a live Neo4j too
+#   make bench-large  graphs larger than memory: 87 million relationships  ARGS=--quick for a fiftieth, ARGS=--billion
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
@@ -16,7 +17,7 @@
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench neo4j-test fidelity fuzz plans libraries-test torch-test driver-test crash clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz plans libraries-test torch-test driver-test crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -79,6 +80,9 @@ bench: .venv/bench/.installed
 
 neo4j-test: $(STAMP)
 	$(RUN) -m tests.neo4j.everything $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
+
+bench-large: $(STAMP)
+	$(RUN) -m benchmarks.large $(ARGS)
 
 fidelity: .venv/bench/.installed
 	.venv/bench/bin/python -X faulthandler -m tests.neo4j.fidelity $(ARGS)

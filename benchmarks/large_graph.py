@@ -39,9 +39,10 @@ class LargeGraph:
         """The number of the label of each node: twelve bits of a hash of the node, cut where a power law has it."""
         share = np.cumsum(1.0 / np.arange(1, self.labels + 1))
         by_hash = np.searchsorted(share / share[-1], (np.arange(4096) + 0.5) / 4096).astype(np.uint8)
-        return by_hash[nodes * 2_654_435_761 >> 20 & 4095]
+        found: NDArray[np.uint8] = by_hash[nodes * 2_654_435_761 >> 20 & 4095]
+        return found
 
-    def node_tables(self) -> dict[tuple[str, str], Iterator[dict[str, Integers]]]:
+    def node_tables(self) -> dict[str | tuple[str, ...], Iterator[dict[str, Integers]]]:
         """What `db.load` takes: for each label its nodes, piece by piece."""
         return {("N", f"Type{label:02d}"): self._nodes_with(label) for label in range(self.labels)}
 
@@ -105,7 +106,8 @@ class LargeGraph:
         """Ranks r with a probability in proportion to (r + shift) ** -alpha, from the inverse of its integral."""
         exponent = 1.0 - alpha
         drawn = (rng.random(count) * self._mass(alpha) + _SHIFT**exponent) ** (1.0 / exponent) - _SHIFT
-        return np.minimum(drawn.astype(np.int64), self.nodes - 1)
+        ranks: Integers = np.minimum(drawn.astype(np.int64), self.nodes - 1)
+        return ranks
 
     def _node(self, rank: Integers, side: int) -> Integers:
         """The node of a rank: ranks are strewn over all nodes by a multiplication, another one on each side."""
