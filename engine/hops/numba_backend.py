@@ -258,9 +258,9 @@ def _search(
     with borrowed(hop.node_count) as scratch:
         nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
         # The arrays are lent to others from here on, so what is said of the levels is a copy.
-        level, head, end = scratch.state[numba_ball.LEVEL : numba_ball.TAIL].tolist()
+        level, begin, end = scratch.state[numba_ball.LEVEL : numba_ball.HEAD].tolist()
         bounds = scratch.state[numba_ball.BOUNDS : numba_ball.BOUNDS + level + 1].copy()
-        return numba_levels.Found(nodes, bounds, head < end)
+        return numba_levels.Found(nodes, bounds, begin < end)
 
 
 def _search_plain(

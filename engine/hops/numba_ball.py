@@ -25,9 +25,9 @@ Int32s: TypeAlias = NDArray[np.int32]
 
 # What a search says when it comes back.
 DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
-# Places in the state. From BOUNDS on: how many nodes were entered up to each level.
-STATUS, LEVEL, HEAD, END, TAIL, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7
-FIRST_STATE_SIZE = BOUNDS + 64
+# Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node of it, to be followed
+# over SIDE. From BOUNDS on: how many nodes were entered up to each level.
+STATUS, LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 # A frontier of at least one node in so many is looked at for whether to pull ...
 _WIDE_SHARE = 64
@@ -48,16 +48,64 @@ def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tai
 
 
 @kernel
-def enter_typed(
-    neighbours: Int32s, types: Int32s, flags: Flags, at: int, end: int, mark: Bytes, queue: Int32s, tail: int
-) -> int:
-    """`enter`, by relationships of some types. Types ascend: each is a run."""
-    while at < end:
-        stop = run_end(types, at, end)
-        if flags[min(types[at], len(flags) - 1)]:
-            tail = enter(neighbours, at, stop, mark, queue, tail)
-        at = stop
-    return tail
+def push(
+    indptr: Ints,
+    neighbours: Int32s,
+    frontier: Ints | Int32s,
+    head: int,
+    end: int,
+    mark: Bytes,
+    queue: Int32s,
+    tail: int,
+    work: int,
+) -> tuple[int, int, int]:
+    """Enter the neighbours of frontier[head:end], until `work` entries were looked at: the new head, tail and work.
+    A node that is newer than the arrays has no entries in them."""
+    row_count = len(indptr) - 1
+    while head < end and work >= 0:
+        node = frontier[head]
+        head += 1
+        if node >= row_count:
+            continue
+        at, stop = indptr[node], indptr[node + 1]
+        work -= stop - at + 1
+        for entry in range(at, stop):
+            neighbour = neighbours[entry]
+            queue[tail] = neighbour
+            tail += int(mark[neighbour] == 0)
+            mark[neighbour] = 1
+    return head, tail, work
+
+
+@kernel
+def push_typed(
+    indptr: Ints,
+    neighbours: Int32s,
+    types: Int32s,
+    flags: Flags,
+    frontier: Ints | Int32s,
+    head: int,
+    end: int,
+    mark: Bytes,
+    queue: Int32s,
+    tail: int,
+    work: int,
+) -> tuple[int, int, int]:
+    """`push`, by relationships of some types. Types ascend within a row: each is a run."""
+    row_count = len(indptr) - 1
+    while head < end and work >= 0:
+        node = frontier[head]
+        head += 1
+        if node >= row_count:
+            continue
+        at, stop = indptr[node], indptr[node + 1]
+        work -= stop - at + 1
+        while at < stop:
+            run = run_end(types, at, stop)
+            if flags[min(types[at], len(flags) - 1)]:
+                tail = enter(neighbours, at, run, mark, queue, tail)
+            at = run
+    return head, tail, work
 
 
 @kernel
@@ -85,10 +133,10 @@ def search(
 
     Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
     """
-    level, head, end, tail = state[LEVEL], state[HEAD], state[END], state[TAIL]
-    from_sources = state[FROM_SOURCES] == 1
+    level, begin, head, tail = state[LEVEL], state[BEGIN], state[HEAD], state[TAIL]
+    end, side, from_sources = state[END], state[SIDE], state[FROM_SOURCES] == 1
     if level < 0:
-        level, head, tail = 0, 0, 0
+        level, begin, head, tail, side = 0, 0, 0, 0, 0
         from_sources = not mark_starts
         if mark_starts:
             for source in sources:
@@ -98,13 +146,14 @@ def search(
         end = len(sources) if from_sources else tail
         state[BOUNDS] = tail
     typed = len(flags) > 0
+    last_side = 1 if both else 0
     wide = len(indptr) // _WIDE_SHARE
     status = DONE
-    while head < end and level < upper:
+    while begin < end and level < upper:
         if BOUNDS + level + 1 >= len(state):
             status = DEEP
             break
-        if can_pull and not from_sources and end - head >= wide:
+        if can_pull and not from_sources and side == 0 and end - head >= wide:
             entries = 0
             for place in range(head, end):
                 node = queue[place]
@@ -112,38 +161,46 @@ def search(
             if entries * _DENSE_SHARE > len(neighbours):
                 status = DENSE
                 break
-        while head < end and work >= 0:
-            node = int(sources[head] if from_sources else queue[head])
-            head += 1
-            at, stop = indptr[node], indptr[node + 1]
-            work -= stop - at + 1
+        while side <= last_side:
             if typed:
-                tail = enter_typed(neighbours, types, flags, at, stop, mark, queue, tail)
-            else:
-                tail = enter(neighbours, at, stop, mark, queue, tail)
-            if both:
-                at, stop = far_indptr[node], far_indptr[node + 1]
-                work -= stop - at
-                if typed:
-                    tail = enter_typed(far_neighbours, far_types, flags, at, stop, mark, queue, tail)
+                some_types = types if side == 0 else far_types
+                some_indptr = indptr if side == 0 else far_indptr
+                some_neighbours = neighbours if side == 0 else far_neighbours
+                if from_sources:
+                    head, tail, work = push_typed(
+                        some_indptr, some_neighbours, some_types, flags, sources, head, end, mark, queue, tail, work
+                    )
                 else:
-                    tail = enter(far_neighbours, at, stop, mark, queue, tail)
-        if head < end:
-            status = WORKED
+                    head, tail, work = push_typed(
+                        some_indptr, some_neighbours, some_types, flags, queue, head, end, mark, queue, tail, work
+                    )
+            else:
+                some_indptr = indptr if side == 0 else far_indptr
+                some_neighbours = neighbours if side == 0 else far_neighbours
+                if from_sources:
+                    head, tail, work = push(some_indptr, some_neighbours, sources, head, end, mark, queue, tail, work)
+                else:
+                    head, tail, work = push(some_indptr, some_neighbours, queue, head, end, mark, queue, tail, work)
+            if head < end:
+                status = WORKED
+                break
+            side += 1
+            head = begin
+        if status == WORKED:
             break
         level += 1
         state[BOUNDS + level] = tail
-        head = 0 if from_sources else end
-        from_sources = False
-        end = tail
-    state[STATUS], state[LEVEL], state[HEAD], state[END], state[TAIL] = status, level, head, end, tail
-    state[FROM_SOURCES] = 1 if from_sources else 0
+        side = 0
+        begin = 0 if from_sources else end
+        head, end, from_sources = begin, tail, False
+    state[STATUS], state[LEVEL], state[BEGIN], state[HEAD] = status, level, begin, head
+    state[END], state[TAIL], state[SIDE], state[FROM_SOURCES] = end, tail, side, 1 if from_sources else 0
     found = np.empty(tail if status == DONE else 0, np.int64)
     if status == DONE:
         for place in range(tail):
-            node = queue[place]
-            found[place] = node
-            mark[node] = 0
+            found[place] = queue[place]
+        for place in range(tail):
+            mark[queue[place]] = 0
     return found
 
 
@@ -201,5 +258,5 @@ def pull(
         mark[queue[place]] = 1
     level = state[LEVEL] + 1
     state[AT_NODE], state[STATUS], state[LEVEL] = 0, DONE, level
-    state[HEAD], state[END], state[BOUNDS + level] = end, tail, tail
+    state[BEGIN], state[HEAD], state[END], state[BOUNDS + level] = end, end, tail, tail
     return True

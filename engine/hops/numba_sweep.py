@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.engine.hops.numba_ball import Bytes, Int32s, enter, enter_typed
+from hoplite.engine.hops.numba_ball import Bytes, Int32s, push, push_typed
 from hoplite.engine.hops.numba_kernels import Flags, Ints, SideArrays, kernel
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -125,7 +125,15 @@ def sweep(
     place, entry, tail, pending = state[PLACE], state[ENTRY], state[TAIL], state[ASKED]
     row_count = len(indptr) - 1
     typed = len(flags) > 0
-    by_entry = masked[0] or masked[1] or len(removed) > 0 or len(excluded) > 0
+    if not (masked[0] or masked[1] or len(removed) > 0 or len(excluded) > 0):
+        if typed:
+            place, tail, work = push_typed(
+                indptr, neighbours, types, flags, rows, place, len(rows), mark, queue, tail, work
+            )
+        else:
+            place, tail, work = push(indptr, neighbours, rows, place, len(rows), mark, queue, tail, work)
+        state[PLACE], state[TAIL] = place, tail
+        return bool(place >= len(nodes))
     room = asked.shape[1]
     while place < len(nodes) and work >= 0:
         row = rows[place]
@@ -134,13 +142,6 @@ def sweep(
             continue
         at, end = indptr[row], indptr[row + 1]
         work -= end - at + 1
-        if not by_entry:
-            if typed:
-                tail = enter_typed(neighbours, types, flags, at, end, mark, queue, tail)
-            else:
-                tail = enter(neighbours, at, end, mark, queue, tail)
-            place += 1
-            continue
         node = int(nodes[place])
         at = max(at, entry)
         while at < end and pending < room:
@@ -164,6 +165,41 @@ def sweep(
         place += 1
     state[PLACE], state[ENTRY], state[TAIL], state[ASKED] = place, entry, tail, pending
     return bool(place >= len(nodes))
+
+
+@kernel
+def push_groups(
+    indptr: Ints,
+    neighbours: Int32s,
+    nodes: Int32s,
+    rows: Int32s,
+    place: int,
+    seen: Words,
+    front: Words,
+    coming: Words,
+    queue: Int32s,
+    tail: int,
+    work: int,
+) -> tuple[int, int]:
+    """The common case of `sweep_groups`: every entry may be followed."""
+    row_count = len(indptr) - 1
+    while place < len(nodes) and work >= 0:
+        row = rows[place]
+        groups = front[nodes[place]]
+        place += 1
+        if row >= row_count:
+            continue
+        at, end = indptr[row], indptr[row + 1]
+        work -= end - at + 1
+        for entry in range(at, end):
+            neighbour = neighbours[entry]
+            new = groups & ~seen[neighbour]
+            if new != 0:
+                before = coming[neighbour]
+                queue[tail] = neighbour
+                tail += int(before == 0)
+                coming[neighbour] = before | new
+    return place, tail
 
 
 @kernel
@@ -194,6 +230,10 @@ def sweep_groups(
     row_count = len(indptr) - 1
     typed = len(flags) > 0
     by_entry = masked[0] or masked[1] or len(removed) > 0 or len(excluded) > 0
+    if not by_entry and not typed:
+        place, tail = push_groups(indptr, neighbours, nodes, rows, place, seen, front, coming, queue, tail, work)
+        state[PLACE], state[TAIL] = place, tail
+        return bool(place >= len(nodes))
     room = asked.shape[1]
     while place < len(nodes) and work >= 0:
         row = rows[place]
