@@ -300,6 +300,7 @@ class Database(Transfers):
             self._backend,
             self._import_folder,
         )
+        execution.services = {**execution.services, "prepare": self._prepare}
         if limits.stop is not None:
             execution.cancelled = limits.stop
         if limits.metadata is not None:

@@ -8,7 +8,11 @@ import random
 from collections.abc import Hashable
 from typing import Any
 
+from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function
+from hoplite.engine.functions.apoc_maps import held_by
+from hoplite.engine.functions.strings import string_of
+from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import group_key, sort_key
 
 Items = list[Any] | None
@@ -388,3 +392,109 @@ def set_item(values: Items, index: int, value: Any) -> Items:
 def fill(item: Any, count: int) -> list[Any]:
     """`fill('a', 2)` is `['a', 'a']`."""
     return [item] * count
+
+
+# --- sorted lists, pairs ---
+
+
+def _by_property(value: Any, key: str, context: Execution) -> Any:
+    if isinstance(value, dict):
+        return value.get(key)
+    return held_by(context, value).get(key) if isinstance(value, NodeRef | RelationshipRef) else None
+
+
+@apoc_function(
+    "apoc.coll.sortNodes(coll :: LIST<NODE>, prop :: STRING) :: LIST<ANY>",
+    "Returns nodes sorted by a property, downwards unless its name begins with ^.",
+    needs_context=True,
+)
+def sort_nodes(context: Execution, nodes: Items, key: str) -> Items:
+    """Stable."""
+    if nodes is None:
+        return None
+    name, upwards = key.removeprefix("^"), key.startswith("^")
+    return sorted(nodes, key=lambda node: sort_key(_by_property(node, name, context)), reverse=not upwards)
+
+
+@apoc_function(
+    "apoc.coll.sortMulti(coll :: LIST<MAP>, orderFields = [] :: LIST<STRING>, limit = -1 :: INTEGER, skip = 0 :: "
+    "INTEGER) :: LIST<ANY>",
+    "Returns maps sorted by several keys, downwards by those that do not begin with ^.",
+)
+def sort_multi(maps: Items, fields: list[str] | None, limit: int, skip: int) -> Items:
+    """Then a part of them."""
+    if maps is None:
+        return None
+    ordered = list(maps)
+    for field in reversed(fields or []):
+        keys = [sort_key(one.get(field.removeprefix("^"))) for one in ordered]
+        places = sorted(range(len(ordered)), key=keys.__getitem__, reverse=not field.startswith("^"))
+        ordered = [ordered[place] for place in places]
+    rest = ordered[skip:]
+    return rest if limit < 0 else rest[:limit]
+
+
+@apoc_function(
+    "apoc.coll.sortText(coll :: LIST<STRING>, conf = {} :: MAP) :: LIST<ANY>", "Returns texts sorted letter by letter."
+)
+def sort_text(texts: Items, config: Any) -> Items:
+    """Whatever their case, small letters first; the locale of the settings is not looked at."""
+    return [] if not texts else sorted(texts, key=lambda text: (text.lower(), text.swapcase()))
+
+
+@apoc_function(
+    "apoc.coll.containsSorted(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether a sorted list has a value."
+)
+def contains_sorted(values: Items, value: Any) -> bool:
+    """Whatever the order."""
+    return group_key(value) in _distinct(values)
+
+
+@apoc_function(
+    "apoc.coll.containsAllSorted(coll1 :: LIST<ANY>, coll2 :: LIST<ANY>) :: BOOLEAN",
+    "Returns whether a sorted list has all values of another.",
+)
+def contains_all_sorted(values: Items, wanted: Items) -> bool | None:
+    """Null for a missing list."""
+    if values is None or wanted is None:
+        return None
+    return all(key in _distinct(values) for key in _distinct(wanted))
+
+
+@apoc_function(
+    "apoc.coll.frequenciesAsMap(coll :: LIST<ANY>) :: MAP", "Returns how often each element occurs, by its text."
+)
+def frequencies_as_map(values: Items) -> dict[str, int]:
+    """`{1: 2}` for `[1, 1]`."""
+    return {str(string_of(value)): count for value, count in _counts(values)}
+
+
+@apoc_function(
+    "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: LIST<ANY>",
+    "Returns each element with the one so many places after it.",
+)
+def pair_with_offset(values: Items, offset: int) -> Items:
+    """Null where there is none."""
+    if values is None:
+        return None
+    places = range(len(values))
+    return [[values[i], values[i + offset] if i + offset in places else None] for i in places]
+
+
+@apoc_function(
+    "apoc.coll.randomItems(coll :: LIST<ANY>, itemCount :: INTEGER, allowRepick = false :: BOOLEAN) :: LIST<ANY>",
+    "Returns so many elements by chance.",
+)
+def random_items(values: Items, count: int, again: bool) -> list[Any]:
+    """The same element twice only where that is allowed."""
+    if not values or count < 1:
+        return []
+    return random.choices(values, k=count) if again else random.sample(values, min(count, len(values)))
+
+
+@apoc_function("apoc.convert.toSet(list :: ANY) :: LIST<ANY>", "Returns a value as a list without repetitions.")
+def value_to_set(value: Any) -> Items:
+    """A single value becomes a list of one."""
+    if value is None:
+        return None
+    return list(_distinct(value if isinstance(value, list) else [value]).values())

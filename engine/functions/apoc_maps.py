@@ -244,6 +244,60 @@ def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Ma
     return found if keys is None else {key: found[key] for key in keys if key in found}
 
 
+# --- maps from other maps ---
+
+
+@apoc_function(
+    "apoc.map.setLists(map :: MAP, keys :: LIST<STRING>, values :: LIST<ANY>) :: MAP",
+    "Returns a map with more entries.",
+)
+def set_lists(given: Map, keys: list[str] | None, values: list[Any] | None) -> Map:
+    """A key and a value from each place of two lists."""
+    return {**(given or {}), **dict(zip(keys or (), values or (), strict=False))}
+
+
+@apoc_function("apoc.map.setPairs(map :: MAP, pairs :: LIST<LIST<ANY>>) :: MAP", "Returns a map with more entries.")
+def set_pairs(given: Map, pairs: list[list[Any]] | None) -> Map:
+    """Each a list of a key and a value."""
+    return {**(given or {}), **{str(key): value for key, value in pairs or ()}}
+
+
+@apoc_function("apoc.map.setValues(map :: MAP, pairs :: LIST<ANY>) :: MAP", "Returns a map with more entries.")
+def set_values(given: Map, values: list[Any] | None) -> Map:
+    """Keys and values take turns."""
+    flat = values or []
+    return {**(given or {}), **dict(zip(map(str, flat[::2]), flat[1::2], strict=False))}
+
+
+@apoc_function(
+    "apoc.map.unflatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns a nested map: the opposite of flatten."
+)
+def unflatten(given: Map, delimiter: str) -> Map:
+    """`{`a.b`: 1}` becomes `{a: {b: 1}}`."""
+    nested: dict[str, Any] = {}
+    for key, value in (given or {}).items():
+        *parents, last = key.split(delimiter)
+        place = nested
+        for name in parents:
+            place = place.setdefault(name, {})
+        place[last] = value
+    return nested
+
+
+@apoc_function(
+    "apoc.map.fromNodes(label :: STRING, prop :: STRING) :: MAP",
+    "Returns the nodes of a label by a property.",
+    needs_context=True,
+)
+def from_nodes(context: Execution, label: str, key: str) -> Map:
+    """Those that have it, under its text."""
+    nodes = context.graph.nodes_with_label(label)
+    values = context.graph.node_property(nodes, key).objects()
+    return {
+        str(string_of(value)): NodeRef(n) for n, value in zip(nodes.tolist(), values, strict=True) if value is not None
+    }
+
+
 # --- JSON ---
 
 
@@ -290,6 +344,18 @@ def _plain(context: Execution, value: Any) -> Any:
             return {"crs": value.crs} | dict(zip(axes, (*value.coordinates, None), strict=False))
         case _:
             return string_of(value)
+
+
+@apoc_function(
+    "apoc.convert.toSortedJsonMap(value :: ANY, ignoreCase = true :: BOOLEAN) :: STRING",
+    "Writes a map, or the properties of a node, as JSON with sorted keys.",
+    needs_context=True,
+)
+def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str:
+    """Whatever their case, unless that counts."""
+    found = any_properties(context, value, None) or {}
+    ordered = sorted(found, key=lambda key: key.lower() if ignore_case else key)
+    return json.dumps({key: _plain(context, found[key]) for key in ordered}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _parsed(function: str, text: str | None, kind: type) -> Any:
@@ -391,7 +457,7 @@ def cypher_types(context: Execution, thing: Any) -> Map:
 # --- nodes ---
 
 
-def _types_and_sides(text: str | None) -> list[tuple[str | None, bool, bool]]:
+def types_and_sides(text: str | None) -> list[tuple[str | None, bool, bool]]:
     """`'KNOWS>|<LIKES|WORKS'` as (type, outgoing, incoming)."""
     parts = [part.strip() for part in (text or "").split("|") if part.strip()] or [""]
     sides = []
@@ -409,7 +475,7 @@ def degree(
     if node is None:
         return None
     graph, position, total = context.graph, np.array([node.id], np.int64), 0
-    for name, outgoing, incoming in _types_and_sides(text):
+    for name, outgoing, incoming in types_and_sides(text):
         code = None if name is None else graph.type_code(name)
         if name is not None and code is None:
             continue

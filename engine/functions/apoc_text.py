@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import random
 import re
 import unicodedata
 from collections import Counter
@@ -335,3 +336,115 @@ def _register_hash(name: str, algorithm: str) -> None:
 
 for _name in ("md5", "sha1", "sha256", "sha384", "sha512"):
     _register_hash(_name, _name)
+
+
+# --- characters ---
+
+
+_of_text(
+    "apoc.text.base64UrlEncode(url :: STRING) :: STRING",
+    "Encodes a text with Base64 for URLs.",
+    lambda text: base64.urlsafe_b64encode(text.encode()).decode(),
+)
+_of_text(
+    "apoc.text.base64UrlDecode(url :: STRING) :: STRING",
+    "Decodes a text of Base64 for URLs.",
+    lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode(),
+)
+
+
+@apoc_function("apoc.text.byteCount(text :: STRING, charset = UTF-8 :: STRING) :: INTEGER", "Returns how many bytes.")
+def byte_count(text: Text, charset: str) -> int | None:
+    """Null for a missing text."""
+    return None if text is None else len(text.encode(charset))
+
+
+@apoc_function(
+    "apoc.text.bytes(text :: STRING, charset = UTF-8 :: STRING) :: LIST<ANY>", "Returns the bytes of a text."
+)
+def text_bytes(text: Text, charset: str) -> list[int] | None:
+    """From 0 to 255."""
+    return None if text is None else list(text.encode(charset))
+
+
+@apoc_function("apoc.text.charAt(text :: STRING, index :: INTEGER) :: INTEGER", "Returns the code of a character.")
+def char_at(text: Text, index: int | None) -> int | None:
+    """Null outside the text."""
+    return ord(text[index]) if text is not None and index is not None and 0 <= index < len(text) else None
+
+
+@apoc_function("apoc.text.hexCharAt(text :: STRING, index :: INTEGER) :: STRING", "Returns a character's code in hex.")
+def hex_char_at(text: Text, index: int | None) -> Text:
+    """Null outside the text."""
+    return hex_value(char_at(text, index))
+
+
+@apoc_function("apoc.text.hexValue(value :: INTEGER) :: STRING", "Returns a number in hex.")
+def hex_value(value: int | None) -> Text:
+    """At least four digits."""
+    return None if value is None else f"{value % 2**64:04X}"
+
+
+@apoc_function("apoc.text.code(codepoint :: INTEGER) :: STRING", "Returns the character of a code.")
+def character(code: int | None) -> Text:
+    """Null for what is no code."""
+    return chr(code) if code is not None and 0 <= code < 0x110000 else None
+
+
+@apoc_function(
+    "apoc.text.random(length :: INTEGER, valid = A-Za-z0-9 :: STRING) :: STRING", "Returns a text of random characters."
+)
+def random_text(length: int, valid: str) -> str:
+    """Of ranges such as `A-Z`, and single characters."""
+    letters = re.sub(
+        "(.)-(.)", lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), valid or "A-Za-z0-9"
+    )
+    return "".join(random.choices(letters, k=length))
+
+
+@apoc_function(
+    "apoc.text.fuzzyMatch(text1 :: STRING, text2 :: STRING) :: BOOLEAN", "Returns whether two texts are nearly equal."
+)
+def fuzzy_match(first: Text, second: Text) -> bool | None:
+    """By their Levenshtein distance: none below three letters, one below five, else two."""
+    if first is None or second is None:
+        return None
+    allowed = 0 if len(first) < 3 else 1 if len(first) < 5 else 2
+    return _levenshtein(first, second) <= allowed
+
+
+@apoc_function(
+    "apoc.text.regexGroupsByName(text :: STRING, regex :: STRING) :: LIST<ANY>",
+    "Returns the matches of a regular expression with their named groups.",
+)
+def regex_groups_by_name(text: Text, pattern: Text) -> list[dict[str, Any]]:
+    """A map for each match: the group of all, the matches by name."""
+    if text is None or pattern is None:
+        return []
+    compiled = re.compile(re.sub(r"\(\?<(?=[A-Za-z])", "(?P<", pattern))
+    return [{"group": found.group(), "matches": found.groupdict()} for found in compiled.finditer(text)]
+
+
+_SOUNDEX = {
+    letter: str(code) for code, group in enumerate(("BFPV", "CGJKQSXZ", "DT", "L", "MN", "R"), 1) for letter in group
+}
+
+
+def _soundex(word: str) -> str:
+    letters = [letter for letter in word.upper() if "A" <= letter <= "Z"]
+    if not letters:
+        return ""
+    codes, last = [letters[0]], _SOUNDEX.get(letters[0])
+    for letter in letters[1:]:
+        code = _SOUNDEX.get(letter)
+        if code is not None and code != last:
+            codes.append(code)
+        if letter not in "HW":
+            last = code
+    return "".join(codes)[:4].ljust(4, "0")
+
+
+@apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns how the words of a text sound, by Soundex.")
+def phonetic(text: Text) -> Text:
+    """The codes of all words, one after the other."""
+    return None if text is None else "".join(_soundex(word) for word in re.split(r"\W+", text) if word)

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc_nodes import create_uuid, virtual_node, virtual_relationship
 from hoplite.engine.functions.entities import properties_of
+from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Int64s
@@ -19,30 +21,6 @@ from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import equals, group_key
 
 Properties = dict[str, Any] | None
-
-
-def _writer(context: Execution) -> Transaction:
-    assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
-    return context.writer
-
-
-def _nodes(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
-    """A node, a node's id, or a list of them."""
-    nodes = []
-    for one in given if isinstance(given, list) else [given]:
-        match one:
-            case None:
-                continue
-            case NodeRef():
-                nodes.append(one)
-            case int():
-                position = int(context.graph.node_positions(np.array([one], np.int64))[0])
-                if position < 0:
-                    raise illegal_argument(procedure, f"Node with id {one} not found")
-                nodes.append(NodeRef(position))
-            case _:
-                raise illegal_argument(procedure, "can't convert to a node")
-    return nodes
 
 
 # --- creating ---
@@ -56,7 +34,7 @@ def _nodes(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
 )
 def create_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
     """The new node."""
-    yield (NodeRef(_writer(context).create_node(labels or [], _present(properties))),)
+    yield (NodeRef(writer_of(context).create_node(labels or [], _present(properties))),)
 
 
 @cypher_procedure(
@@ -69,8 +47,67 @@ def create_relationship(
     context: Execution, start: NodeRef, type_name: str, properties: Properties, end: NodeRef
 ) -> Iterator[Row]:
     """The new relationship."""
-    made = _writer(context).create_relationship(start.id, end.id, type_name, _present(properties))
+    made = writer_of(context).create_relationship(start.id, end.id, type_name, _present(properties))
     yield (RelationshipRef(made),)
+
+
+@cypher_procedure(
+    "apoc.create.nodes(labels :: LIST<STRING>, props :: LIST<MAP>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Creates a node for each map of properties.",
+    works_on_system=False,
+)
+def create_nodes(context: Execution, labels: list[str] | None, maps: list[Properties] | None) -> Iterator[Row]:
+    """The new nodes."""
+    for properties in maps or ():
+        yield (NodeRef(writer_of(context).create_node(labels or [], _present(properties))),)
+
+
+@cypher_procedure(
+    "apoc.create.vNode(labels :: LIST<STRING>, props :: MAP) :: (node :: NODE)",
+    mode="DEFAULT",
+    description="Returns a node that is in no graph.",
+    works_on_system=False,
+)
+def create_virtual_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
+    """One row."""
+    yield (virtual_node(labels, properties),)
+
+
+@cypher_procedure(
+    "apoc.create.vNodes(labels :: LIST<STRING>, props :: LIST<MAP>) :: (node :: NODE)",
+    mode="DEFAULT",
+    description="Returns nodes that are in no graph.",
+    works_on_system=False,
+)
+def create_virtual_nodes(context: Execution, labels: list[str] | None, maps: list[Properties] | None) -> Iterator[Row]:
+    """One for each map of properties."""
+    for properties in maps or ():
+        yield (virtual_node(labels, properties),)
+
+
+@cypher_procedure(
+    "apoc.create.vRelationship(from :: NODE, relType :: STRING, props :: MAP, to :: NODE) :: (rel :: RELATIONSHIP)",
+    mode="DEFAULT",
+    description="Returns a relationship that is in no graph.",
+    works_on_system=False,
+)
+def create_virtual_relationship(
+    context: Execution, start: NodeRef | None, type_name: str, properties: Properties, end: NodeRef | None
+) -> Iterator[Row]:
+    """One row."""
+    yield (virtual_relationship(start, type_name, properties, end),)
+
+
+@cypher_procedure(
+    "apoc.create.uuids(count :: INTEGER) :: (row :: INTEGER, uuid :: STRING)",
+    mode="DEFAULT",
+    description="Returns random UUIDs.",
+    works_on_system=False,
+)
+def create_uuids(context: Execution, count: int) -> Iterator[Row]:
+    """A row for each."""
+    yield from ((row, create_uuid()) for row in range(count))
 
 
 def _present(properties: Properties) -> dict[str, Any]:
@@ -88,9 +125,9 @@ def _present(properties: Properties) -> dict[str, Any]:
 )
 def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    for node in _nodes(context, "apoc.create.addLabels", given):
+    for node in nodes_of(context, "apoc.create.addLabels", given):
         for label in labels or ():
-            _writer(context).add_label(node.id, label)
+            writer_of(context).add_label(node.id, label)
         yield (node,)
 
 
@@ -102,9 +139,9 @@ def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 )
 def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    for node in _nodes(context, "apoc.create.removeLabels", given):
+    for node in nodes_of(context, "apoc.create.removeLabels", given):
         for label in labels or ():
-            _writer(context).remove_label(node.id, label)
+            writer_of(context).remove_label(node.id, label)
         yield (node,)
 
 
@@ -116,8 +153,8 @@ def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> I
 )
 def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    writer = _writer(context)
-    for node in _nodes(context, "apoc.create.setLabels", given):
+    writer = writer_of(context)
+    for node in nodes_of(context, "apoc.create.setLabels", given):
         for label in writer.label_sets(np.array([node.id], np.int64))[0]:
             if label not in (labels or ()):
                 writer.remove_label(node.id, label)
@@ -134,8 +171,8 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 )
 def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
     """The nodes."""
-    for node in _nodes(context, "apoc.create.setProperty", given):
-        _writer(context).set_node_property(node.id, key, value)
+    for node in nodes_of(context, "apoc.create.setProperty", given):
+        writer_of(context).set_node_property(node.id, key, value)
         yield (node,)
 
 
@@ -147,9 +184,9 @@ def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterat
 )
 def set_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
     """The nodes."""
-    for node in _nodes(context, "apoc.create.setProperties", given):
+    for node in nodes_of(context, "apoc.create.setProperties", given):
         for key, value in zip(keys or (), values or (), strict=False):
-            _writer(context).set_node_property(node.id, key, value)
+            writer_of(context).set_node_property(node.id, key, value)
         yield (node,)
 
 
@@ -163,8 +200,50 @@ def set_relationship_property(context: Execution, given: Any, key: str, value: A
     """The relationships."""
     for one in given if isinstance(given, list) else [given]:
         if isinstance(one, RelationshipRef):
-            _writer(context).set_relationship_property(one.id, key, value)
+            writer_of(context).set_relationship_property(one.id, key, value)
             yield (one,)
+
+
+@cypher_procedure(
+    "apoc.create.setRelProperties(rels :: ANY, keys :: LIST<STRING>, values :: LIST<ANY>) :: (rel :: RELATIONSHIP)",
+    mode="WRITE",
+    description="Sets properties of relationships whose keys are values.",
+    works_on_system=False,
+)
+def set_relationship_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
+    """The relationships."""
+    for one in relationships_of(context, "apoc.create.setRelProperties", given):
+        for key, value in zip(keys or (), values or (), strict=False):
+            writer_of(context).set_relationship_property(one.id, key, value)
+        yield (one,)
+
+
+@cypher_procedure(
+    "apoc.create.removeProperties(nodes :: ANY, keys :: LIST<STRING>) :: (node :: NODE)",
+    mode="WRITE",
+    description="Removes properties of nodes.",
+    works_on_system=False,
+)
+def remove_properties(context: Execution, given: Any, keys: list[str] | None) -> Iterator[Row]:
+    """The nodes."""
+    for node in nodes_of(context, "apoc.create.removeProperties", given):
+        for key in keys or ():
+            writer_of(context).set_node_property(node.id, key, None)
+        yield (node,)
+
+
+@cypher_procedure(
+    "apoc.create.removeRelProperties(rels :: ANY, keys :: LIST<STRING>) :: (rel :: RELATIONSHIP)",
+    mode="WRITE",
+    description="Removes properties of relationships.",
+    works_on_system=False,
+)
+def remove_relationship_properties(context: Execution, given: Any, keys: list[str] | None) -> Iterator[Row]:
+    """The relationships."""
+    for one in relationships_of(context, "apoc.create.removeRelProperties", given):
+        for key in keys or ():
+            writer_of(context).set_relationship_property(one.id, key, None)
+        yield (one,)
 
 
 # --- merging ---
@@ -172,7 +251,7 @@ def set_relationship_property(context: Execution, given: Any, key: str, value: A
 
 def _matching_nodes(context: Execution, labels: list[str], identity: dict[str, Any]) -> list[int]:
     """The nodes that have all labels and these property values."""
-    writer = _writer(context)
+    writer = writer_of(context)
     if labels:
         key = next(iter(identity))
         _, found = writer.seek_nodes(labels[0], key, [identity[key]])
@@ -204,7 +283,7 @@ def _merge_node(
             "`NODE` "
             "without a label, pass an empty list instead.",
         )
-    writer = _writer(context)
+    writer = writer_of(context)
     found = _matching_nodes(context, labels or [], identity)
     for node in found:
         for key, value in (matched or {}).items():
@@ -270,7 +349,7 @@ def _merge_relationship(
         raise illegal_argument(procedure, "It is not possible to merge a `RELATIONSHIP` without a `RELATIONSHIP` type.")
     if start is None or end is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "a node to merge between is null")
-    writer = _writer(context)
+    writer = writer_of(context)
     found = _between(writer, start.id, end.id, type_name)
     for key, value in (identity or {}).items():
         held = writer.relationship_property(found, key).objects()
@@ -329,7 +408,7 @@ def merge_nodes(context: Execution, nodes: list[NodeRef] | None, config: Propert
     kept = list(dict.fromkeys(node for node in nodes or () if node is not None))
     if not kept:
         return
-    writer, target = _writer(context), kept[0].id
+    writer, target = writer_of(context), kept[0].id
     for other in kept[1:]:
         for label in writer.label_sets(np.array([other.id], np.int64))[0]:
             writer.add_label(target, label)
@@ -342,7 +421,7 @@ def merge_nodes(context: Execution, nodes: list[NodeRef] | None, config: Propert
 
 
 def _take_properties(context: Execution, target: int, given: dict[str, Any], policy: Any) -> None:
-    writer = _writer(context)
+    writer = writer_of(context)
     mine = writer.node_properties(target)
     for key, value in given.items():
         rule = (

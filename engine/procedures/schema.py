@@ -41,7 +41,7 @@ def stored_type(value: Any) -> str:
     return _TYPE_NAMES[type(value)]
 
 
-def _property_types(column: Column) -> list[str]:
+def property_types(column: Column) -> list[str]:
     """The types of the values in a column, in the order in which they appear."""
     if type(column) in _COLUMN_TYPES:
         return [_COLUMN_TYPES[type(column)]]
@@ -61,7 +61,7 @@ def _properties(
         nulls = column.null_mask()
         if not nulls.all():
             found = True
-            yield key, _property_types(column), not nulls.any()
+            yield key, property_types(column), not nulls.any()
     if not found:
         yield None, None, False
 

@@ -1,0 +1,333 @@
+"""apoc.math.*, apoc.number.*, apoc.bitwise.* and apoc.scoring.*: numbers, as texts and exactly."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import re
+import sys
+from decimal import Decimal
+from typing import Any
+
+from hoplite.engine.functions.apoc import apoc_function, function_failed
+
+_LONG = 2**64
+_MODES = {
+    "UP": decimal.ROUND_UP,
+    "DOWN": decimal.ROUND_DOWN,
+    "CEILING": decimal.ROUND_CEILING,
+    "FLOOR": decimal.ROUND_FLOOR,
+    "HALF_UP": decimal.ROUND_HALF_UP,
+    "HALF_DOWN": decimal.ROUND_HALF_DOWN,
+    "HALF_EVEN": decimal.ROUND_HALF_EVEN,
+}
+_COMMA_LANGUAGES = {"it", "de", "es", "pt", "nl", "da", "id", "tr", "el"}
+
+
+# --- hyperbolic functions and limits --------------------------------------------------------------------------------
+
+
+@apoc_function("apoc.math.sinh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic sine.")
+def sinh(value: float | None) -> float | None:
+    """Null for null."""
+    return None if value is None else math.sinh(value)
+
+
+@apoc_function("apoc.math.cosh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cosine.")
+def cosh(value: float | None) -> float | None:
+    """Null for null."""
+    return None if value is None else math.cosh(value)
+
+
+@apoc_function("apoc.math.tanh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic tangent.")
+def tanh(value: float | None) -> float | None:
+    """Null for null."""
+    return None if value is None else math.tanh(value)
+
+
+@apoc_function("apoc.math.coth(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cotangent.")
+def coth(value: float | None) -> float | None:
+    """Null for null and 0."""
+    return None if not value else math.cosh(value) / math.sinh(value)
+
+
+@apoc_function("apoc.math.csch(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cosecant.")
+def csch(value: float | None) -> float | None:
+    """Null for null and 0."""
+    return None if not value else 1 / math.sinh(value)
+
+
+@apoc_function("apoc.math.sech(value :: FLOAT) :: FLOAT", "Returns the hyperbolic secant.")
+def sech(value: float | None) -> float | None:
+    """Null for null."""
+    return None if value is None else 1 / math.cosh(value)
+
+
+@apoc_function("apoc.math.sigmoid(value :: FLOAT) :: FLOAT", "Returns the logistic function of a number.")
+def sigmoid(value: float | None) -> float | None:
+    """Null for null."""
+    return None if value is None else 1 / (1 + math.exp(-value))
+
+
+@apoc_function("apoc.math.sigmoidPrime(value :: FLOAT) :: FLOAT", "Returns the slope of the logistic function.")
+def sigmoid_prime(value: float | None) -> float | None:
+    """Null for null."""
+    result = sigmoid(value)
+    return None if result is None else result * (1 - result)
+
+
+@apoc_function("apoc.math.maxLong() :: INTEGER", "Returns the largest integer.")
+def max_long() -> int:
+    """Of 64 bits."""
+    return 2**63 - 1
+
+
+@apoc_function("apoc.math.minLong() :: INTEGER", "Returns the smallest integer.")
+def min_long() -> int:
+    """Of 64 bits."""
+    return -(2**63)
+
+
+@apoc_function("apoc.math.maxInt() :: INTEGER", "Returns the largest integer of 32 bits.")
+def max_int() -> int:
+    """Java's."""
+    return 2**31 - 1
+
+
+@apoc_function("apoc.math.minInt() :: INTEGER", "Returns the smallest integer of 32 bits.")
+def min_int() -> int:
+    """Java's."""
+    return -(2**31)
+
+
+@apoc_function("apoc.math.maxByte() :: INTEGER", "Returns the largest integer of 8 bits.")
+def max_byte() -> int:
+    """Java's."""
+    return 127
+
+
+@apoc_function("apoc.math.minByte() :: INTEGER", "Returns the smallest integer of 8 bits.")
+def min_byte() -> int:
+    """Java's."""
+    return -128
+
+
+@apoc_function("apoc.math.maxDouble() :: FLOAT", "Returns the largest float.")
+def max_double() -> float:
+    """That is finite."""
+    return sys.float_info.max
+
+
+@apoc_function("apoc.math.minDouble() :: FLOAT", "Returns the smallest positive float.")
+def min_double() -> float:
+    """A subnormal one."""
+    return 5e-324
+
+
+# --- exact arithmetic -------------------------------------------------------------------------------------------------
+
+
+def _exact(function: str, text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except decimal.InvalidOperation:
+        raise function_failed(function, "java.lang.NumberFormatException", f"Not a number: {text}") from None
+
+
+def _rounded(function: str, value: Decimal, digits: int | None, mode: str | None) -> Decimal:
+    """To so many digits in all; 0 is as many as there are."""
+    if not digits:
+        return value
+    if (mode or "HALF_UP") not in _MODES:
+        raise function_failed(function, "java.lang.IllegalArgumentException", f"No rounding mode {mode}")
+    return decimal.Context(prec=digits, rounding=_MODES[mode or "HALF_UP"]).plus(value)
+
+
+def _plain(value: Decimal) -> str:
+    return format(value, "f")
+
+
+_WIDE = decimal.Context(prec=2_000)
+
+
+@apoc_function("apoc.number.exact.add(stringA :: STRING, stringB :: STRING) :: STRING", "Adds two large numbers.")
+def exact_add(left: str | None, right: str | None) -> str | None:
+    """As texts."""
+    if left is None or right is None:
+        return None
+    name = "apoc.number.exact.add"
+    return _plain(_WIDE.add(_exact(name, left), _exact(name, right)))
+
+
+@apoc_function("apoc.number.exact.sub(stringA :: STRING, stringB :: STRING) :: STRING", "Subtracts two large numbers.")
+def exact_sub(left: str | None, right: str | None) -> str | None:
+    """As texts."""
+    if left is None or right is None:
+        return None
+    name = "apoc.number.exact.sub"
+    return _plain(_WIDE.subtract(_exact(name, left), _exact(name, right)))
+
+
+_EXACT = "stringA :: STRING, stringB :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_UP :: STRING"
+
+
+@apoc_function(f"apoc.number.exact.mul({_EXACT}) :: STRING", "Multiplies two large numbers.")
+def exact_mul(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
+    """As texts."""
+    if left is None or right is None:
+        return None
+    name = "apoc.number.exact.mul"
+    return _plain(_rounded(name, _WIDE.multiply(_exact(name, left), _exact(name, right)), digits, mode))
+
+
+@apoc_function(f"apoc.number.exact.div({_EXACT}) :: STRING", "Divides two large numbers.")
+def exact_div(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
+    """As texts."""
+    if left is None or right is None:
+        return None
+    name = "apoc.number.exact.div"
+    divisor = _exact(name, right)
+    if not divisor:
+        raise function_failed(name, "java.lang.ArithmeticException", "/ by zero")
+    return _plain(_rounded(name, _WIDE.divide(_exact(name, left), divisor), digits, mode))
+
+
+_EXACT_TEXT = "string :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_UP :: STRING"
+
+
+@apoc_function(f"apoc.number.exact.toInteger({_EXACT_TEXT}) :: INTEGER", "Reads a large number as an integer.")
+def exact_to_integer(text: str | None, digits: int | None, mode: str | None) -> int | None:
+    """Null for null. Precision and rounding make no difference to the whole part, and none to the rest."""
+    return None if text is None else int(_exact("apoc.number.exact.toInteger", text))
+
+
+@apoc_function(f"apoc.number.exact.toFloat({_EXACT_TEXT}) :: FLOAT", "Reads a large number as a float.")
+def exact_to_float(text: str | None, digits: int | None, mode: str | None) -> float | None:
+    """Null for null."""
+    name = "apoc.number.exact.toFloat"
+    return None if text is None else float(_rounded(name, _exact(name, text), digits, mode))
+
+
+@apoc_function("apoc.number.exact.toExact(number :: INTEGER) :: INTEGER", "Returns an integer as it is.")
+def exact_to_exact(number: int | None) -> int | None:
+    """Null for null."""
+    return number
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _signs(language: str | None) -> tuple[str, str]:
+    """What separates thousands, and what separates decimals."""
+    return (".", ",") if (language or "").lower() in _COMMA_LANGUAGES else (",", ".")
+
+
+@apoc_function(
+    "apoc.number.format(number :: ANY, pattern =  :: STRING, language =  :: STRING) :: STRING", "Writes a number."
+)
+def format_number(number: Any, pattern: str | None, language: str | None) -> str | None:
+    """In a pattern such as `#,##0.00`, with the separators of a language. Null for what is no number."""
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return None
+    if pattern and pattern.lower() in _COMMA_LANGUAGES | {"en", "fr"} and not language:
+        pattern, language = "", pattern
+    form = (pattern or "#,##0.###").split(";")[0]
+    body = re.search(r"[#0,.]+", form)
+    if body is None:
+        raise function_failed("apoc.number.format", "java.lang.IllegalArgumentException", f"Malformed pattern {form}")
+    whole, _, fraction = body.group().partition(".")
+    least, most = fraction.count("0"), len(fraction)
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    rounded = exact.quantize(Decimal(1).scaleb(-most), rounding=decimal.ROUND_HALF_EVEN, context=_WIDE)
+    digits, _, decimals = format(abs(rounded), "f").partition(".")
+    decimals = decimals.rstrip("0").ljust(least, "0")
+    digits = digits.rjust(whole.count("0"), "0")
+    if digits == "0" and "0" not in whole and decimals:
+        digits = ""
+    thousands, point = _signs(language)
+    if "," in whole:
+        size = len(whole) - whole.rindex(",") - 1
+        head = len(digits) % size or size
+        digits = thousands.join([digits[:head], *(digits[i : i + size] for i in range(head, len(digits), size))])
+    sign = "-" if rounded < 0 else ""
+    shown = digits + (point + decimals if decimals else "")
+    return sign + form[: body.start()] + shown + form[body.end() :]
+
+
+def _parsed(text: str | None, language: str | None) -> Decimal | None:
+    """The number that a text begins with, as a language writes it; None where there is none."""
+    thousands, point = _signs(language)
+    found = re.match(rf"-?[0-9{re.escape(thousands)}]*(?:{re.escape(point)}[0-9]+)?", text or "")
+    shown = found.group().replace(thousands, "").replace(point, ".") if found else ""
+    return Decimal(shown) if re.search("[0-9]", shown) else None
+
+
+@apoc_function(
+    "apoc.number.parseInt(text :: STRING, pattern =  :: STRING, language =  :: STRING) :: INTEGER", "Reads an integer."
+)
+def parse_integer(text: str | None, pattern: str | None, language: str | None) -> int | None:
+    """Null where there is none."""
+    number = _parsed(text, language)
+    return None if number is None else int(number)
+
+
+@apoc_function(
+    "apoc.number.parseFloat(text :: STRING, pattern =  :: STRING, language =  :: STRING) :: FLOAT", "Reads a float."
+)
+def parse_float(text: str | None, pattern: str | None, language: str | None) -> float | None:
+    """Null where there is none."""
+    number = _parsed(text, language)
+    return None if number is None else float(number)
+
+
+# --- bits, scores -----------------------------------------------------------------------------------------------------
+
+
+def _signed(number: int) -> int:
+    return (number + 2**63) % _LONG - 2**63
+
+
+@apoc_function(
+    "apoc.bitwise.op(a :: INTEGER, operator :: STRING, b :: INTEGER) :: INTEGER", "Combines the bits of two integers."
+)
+def bitwise(left: int | None, operator: str | None, right: int | None) -> int | None:
+    """`&`, `|`, `^`, `~`, `<<`, `>>`, `>>>` and their names."""
+    if left is None or operator is None or (right is None and operator not in ("~", "not")):
+        return None
+    other = right or 0
+    match operator.lower():
+        case "&" | "and":
+            return left & other
+        case "|" | "or":
+            return left | other
+        case "^" | "xor":
+            return left ^ other
+        case "~" | "not":
+            return ~left
+        case "<<" | "left shift":
+            return _signed(left << (other & 63))
+        case ">>" | "right shift":
+            return left >> (other & 63)
+        case ">>>" | "right shift unsigned":
+            return _signed((left % _LONG) >> (other & 63))
+    raise function_failed(
+        "apoc.bitwise.op", "java.lang.IllegalArgumentException", f"Invalid bitwise operator: {operator}"
+    )
+
+
+@apoc_function("apoc.scoring.existence(score :: INTEGER, exists :: BOOLEAN) :: FLOAT", "Returns a score, or 0.")
+def existence(score: int | None, exists: bool | None) -> float:
+    """The score where something exists."""
+    return float(score or 0) if exists else 0.0
+
+
+@apoc_function(
+    "apoc.scoring.pareto(minimumThreshold :: INTEGER, eightyPercentValue :: INTEGER, maximumValue :: INTEGER, score :: "
+    "INTEGER) :: FLOAT",
+    "Returns a score on a scale on which a given value reaches 80% of the maximum.",
+)
+def pareto(least: int, at_eighty: int, most: int, score: int) -> float:
+    """0 below the minimum."""
+    if score < least:
+        return 0.0
+    return most * (1 - math.exp(-(math.log(5) / at_eighty) * score))

@@ -1,0 +1,121 @@
+"""apoc.nodes.*: nodes and relationships by what names them, and what is done with many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
+from hoplite.storage.transaction import Transaction
+from hoplite.values.entities import NodeRef, RelationshipRef
+
+
+def writer_of(context: Execution) -> Transaction:
+    """The transaction that a writing procedure runs in."""
+    assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
+    return context.writer
+
+
+def nodes_of(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
+    """A node, its id, its element id, or a list of such."""
+    nodes = []
+    for one in given if isinstance(given, list) else [given]:
+        match one:
+            case None:
+                continue
+            case NodeRef():
+                nodes.append(one)
+            case int() | str():
+                number = one if isinstance(one, int) else _number(one)
+                position = int(context.graph.node_positions(np.array([number], np.int64))[0])
+                if position < 0:
+                    raise illegal_argument(procedure, f"Node with id {one} not found")
+                nodes.append(NodeRef(position))
+            case _:
+                raise illegal_argument(procedure, "can't convert to a node")
+    return nodes
+
+
+def relationships_of(context: Execution, procedure: str, given: Any) -> list[RelationshipRef]:
+    """A relationship, its id, its element id, or a list of such."""
+    relationships = []
+    for one in given if isinstance(given, list) else [given]:
+        match one:
+            case None:
+                continue
+            case RelationshipRef():
+                relationships.append(one)
+            case int() | str():
+                number = one if isinstance(one, int) else _number(one)
+                position = int(context.graph.relationship_positions(np.array([number], np.int64))[0])
+                if position < 0:
+                    raise illegal_argument(procedure, f"Relationship with id {one} not found")
+                relationships.append(RelationshipRef(position))
+            case _:
+                raise illegal_argument(procedure, "can't convert to a relationship")
+    return relationships
+
+
+def _number(element_id: str) -> int:
+    number = element_id.rpartition(":")[2]
+    return int(number) if number.isdigit() else -1
+
+
+@cypher_procedure(
+    "apoc.nodes.get(nodes :: ANY) :: (node :: NODE)",
+    mode="DEFAULT",
+    description="Returns nodes by their ids.",
+    works_on_system=False,
+)
+def get_nodes(context: Execution, given: Any) -> Iterator[Row]:
+    """A row for each."""
+    yield from ((node,) for node in nodes_of(context, "apoc.nodes.get", given))
+
+
+@cypher_procedure(
+    "apoc.nodes.rels(rels :: ANY) :: (rel :: RELATIONSHIP)",
+    mode="DEFAULT",
+    description="Returns relationships by their ids.",
+    works_on_system=False,
+)
+def get_relationships(context: Execution, given: Any) -> Iterator[Row]:
+    """A row for each."""
+    yield from ((one,) for one in relationships_of(context, "apoc.nodes.rels", given))
+
+
+@cypher_procedure(
+    "apoc.nodes.delete(nodes :: ANY, batchSize :: INTEGER) :: (value :: INTEGER)",
+    mode="WRITE",
+    description="Deletes nodes with their relationships.",
+    works_on_system=False,
+)
+def delete_nodes(context: Execution, given: Any, batch_size: int) -> Iterator[Row]:
+    """How many; all in the transaction of the statement."""
+    writer, nodes = writer_of(context), nodes_of(context, "apoc.nodes.delete", given)
+    for node in nodes:
+        for relationship in np.unique(writer.relationships_of(node.id)).tolist():
+            writer.delete_relationship(relationship)
+        writer.delete_node(node.id)
+    yield (len(nodes),)
+
+
+@cypher_procedure(
+    "apoc.nodes.link(nodes :: LIST<NODE>, type :: STRING, config = {} :: MAP)",
+    mode="WRITE",
+    description="Makes a relationship from each node of a list to the next.",
+    works_on_system=False,
+)
+def link(context: Execution, nodes: list[NodeRef] | None, type_name: str, config: dict[str, Any]) -> Iterator[Row]:
+    """With `avoidDuplicates` none where there is one already."""
+    writer, given = writer_of(context), nodes or []
+    code = writer.type_code(type_name)
+    for start, end in pairwise(given):
+        there = code is not None and end.id in writer.neighbours(start.id, True, (code,))[1].tolist()
+        if not (there and (config or {}).get("avoidDuplicates")):
+            writer.create_relationship(start.id, end.id, type_name, {})
+    return
+    yield

@@ -1,0 +1,286 @@
+"""apoc.refactor.*: labels, types and properties renamed, relationships turned and moved, nodes cloned.
+
+apoc.refactor.mergeNodes stands with the other merges in `apoc_write.py`. All run in the transaction of their statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.entities import public_id
+from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
+from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
+from hoplite.storage.transaction import Transaction
+from hoplite.values.entities import NodeRef, RelationshipRef
+
+_CHANGED = ":: (input :: INTEGER, output :: RELATIONSHIP, error :: STRING)"
+_RENAMED = (
+    ":: (batches :: INTEGER, total :: INTEGER, timeTaken :: INTEGER, committedOperations :: INTEGER, "
+    "failedOperations :: INTEGER, failedBatches :: INTEGER, retries :: INTEGER, errorMessages :: MAP, batch :: MAP, "
+    "operations :: MAP, constraints :: LIST<STRING>, indexes :: LIST<STRING>)"
+)
+_BATCH = 100_000
+
+
+# --- relationships --------------------------------------------------------------------------------------------------
+
+
+def _parts(writer: Transaction, relationship: int) -> tuple[int, int, str, dict[str, Any]]:
+    """Start, end, type and properties."""
+    position = np.array([relationship], np.int64)
+    start, end = (int(side[0]) for side in writer.endpoints(position))
+    type_name = writer.type_names[int(writer.relationship_types(position)[0])]
+    return start, end, type_name, writer.relationship_properties(relationship)
+
+
+def _replaced(
+    context: Execution,
+    relationship: RelationshipRef,
+    start: int | None = None,
+    end: int | None = None,
+    type_name: str | None = None,
+) -> Row:
+    """A relationship made anew with another start, end or type, as its id, the new one, and no error."""
+    writer = writer_of(context)
+    number = public_id(context, relationship)
+    old_start, old_end, old_type, properties = _parts(writer, relationship.id)
+    made = writer.create_relationship(
+        old_start if start is None else start, old_end if end is None else end, type_name or old_type, properties
+    )
+    writer.delete_relationship(relationship.id)
+    return number, RelationshipRef(made), None
+
+
+@cypher_procedure(
+    f"apoc.refactor.setType(rel :: RELATIONSHIP, newType :: STRING) {_CHANGED}",
+    mode="WRITE",
+    description="Gives a relationship another type.",
+    works_on_system=False,
+)
+def set_type(context: Execution, relationship: RelationshipRef | None, type_name: str) -> Iterator[Row]:
+    """A new relationship in its place."""
+    if relationship is not None:
+        yield _replaced(context, relationship, type_name=type_name)
+
+
+@cypher_procedure(
+    f"apoc.refactor.invert(rel :: RELATIONSHIP) {_CHANGED}",
+    mode="WRITE",
+    description="Turns a relationship round.",
+    works_on_system=False,
+)
+def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator[Row]:
+    """A new relationship in its place."""
+    if relationship is not None:
+        start, end, _, _ = _parts(writer_of(context), relationship.id)
+        yield _replaced(context, relationship, start=end, end=start)
+
+
+@cypher_procedure(
+    f"apoc.refactor.from(rel :: RELATIONSHIP, newNode :: NODE) {_CHANGED}",
+    mode="WRITE",
+    description="Lets a relationship lead from another node.",
+    works_on_system=False,
+)
+def lead_from(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
+    """A new relationship in its place."""
+    if relationship is not None and node is not None:
+        yield _replaced(context, relationship, start=node.id)
+
+
+@cypher_procedure(
+    f"apoc.refactor.to(rel :: RELATIONSHIP, endNode :: NODE) {_CHANGED}",
+    mode="WRITE",
+    description="Lets a relationship lead to another node.",
+    works_on_system=False,
+)
+def lead_to(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
+    """A new relationship in its place."""
+    if relationship is not None and node is not None:
+        yield _replaced(context, relationship, end=node.id)
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+@cypher_procedure(
+    "apoc.refactor.cloneNodes(nodes :: LIST<NODE>, withRelationships = false :: BOOLEAN, skipProperties = [] :: "
+    "LIST<STRING>) :: (input :: INTEGER, output :: NODE, error :: STRING)",
+    mode="WRITE",
+    description="Makes copies of nodes, with their relationships where that is asked for.",
+    works_on_system=False,
+)
+def clone_nodes(
+    context: Execution, nodes: list[NodeRef] | None, with_relationships: bool, skipped: list[str] | None
+) -> Iterator[Row]:
+    """Labels and properties are copied."""
+    writer = writer_of(context)
+    for node in nodes or ():
+        labels = writer.label_sets(np.array([node.id], np.int64))[0]
+        held = {key: value for key, value in writer.node_properties(node.id).items() if key not in (skipped or ())}
+        copy = writer.create_node(labels, held)
+        if with_relationships:
+            for relationship in np.unique(writer.relationships_of(node.id)).tolist():
+                start, end, type_name, properties = _parts(writer, relationship)
+                ends = copy if start == node.id else start, copy if end == node.id else end
+                writer.create_relationship(*ends, type_name, properties)
+        yield public_id(context, node), NodeRef(copy), None
+
+
+@cypher_procedure(
+    "apoc.refactor.extractNode(rels :: ANY, labels :: LIST<STRING>, outType :: STRING, inType :: STRING) :: (input :: "
+    "INTEGER, output :: NODE, error :: STRING)",
+    mode="WRITE",
+    description="Makes nodes of relationships.",
+    works_on_system=False,
+)
+def extract_node(
+    context: Execution, given: Any, labels: list[str] | None, out_type: str, in_type: str
+) -> Iterator[Row]:
+    """A node with the properties of each, between its ends."""
+    writer = writer_of(context)
+    for relationship in relationships_of(context, "apoc.refactor.extractNode", given):
+        number = public_id(context, relationship)
+        start, end, _, properties = _parts(writer, relationship.id)
+        node = writer.create_node(labels or [], properties)
+        writer.create_relationship(node, end, out_type, {})
+        writer.create_relationship(start, node, in_type, {})
+        writer.delete_relationship(relationship.id)
+        yield number, NodeRef(node), None
+
+
+@cypher_procedure(
+    f"apoc.refactor.collapseNode(nodes :: ANY, relType :: STRING) {_CHANGED}",
+    mode="WRITE",
+    description="Makes relationships of nodes that have one relationship in and one out.",
+    works_on_system=False,
+)
+def collapse_node(context: Execution, given: Any, type_name: str) -> Iterator[Row]:
+    """A relationship with the properties of each, between its neighbours."""
+    writer = writer_of(context)
+    for node in nodes_of(context, "apoc.refactor.collapseNode", given):
+        (out, ends), (into, starts) = (writer.neighbours(node.id, outgoing) for outgoing in (True, False))
+        if len(out) != 1 or len(into) != 1:
+            continue
+        number = public_id(context, node)
+        made = writer.create_relationship(int(starts[0]), int(ends[0]), type_name, writer.node_properties(node.id))
+        for relationship in {int(out[0]), int(into[0])}:
+            writer.delete_relationship(relationship)
+        writer.delete_node(node.id)
+        yield number, RelationshipRef(made), None
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def _renamed(changed: int) -> Iterator[Row]:
+    """The report of a renaming, in the terms of its batches."""
+    batches = max(1, -(-changed // _BATCH))
+    batch = {"total": batches, "committed": batches, "failed": 0, "errors": {}}
+    operations = {"total": changed, "committed": changed, "failed": 0, "errors": {}}
+    yield batches, changed, 0, changed, 0, 0, 0, {}, batch, operations, [], []
+
+
+@cypher_procedure(
+    f"apoc.refactor.rename.label(oldLabel :: STRING, newLabel :: STRING, nodes = [] :: LIST<NODE>) {_RENAMED}",
+    mode="WRITE",
+    description="Gives nodes of one label another.",
+    works_on_system=False,
+)
+def rename_label(context: Execution, old: str, new: str, nodes: list[NodeRef] | None) -> Iterator[Row]:
+    """Those of a list, or all."""
+    writer, procedure = writer_of(context), "apoc.refactor.rename.label"
+    _refuse_empty(procedure, old, new)
+    members = _chosen(nodes, writer.nodes_with_label(old).tolist())
+    for node in members:
+        writer.remove_label(node, old)
+        writer.add_label(node, new)
+    yield from _renamed(len(members))
+
+
+@cypher_procedure(
+    "apoc.refactor.rename.type(oldType :: STRING, newType :: STRING, rels = [] :: LIST<RELATIONSHIP>, config = {} :: "
+    f"MAP) {_RENAMED}",
+    mode="WRITE",
+    description="Gives relationships of one type another.",
+    works_on_system=False,
+)
+def rename_type(
+    context: Execution, old: str, new: str, relationships: list[RelationshipRef] | None, config: dict[str, Any]
+) -> Iterator[Row]:
+    """Those of a list, or all."""
+    _refuse_empty("apoc.refactor.rename.type", old, new)
+    members = _chosen(relationships, writer_of(context).relationships_with_type(old).tolist())
+    for relationship in members:
+        _replaced(context, RelationshipRef(relationship), type_name=new)
+    yield from _renamed(len(members))
+
+
+@cypher_procedure(
+    "apoc.refactor.rename.nodeProperty(oldName :: STRING, newName :: STRING, nodes = [] :: LIST<NODE>, config = {} :: "
+    f"MAP) {_RENAMED}",
+    mode="WRITE",
+    description="Gives a property of nodes another key.",
+    works_on_system=False,
+)
+def rename_node_property(
+    context: Execution, old: str, new: str, nodes: list[NodeRef] | None, config: dict[str, Any]
+) -> Iterator[Row]:
+    """Of those of a list, or all."""
+    _refuse_empty("apoc.refactor.rename.nodeProperty", old, new)
+    writer = writer_of(context)
+    everything = writer.nodes()
+    having = everything[~writer.node_property(everything, old).null_mask()].tolist()
+    members = _chosen(nodes, having)
+    _move_property(members, old, new, writer.node_properties, writer.set_node_property)
+    yield from _renamed(len(members))
+
+
+@cypher_procedure(
+    "apoc.refactor.rename.typeProperty(oldName :: STRING, newName :: STRING, rels = [] :: LIST<RELATIONSHIP>, config = "
+    f"{{}} :: MAP) {_RENAMED}",
+    mode="WRITE",
+    description="Gives a property of relationships another key.",
+    works_on_system=False,
+)
+def rename_relationship_property(
+    context: Execution, old: str, new: str, relationships: list[RelationshipRef] | None, config: dict[str, Any]
+) -> Iterator[Row]:
+    """Of those of a list, or all."""
+    _refuse_empty("apoc.refactor.rename.typeProperty", old, new)
+    writer = writer_of(context)
+    everything = writer.relationships()
+    having = everything[~writer.relationship_property(everything, old).null_mask()].tolist()
+    members = _chosen(relationships, having)
+    _move_property(members, old, new, writer.relationship_properties, writer.set_relationship_property)
+    yield from _renamed(len(members))
+
+
+def _chosen(given: list[Any] | None, members: list[int]) -> list[int]:
+    """Of those that can be renamed the ones on the list; all where there is none."""
+    if not given:
+        return members
+    wanted = {one.id for one in given}
+    return [member for member in members if member in wanted]
+
+
+def _move_property(
+    members: list[int],
+    old: str,
+    new: str,
+    read: Callable[[int], dict[str, Any]],
+    write: Callable[[int, str, Any], None],
+) -> None:
+    for member in members:
+        value = read(member)[old]
+        write(member, new, value)
+        write(member, old, None)
+
+
+def _refuse_empty(procedure: str, old: str | None, new: str | None) -> None:
+    if not old or not new:
+        raise illegal_argument(procedure, "The old and the new name must be given.")

@@ -1,0 +1,174 @@
+"""apoc.util.*, apoc.coll.* and apoc.convert.* as procedures: checks, and rows made of lists and paths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.functions.apoc_collections import pair_with_offset
+from hoplite.engine.functions.apoc_maps import held_by
+from hoplite.engine.functions.entities import element_id, labels, public_id, relationship_type
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.order import equals
+
+Items = list[Any] | None
+_RUNTIME_EXCEPTION = "java.lang.RuntimeException"
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def _message(text: str | None, parameters: Items) -> str:
+    """The text with its parameters, as Java's String.format takes them."""
+    try:
+        return (text or "null") % tuple(parameters or ())
+    except (TypeError, ValueError):
+        return text or "null"
+
+
+@cypher_procedure(
+    "apoc.util.validate(predicate :: BOOLEAN, message :: STRING, params :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Fails with a message where a predicate is true.",
+    works_on_system=False,
+)
+def validate(context: Execution, predicate: bool | None, message: str | None, parameters: Items) -> Iterator[Row]:
+    """No rows; the call is what it is for."""
+    if predicate:
+        raise call_failed("apoc.util.validate", _RUNTIME_EXCEPTION, _message(message, parameters))
+    return
+    yield
+
+
+@apoc_function(
+    "apoc.util.validatePredicate(predicate :: BOOLEAN, message :: STRING, params :: LIST<ANY>) :: BOOLEAN",
+    "Fails with a message where a predicate is true, and is true otherwise.",
+)
+def validate_predicate(predicate: bool | None, message: str | None, parameters: Items) -> bool:
+    """For use in WHERE."""
+    if predicate:
+        raise function_failed("apoc.util.validatePredicate", _RUNTIME_EXCEPTION, _message(message, parameters))
+    return True
+
+
+@cypher_procedure(
+    "apoc.util.sleep(duration :: INTEGER)",
+    mode="DEFAULT",
+    description="Waits for so many milliseconds.",
+    works_on_system=False,
+)
+def sleep(context: Execution, milliseconds: int) -> Iterator[Row]:
+    """Heeds the deadline of the statement."""
+    end = time.monotonic() + milliseconds / 1000
+    while (left := end - time.monotonic()) > 0:
+        context.check()
+        time.sleep(min(left, 0.05))
+    return
+    yield
+
+
+# --- lists as rows --------------------------------------------------------------------------------------------------
+
+
+@cypher_procedure(
+    "apoc.coll.zipToRows(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: (value :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Returns the pairs of two lists.",
+    works_on_system=False,
+)
+def zip_to_rows(context: Execution, first: Items, second: Items) -> Iterator[Row]:
+    """A row for each place of the first; null where the second is shorter."""
+    others = second or []
+    for place, value in enumerate(first or ()):
+        yield ([value, others[place] if place < len(others) else None],)
+
+
+@cypher_procedure(
+    "apoc.coll.split(coll :: LIST<ANY>, value :: ANY) :: (value :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Splits a list at a value.",
+    works_on_system=False,
+)
+def split(context: Execution, values: Items, separator: Any) -> Iterator[Row]:
+    """Parts without elements are left out."""
+    part: list[Any] = []
+    for value in values or ():
+        if equals(value, separator) is True:
+            if part:
+                yield (part,)
+            part = []
+        else:
+            part.append(value)
+    if part:
+        yield (part,)
+
+
+@cypher_procedure(
+    "apoc.coll.partition(coll :: LIST<ANY>, batchSize :: INTEGER) :: (value :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Splits a list into parts of a size.",
+    works_on_system=False,
+)
+def partition(context: Execution, values: Items, size: int) -> Iterator[Row]:
+    """The last may be shorter."""
+    given = values or []
+    yield from ((given[first : first + size],) for first in range(0, len(given), max(size, 1)))
+
+
+@cypher_procedure(
+    "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: (value :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Returns each element with the one so many places after it.",
+    works_on_system=False,
+)
+def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterator[Row]:
+    """A row for each."""
+    yield from ((pair,) for pair in pair_with_offset(values, offset) or ())
+
+
+# --- paths as trees -------------------------------------------------------------------------------------------------
+
+
+@cypher_procedure(
+    "apoc.convert.toTree(paths :: LIST<PATH>, lowerCaseRels = true :: BOOLEAN, config = {} :: MAP) :: (value :: MAP)",
+    mode="DEFAULT",
+    description="Returns paths from one node as nested maps.",
+    works_on_system=False,
+)
+def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
+    """A map for each first node; a relationship is a key with the maps of the nodes behind it."""
+    maps: dict[int, dict[str, Any]] = {}
+    given = list(paths or ())
+    if (config or {}).get("sortPaths", True):
+        given.sort(key=len, reverse=True)
+    for path in given:
+        for place, edge in enumerate(path.relationships):
+            parent = maps.setdefault(path.nodes[place], _tree_node(context, path.nodes[place]))
+            relationship, child = RelationshipRef(edge), path.nodes[place + 1]
+            name = relationship_type(context, relationship)
+            key = name.lower() if lower_case else name
+            children = parent.setdefault(key, [])
+            number = public_id(context, NodeRef(child))
+            if all(one["_id"] != number for one in children):
+                held = {f"{key}.{name}": value for name, value in held_by(context, relationship).items()}
+                maps[child] = {
+                    **_tree_node(context, child),
+                    **held,
+                    f"{key}._id": public_id(context, relationship),
+                    f"{key}._elementId": element_id(context, relationship),
+                }
+                children.append(maps[child])
+    roots = dict.fromkeys(path.nodes[0] for path in paths or ())
+    if not roots:
+        yield ({},)
+    yield from ((maps.get(node) or _tree_node(context, node),) for node in roots)
+
+
+def _tree_node(context: Execution, node: int) -> dict[str, Any]:
+    entity = NodeRef(node)
+    identity = {"_type": ":".join(labels(context, entity)), "_id": public_id(context, entity)}
+    return {**held_by(context, entity), **identity, "_elementId": element_id(context, entity)}
