@@ -19,7 +19,6 @@ from rich.console import Console
 from rich.table import Table as Drawn
 
 from benchmarks import plots
-from benchmarks.answers import Disagreement
 from benchmarks.contest import FULL, QUICK, Effort, Part, contenders, run_balls, run_batches, run_queries
 from benchmarks.engines import ENGINES
 from benchmarks.report import about, headline, machine, markdown, rewrite, save, saved
@@ -43,8 +42,6 @@ PARTS = ("khop", "cypher", "batch")
 WITHOUT_QUERIES = ("networkx", "igraph", "graphblas", "scipy", "numpy")  # they have no query language
 WITH_BATCHES = ("hoplite", "graphblas")
 Found = dict[str, tuple[Part, Effort]]
-Tables = dict[str, list[Table]]
-Differing = dict[str, list[Disagreement]]
 SLOW = ("neo4j", "kuzu")  # not in --quick, unless they are named
 
 
@@ -79,20 +76,25 @@ def main() -> int:
         console.print(f"No such engine: {', '.join(sorted(unknown))}. There are {', '.join(ENGINES)}.")
         return 2
     path = RESULTS / ("quick.json" if chosen.quick else "full.json")
-    if not chosen.saved:
-        for name in chosen.only or PARTS:
+    found: Found = {}
+    for name in chosen.only or PARTS:
+        if not chosen.saved:
             save(path, {name: measured(name, names, effort, chosen.scale, console)}, effort)
-    found = {name: pair for name, pair in saved(path).items() if name in (chosen.only or PARTS)}
-    tables = {name: TABLES[name](part, effort) for name, (part, effort) in found.items()}
-    differing = {name: answers_that_differ(part) for name, (part, _) in found.items()}
-    show(console, found, tables, differing)
-    failed = [problem for part, _ in found.values() for problem in failures(part)]
-    for problem in failed:
-        console.print(problem, style="red")
-    wrong = bool(failed) or any(differing.values())
+        entry = saved(path).get(name)
+        if entry is None:
+            console.print(f"{name}: nothing was saved")
+            continue
+        found[name] = entry
+        show(console, name, *entry)
+    loads = load_table([part for name, (part, _) in found.items() if name != "batch"])
+    if loads.rows:
+        draw(console, loads)
+    met, judged = targets(table for name, (part, effort) in found.items() for table in TABLES[name](part, effort))
+    console.print(f"{met} of {judged} targets met")
+    wrong = any(failures(part) or answers_that_differ(part) for part, _ in found.values())
     whole = not (chosen.quick or chosen.engines or chosen.clock == "cpu" or chosen.scale != 1.0)
     if chosen.docs or (whole and not wrong):
-        publish(found, tables, differing, console)
+        publish(found, console)
     else:
         draw_plots(found, RESULTS / "plots", console)
     return 1 if wrong else 0
@@ -105,25 +107,28 @@ def measured(name: str, names: Sequence[str], effort: Effort, scale: float, cons
     return part
 
 
-def show(console: Console, found: Found, tables: Tables, differing: Differing) -> None:
-    """Everything in the terminal."""
-    for name, (part, _) in found.items():
-        for table in tables[name]:
-            draw(console, table)
-        console.print(agreement(part, differing[name]), style="red" if differing[name] else "green")
-        for engine, reason in part.absent.items():
-            console.print(f"{engine} was not measured: {reason}")
-    loads = load_table([part for name, (part, _) in found.items() if name != "batch"])
-    if loads.rows:
-        draw(console, loads)
-    met, judged = targets(table for some in tables.values() for table in some)
-    console.print(f"{met} of {judged} targets met")
+def show(console: Console, name: str, part: Part, effort: Effort) -> None:
+    """One part in the terminal."""
+    for table in TABLES[name](part, effort):
+        draw(console, table)
+    differing = answers_that_differ(part)
+    console.print(agreement(part, differing), style="red" if differing else "green")
+    for problem in failures(part):
+        console.print(problem, style="red")
+    for engine, reason in part.absent.items():
+        console.print(f"{engine} was not measured: {reason}")
 
 
-def publish(found: Found, tables: Tables, differing: Differing, console: Console) -> None:
+def publish(found: Found, console: Console) -> None:
     """Into the documents: tables between their markers, plots beside them, the headline into the README."""
     texts = {
-        name: "\n\n".join([about(part, effort), *map(markdown, tables[name]), agreement(part, differing[name])])
+        name: "\n\n".join(
+            [
+                about(part, effort),
+                *map(markdown, TABLES[name](part, effort)),
+                agreement(part, answers_that_differ(part)),
+            ]
+        )
         for name, (part, effort) in found.items()
     }
     if {"khop", "cypher"} <= set(found):
