@@ -101,7 +101,7 @@ class Writes:
                 item = scope.fresh("i")
                 node = c.pick(nodes)
                 items = self._expressions.of("list", scope, 1)
-                return f"FOREACH ({item} IN {items} | SET {node}.z = coalesce({node}.z, 0) + {item})"
+                return f"FOREACH ({item} IN {items} | SET {node}.z = coalesce({node}.z, 0) + coalesce({item}, 0))"
         return f"CREATE (:{c.pick(LABELS)} {{y: {self._expressions.of('integer', scope, 1)}}})"
 
     def _held_map(self, scope: Scope) -> str:
