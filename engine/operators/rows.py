@@ -25,6 +25,8 @@ from hoplite.errors import argument_error
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
 
+_MUCH = 256  # rows found for each of several rows of an argument, from which on they are gone through one by one
+
 
 def _kept_rows(column: Column) -> Int64s:
     """The rows whose predicate is true; anything that is neither true, false nor null is an error."""
@@ -184,18 +186,77 @@ class Cut:
                 return
 
     def _for_each_row(self, context: Execution, argument: Batch, skip: int, limit: int | None) -> Iterator[Batch]:
-        seen: dict[int, int] = {}
-        for batch in self.source.run(context, argument):
+        """A few rows of the argument at a time, so that the source can be left when they have had enough.
+
+        More of them as long as they bring little, which is held back; when it becomes much, what was held is dropped
+        and rows are gone through one by one for a while.
+        """
+        if limit is None or self.writes:
+            yield from self._cut(self.source.run(context, argument), argument, skip, limit)
+            return
+        first, width, alone_until, patience = 0, 1, 0, 4
+        while first < argument.row_count:
+            width = 1 if first < alone_until else width
+            part = argument.rows(first, first + width)
+            if width == 1:
+                yield from self._cut(self.source.run(context, part), part, skip, limit)
+            else:
+                source = _Counted(self.source.run(context, part), _MUCH * width)
+                held = list(self._cut(source, part, skip, limit))
+                if source.is_cut_off:
+                    # Where one row brings much, others do as well: it is tried again later and later.
+                    alone_until, patience = first + max(width, patience), 4 * patience
+                    continue
+                yield from held
+            first += width
+            width = min(2 * width, LARGEST_BATCH)
+
+    def _cut(self, batches: Iterator[Batch], argument: Batch, skip: int, limit: int | None) -> Iterator[Batch]:
+        """The rows that are wanted for each row of the argument; the source is left when all of them have enough."""
+        numbers = argument_rows(argument)
+        assert numbers is not None
+        order = np.argsort(numbers)
+        seen = np.zeros(len(numbers), np.int64)
+        for batch in batches:
             rows = argument_rows(batch)
             assert rows is not None
-            kept = []
-            for position, row in enumerate(rows.tolist()):
-                number = seen.get(row, 0)
-                seen[row] = number + 1
-                if number >= skip and (limit is None or number < skip + limit):
-                    kept.append(position)
-            if kept:
-                yield batch.take(np.array(kept, np.int64))
+            place = order[np.searchsorted(numbers, rows, sorter=order)]
+            number = seen[place] + _occurrence(place)
+            seen += np.bincount(place, minlength=len(seen))
+            kept = number >= skip if limit is None else (number >= skip) & (number < skip + limit)
+            if kept.any():
+                yield batch.take(np.flatnonzero(kept))
+            if limit is not None and not self.writes and bool((seen >= skip + limit).all()):
+                return
+
+
+class _Counted:
+    """Batches, up to a number of rows."""
+
+    def __init__(self, batches: Iterator[Batch], most: int) -> None:
+        self._batches = batches
+        self._left = most
+        self.is_cut_off = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        if self._left < 0:
+            self.is_cut_off = True
+            raise StopIteration
+        batch = next(self._batches)
+        self._left -= batch.row_count
+        return batch
+
+
+def _occurrence(values: Int64s) -> Int64s:
+    """For each value how many equal ones come before it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    counts = np.empty_like(values)
+    counts[order] = np.arange(len(values)) - np.searchsorted(ordered, ordered)
+    return counts
 
 
 @dataclass(slots=True, eq=False)

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 
+import hoplite
 from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Hop, Positions, Side
 from hoplite.engine.hops.select import AutoBackend, backend_named
@@ -134,3 +135,14 @@ assert hops.reach_merged(hop, np.array([0]), 1, 3).tolist() == [1]
 assert not {"numba", "scipy", "torch"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_limit_in_a_subquery_stops_the_work_for_each_row() -> None:
+    """A complete graph has so many trails that making them all would not end."""
+    with hoplite.open(timeout=60) as db:
+        db.run("UNWIND range(0, 29) AS i CREATE (:N {i: i})").consume()
+        db.run("MATCH (a:N), (b:N) CREATE (a)-[:R]->(b)").consume()
+        query = "MATCH (a:N) CALL (a) { MATCH (a)-[r:R*1..9]->(b) RETURN b, r SKIP 2 LIMIT 3 } RETURN a.i, count(r)"
+        assert sorted(db.run(query).values()) == [[i, 3] for i in range(30)]
+        few = "MATCH (a:N) CALL (a) { MATCH (a)-[r:R]->(b) WHERE b.i < a.i RETURN b LIMIT 3 } RETURN a.i, count(b)"
+        assert sorted(db.run(few).values()) == [[i, min(i, 3)] for i in range(1, 30)]
