@@ -32,6 +32,7 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains
 from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
 from hoplite.planner.writes import plan_writes
 
@@ -301,6 +302,10 @@ class Lowering:
                             tuple(self._creation(c) for c in plan.creations),
                             self._assignments(plan.on_create),
                             self._assignments(plan.on_match),
+                            any(
+                                isinstance(part, lp.Expand) and part.direction is ast.Direction.BOTH
+                                for part in operators(plan.match)
+                            ),
                         )
                     )
                 case lp.SetProperties(source=source, assignments=assignments):

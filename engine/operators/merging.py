@@ -1,7 +1,12 @@
-"""MERGE: for each row the matches of a pattern; where there are none, the pattern is made."""
+"""MERGE: for each row the matches of a pattern; where there are none, the pattern is made.
+
+Each row sees what the rows before it made. Where the pattern is a single node, or a relationship between nodes that are
+there, all rows are matched at once and what is made is remembered by its properties; else rows go one by one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +15,24 @@ import numpy as np
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import numbered
-from hoplite.engine.operators.base import Operator
+from hoplite.engine.operators.base import Operator, argument_rows, node_positions
 from hoplite.engine.operators.making import Maker, NodeToMake, RelationshipToMake, ToMake, made_columns
-from hoplite.engine.operators.setting import Setter, ToSet
-from hoplite.errors import semantic_error
+from hoplite.engine.operators.setting import (
+    LabelsToSet,
+    PropertiesToSet,
+    PropertyToSet,
+    Setter,
+    SeveralToSet,
+    ToSet,
+)
+from hoplite.errors import CypherError, semantic_error
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.storage.value_index import lookup_key
+from hoplite.values.columns import Int64s, Nodes, Relationships
+from hoplite.values.order import equals
 from hoplite.values.render import to_string
+
+_WORTH_TOGETHER = 4  # rows from which on matching them together pays
 
 
 @dataclass(slots=True, eq=False)
@@ -28,10 +45,150 @@ class Merge:
     creations: tuple[ToMake, ...]
     on_create: tuple[ToSet, ...]
     on_match: tuple[ToSet, ...]
+    undirected: bool  # the relationship of the pattern is matched both ways round
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with their matches, or with what was made for them."""
         maker = Maker(self.creations, batch, context)
+        together = self._together(maker, batch, context)
+        return self._row_by_row(maker, batch, context) if together is None else together
+
+    # --- all rows together -------------------------------------------------------------------------------------
+
+    def _together(self, maker: Maker, batch: Batch, context: Execution) -> Batch | None:
+        """Match all rows at once, before anything is made; what a row makes is then remembered by its key, for the
+        rows after it to find. None where that could show: the pattern has more than one part that may be made, or
+        what is set could change what a later row matches.
+        """
+        if batch.row_count < _WORTH_TOGETHER or len(self.creations) != 1:
+            return None
+        (creation,) = self.creations
+        if set(self.added) != {creation.variable} or not _has_fixed_names(creation):
+            return None
+        maps = self._maps(maker, batch)
+        if maps is None or not all(self._leaves_alone(item, maps, batch, context) for item in self._items):
+            return None
+        found = self._matches(batch, context)
+        if found is None:
+            return None
+        bounds, positions = found
+        rows: list[int] = []
+        ids: list[int] = []
+        is_new: list[bool] = []
+        made: dict[Hashable, list[tuple[int, int]]] = {}
+        keys = self._keys(creation, maps, batch)
+        for row in range(batch.row_count):
+            context.check()
+            self._refuse_known(maker, row)
+            hits: list[int] = positions[bounds[row] : bounds[row + 1]].tolist()
+            created = False
+            if not hits:
+                alike = made.setdefault(keys[row], [])
+                hits = [new for other, new in alike if _same(maps[other], maps[row])]
+            if not hits:
+                hits = [maker.make(row, refuse=self._refuse)[creation.variable]]
+                alike.append((row, hits[0]))
+                created = True
+            rows.extend([row] * len(hits))
+            ids.extend(hits)
+            is_new.extend([created] * len(hits))
+        places = np.array(ids, np.int64)
+        column = Nodes(places) if isinstance(creation, NodeToMake) else Relationships(places)
+        result = batch.take(np.array(rows, np.int64)).with_columns({creation.variable: column})
+        if self._items:
+            new, old = Setter(self.on_create, result, context), Setter(self.on_match, result, context)
+            for row, created in enumerate(is_new):
+                (new if created else old).set(row)
+        return result
+
+    @property
+    def _items(self) -> tuple[ToSet, ...]:
+        return self.on_create + self.on_match
+
+    def _maps(self, maker: Maker, batch: Batch) -> list[dict[str, Any]] | None:
+        """The properties that the pattern asks for in each row; None where they cannot be told beforehand."""
+        own = self.creations[0].properties
+        if own is None:
+            return [{}] * batch.row_count
+        values = maker.values[0]
+        # What is set could be what the map reads.
+        if values is None or own.has_subquery or (self._items and not own.is_settled(batch)):
+            return None
+        try:
+            maps = [values(row) for row in range(batch.row_count)]
+        except CypherError:
+            return None
+        return maps if all(isinstance(value, dict) for value in maps) else None
+
+    def _leaves_alone(self, item: ToSet, maps: list[dict[str, Any]], batch: Batch, context: Execution) -> bool:
+        """Whether what is set cannot change which rows match."""
+        asked = maps[0].keys()
+        match item:
+            case PropertyToSet(subject=subject, key=key, value=value):
+                parts = [subject, value] if value is not None else [subject]
+                return isinstance(key, str) and key not in asked and not any(part.has_subquery for part in parts)
+            case SeveralToSet(subject=subject, entries=entries):
+                fixed = all(isinstance(key, str) and key not in asked for key, _ in entries)
+                return fixed and not any(part.has_subquery for part in (subject, *(value for _, value in entries)))
+            case LabelsToSet(labels=labels):
+                (creation,) = self.creations
+                own = creation.labels if isinstance(creation, NodeToMake) else ()
+                return all(isinstance(label, str) and label not in own for label in labels)
+            case PropertiesToSet():
+                return self._keeps_properties(item, maps, batch, context)
+
+    def _keeps_properties(
+        self, item: PropertiesToSet, maps: list[dict[str, Any]], batch: Batch, context: Execution
+    ) -> bool:
+        """Whether `n = map` or `n += map` leaves the properties that the pattern asks for as they are."""
+        (creation,) = self.creations
+        if creation.variable in item.value.reads or not item.value.is_settled(batch):
+            return False
+        values = item.value.over(batch, context)
+        for row, asked in enumerate(maps):
+            try:
+                given = values(row)
+            except CypherError:
+                return False
+            if not isinstance(given, dict):
+                return False
+            touched = asked.keys() if not item.merge else asked.keys() & given.keys()
+            if item.variable != creation.variable and touched:
+                return False
+            if not all(key in given and equals(given[key], asked[key]) for key in touched):
+                return False
+        return True
+
+    def _matches(self, batch: Batch, context: Execution) -> tuple[Int64s, Int64s] | None:
+        """What is there already: positions[bounds[row] : bounds[row + 1]] for each row."""
+        try:
+            found = [f for f in self.match.run(context, numbered(batch, self.imports)) if f.row_count]
+        except CypherError as error:
+            if error.code.startswith("Neo.ClientError.Transaction."):
+                raise  # cancelled, or out of time
+            return None  # row by row it fails at its row
+        if not found:
+            return np.zeros(batch.row_count + 1, np.int64), np.zeros(0, np.int64)
+        matches = concatenate_batches(found)
+        rows, column = argument_rows(matches), matches[self.added[0]]
+        assert rows is not None and isinstance(column, Nodes | Relationships)
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], np.arange(batch.row_count + 1)).astype(np.int64)
+        return bounds, column.ids[order]
+
+    def _keys(self, creation: ToMake, maps: list[dict[str, Any]], batch: Batch) -> list[Hashable]:
+        """For each row a key that rows share whose patterns may be the same."""
+        keys: list[Hashable] = [tuple(lookup_key(value) for value in asked.values()) for asked in maps]
+        if isinstance(creation, NodeToMake):
+            return keys
+        starts, ends = node_positions(batch, creation.start), node_positions(batch, creation.end)
+        if self.undirected:
+            starts, ends = np.minimum(starts, ends), np.maximum(starts, ends)
+        return list(zip(starts.tolist(), ends.tolist(), keys, strict=True))
+
+    # --- row by row --------------------------------------------------------------------------------------------
+
+    def _row_by_row(self, maker: Maker, batch: Batch, context: Execution) -> Batch:
         results: list[Batch] = []
         for row in range(batch.row_count):
             context.check()
@@ -53,6 +210,8 @@ class Merge:
                     setter.set(each)
             results.append(result)
         return concatenate_batches(results) if results else batch
+
+    # --- what can be neither matched nor made -------------------------------------------------------------------
 
     def _refuse_known(self, maker: Maker, row: int) -> None:
         """Refuse what can be seen before matching."""
@@ -82,6 +241,18 @@ class Merge:
             case RelationshipToMake(type=type_, start=start, end=end):
                 name = f":{type_}" if isinstance(type_, str) else ""
                 return "relationship", f"({_visible(start)})-[{name} {{{shown}}}]->({_visible(end)})"
+
+
+def _has_fixed_names(creation: ToMake) -> bool:
+    match creation:
+        case NodeToMake(labels=labels):
+            return all(isinstance(label, str) for label in labels)
+        case RelationshipToMake(type=type_):
+            return isinstance(type_, str)
+
+
+def _same(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    return all(equals(value, right[key]) for key, value in left.items())
 
 
 def _visible(name: str) -> str:

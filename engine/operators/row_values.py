@@ -36,11 +36,17 @@ class RowValue:
     reads_graph: bool
     has_subquery: bool
 
+    def is_settled(self, batch: Batch) -> bool:
+        """Whether no write can change its value in any row."""
+        if self.has_subquery:
+            return False
+        columns = [batch[name] for name in self.reads if name in batch]
+        return not self.reads_graph or all(not _may_hold_entities(column) for column in columns)
+
     def over(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
         """A function from row number to value."""
         needed = batch.only([name for name in self.reads if name in batch])
-        plain = not self.reads_graph or all(not _may_hold_entities(column) for column in needed.columns.values())
-        if plain and not self.has_subquery:
+        if self.is_settled(needed):
             try:
                 values = self.evaluator(needed, context).objects()
             except RowError:
