@@ -96,7 +96,7 @@ class HopliteEngine(Engine):
         """Hops are compiled in the background after some work, and kept on disk; EXPLAIN says when they are there."""
         text = f"MATCH (a) WITH a LIMIT 20 MATCH (a)-[*0..{WARM_HOPS}]->(b) RETURN DISTINCT b.id"
         until = time.perf_counter() + WARM_SECONDS
-        while "compiled loops" not in self.db.explain(text):
+        while "compiled loops (Numba)" not in self.db.explain(text):
             if time.perf_counter() > until:
                 raise Unavailable(f"its loops were not compiled within {WARM_SECONDS:.0f} s")
             self.db.run(text).to_arrow()
