@@ -16,6 +16,69 @@ from hoplite.engine.functions.registry import FUNCTIONS, Form, Function, ValueFu
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 
+# The arguments (by their places) in which APOC does not stand a null: Java threw a NullPointerException.
+_NEVER_NULL: dict[str, tuple[int, ...]] = {
+    "apoc.coll.insert": (1,),
+    "apoc.coll.insertAll": (1,),
+    "apoc.coll.pairWithOffset": (1,),
+    "apoc.coll.partition": (1,),
+    "apoc.coll.randomItems": (1,),
+    "apoc.coll.remove": (1,),
+    "apoc.coll.set": (1,),
+    "apoc.coll.sortMulti": (0,),
+    "apoc.convert.toSortedJsonMap": (0,),
+    "apoc.create.vRelationship": (0, 1, 3),
+    "apoc.date.add": (0,),
+    "apoc.date.convert": (0,),
+    "apoc.map.clean": (0, 1, 2),
+    "apoc.map.flatten": (0,),
+    "apoc.map.fromLists": (0, 1),
+    "apoc.map.fromPairs": (0,),
+    "apoc.map.fromValues": (0,),
+    "apoc.map.groupBy": (0,),
+    "apoc.map.groupByMulti": (0,),
+    "apoc.map.mergeList": (0,),
+    "apoc.map.removeKey": (0,),
+    "apoc.map.removeKeys": (0, 1),
+    "apoc.map.setLists": (1, 2),
+    "apoc.map.setPairs": (1,),
+    "apoc.map.setValues": (1,),
+    "apoc.map.sortedProperties": (0,),
+    "apoc.map.unflatten": (0,),
+    "apoc.meta.cypher.isType": (1,),
+    "apoc.node.degree": (0,),
+    "apoc.node.degree.in": (0,),
+    "apoc.node.degree.out": (0,),
+    "apoc.node.relationship.exists": (0,),
+    "apoc.nodes.isDense": (0,),
+    "apoc.scoring.existence": (0, 1),
+    "apoc.temporal.format": (0, 1),
+    "apoc.text.base64Decode": (0,),
+    "apoc.text.base64Encode": (0,),
+    "apoc.text.base64UrlDecode": (0,),
+    "apoc.text.base64UrlEncode": (0,),
+    "apoc.text.byteCount": (0,),
+    "apoc.text.bytes": (0,),
+    "apoc.text.camelCase": (0,),
+    "apoc.text.capitalize": (0,),
+    "apoc.text.capitalizeAll": (0,),
+    "apoc.text.decapitalizeAll": (0,),
+    "apoc.text.lpad": (0, 1),
+    "apoc.text.repeat": (0, 1),
+    "apoc.text.rpad": (0, 1),
+    "apoc.text.snakeCase": (0,),
+    "apoc.text.toUpperCase": (0,),
+    "apoc.text.upperCamelCase": (0,),
+    "apoc.text.urldecode": (0,),
+    "apoc.text.urlencode": (0,),
+    "apoc.util.md5": (0,),
+    "apoc.util.sha1": (0,),
+    "apoc.util.sha256": (0,),
+    "apoc.util.sha384": (0,),
+    "apoc.util.sha512": (0,),
+    "apoc.util.validatePredicate": (0,),
+}
+
 _Value = TypeVar("_Value", bound=ValueFunction)
 
 
@@ -31,11 +94,17 @@ def apoc_function(signature: str, description: str, *, needs_context: bool = Fal
     parsed = parse_function_signature(signature, "", description)
     defaults, count = function_defaults(signature), len(parsed.arguments)
     extra = 1 if needs_context else 0
+    never_null = tuple(place + extra for place in _NEVER_NULL.get(parsed.name, ()))
 
     def register(function: _Value) -> _Value:
         def call(*arguments: Any) -> Any:
             missing = count + extra - len(arguments)
             given = (*arguments, *defaults[len(defaults) - missing :]) if missing else arguments
+            for place in never_null:
+                if given[place] is None:
+                    name = parsed.arguments[place - extra].name
+                    message = f'Cannot read "{name}" because it is null'
+                    raise function_failed(parsed.name, "java.lang.NullPointerException", message)
             try:
                 return function(*given)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, re.error) as problem:

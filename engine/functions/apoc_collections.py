@@ -59,8 +59,10 @@ def intersection(first: Items, second: Items) -> list[Any]:
     "apoc.coll.union(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
     "Returns the distinct elements of both lists.",
 )
-def union(first: Items, second: Items) -> list[Any]:
-    """A missing list counts as an empty one."""
+def union(first: Items, second: Items) -> Items:
+    """The other list as it is where one is missing."""
+    if first is None or second is None:
+        return second if first is None else first
     return list(_distinct([*(first or ()), *(second or ())]).values())
 
 
@@ -68,8 +70,10 @@ def union(first: Items, second: Items) -> list[Any]:
     "apoc.coll.unionAll(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
     "Returns the elements of both lists, repeated ones too.",
 )
-def union_all(first: Items, second: Items) -> list[Any]:
-    """One after the other."""
+def union_all(first: Items, second: Items) -> Items:
+    """One after the other; null where both are missing."""
+    if first is None and second is None:
+        return None
     return [*(first or ()), *(second or ())]
 
 
@@ -97,8 +101,10 @@ def remove_all(first: Items, second: Items) -> Items:
     "apoc.coll.disjunction(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
     "Returns the elements that only one of the lists has.",
 )
-def disjunction(first: Items, second: Items) -> list[Any]:
-    """A symmetric difference."""
+def disjunction(first: Items, second: Items) -> Items:
+    """A symmetric difference; the other list as it is where one is missing."""
+    if first is None or second is None:
+        return second if first is None else first
     left, right = _distinct(first), _distinct(second)
     alone = [value for key, value in left.items() if key not in right]
     return alone + [value for key, value in right.items() if key not in left]
@@ -258,7 +264,7 @@ def sort(values: Items) -> list[Any]:
 def sort_maps(values: Items, key: str) -> Items:
     """Equal ones keep their order."""
     if values is None:
-        return None
+        return []
     name = key.removeprefix("^")
     return sorted(values, key=lambda value: sort_key(value.get(name)), reverse=name == key)
 
@@ -280,9 +286,9 @@ def random_item(values: Items) -> Any:
     "Returns the elements of the lists in the list; of lists within those too where recursive is true.",
 )
 def flatten(values: Items, recursive: bool) -> Items:
-    """`[[1], [2]]` becomes `[1, 2]`."""
+    """`[[1], [2]]` becomes `[1, 2]`; nothing for a missing list."""
     if values is None:
-        return None
+        return []
     flat: list[Any] = []
     for value in values:
         if isinstance(value, list):
@@ -409,9 +415,9 @@ def _by_property(value: Any, key: str, context: Execution) -> Any:
     needs_context=True,
 )
 def sort_nodes(context: Execution, nodes: Items, key: str) -> Items:
-    """Stable."""
+    """Stable; nothing for a missing list."""
     if nodes is None:
-        return None
+        return []
     name, upwards = key.removeprefix("^"), key.startswith("^")
     return sorted(nodes, key=lambda node: sort_key(_by_property(node, name, context)), reverse=not upwards)
 
@@ -454,10 +460,10 @@ def contains_sorted(values: Items, value: Any) -> bool:
     "apoc.coll.containsAllSorted(coll1 :: LIST<ANY>, coll2 :: LIST<ANY>) :: BOOLEAN",
     "Returns whether a sorted list has all values of another.",
 )
-def contains_all_sorted(values: Items, wanted: Items) -> bool | None:
-    """Null for a missing list."""
+def contains_all_sorted(values: Items, wanted: Items) -> bool:
+    """False for a missing list."""
     if values is None or wanted is None:
-        return None
+        return False
     return all(key in _distinct(values) for key in _distinct(wanted))
 
 

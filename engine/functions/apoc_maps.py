@@ -104,8 +104,8 @@ def clean(one: Map, keys: list[str] | None, values: list[Any] | None) -> dict[st
 @apoc_function("apoc.map.setKey(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
 @apoc_function("apoc.map.setEntry(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
 def set_key(one: Map, key: str, value: Any) -> dict[str, Any]:
-    """A missing map counts as an empty one."""
-    return {**(one or {}), key: value}
+    """A missing map counts as an empty one; a missing key sets nothing."""
+    return dict(one or {}) if key is None else {**(one or {}), key: value}
 
 
 @apoc_function(
@@ -165,8 +165,10 @@ def get(one: Map, key: str, default: Any, fail: bool) -> Any:
     "apoc.map.mget(map :: MAP, keys :: LIST<STRING>, values = [] :: LIST<ANY>, fail = true :: BOOLEAN) :: LIST<ANY>",
     "Returns the values of several keys.",
 )
-def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> list[Any]:
-    """With a default for each key."""
+def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> list[Any] | None:
+    """With a default for each key; null for a missing map or list."""
+    if one is None or keys is None:
+        return None
     given = [*(defaults or ()), *([None] * len(keys or ()))]
     return [get(one, key, given[place], fail) for place, key in enumerate(keys or ())]
 
@@ -175,9 +177,10 @@ def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail:
     "apoc.map.submap(map :: MAP, keys :: LIST<STRING>, values = [] :: LIST<ANY>, fail = true :: BOOLEAN) :: MAP",
     "Returns the map with no other keys than these.",
 )
-def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> dict[str, Any]:
-    """With a default for each key."""
-    return dict(zip(keys or (), get_many(one, keys, defaults, fail), strict=True))
+def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> Map:
+    """With a default for each key; null for a missing map or list."""
+    found = get_many(one, keys, defaults, fail)
+    return None if found is None else dict(zip(keys or (), found, strict=True))
 
 
 @apoc_function(
@@ -186,9 +189,11 @@ def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: b
 )
 def values(one: Map, keys: list[str] | None, add_nulls: bool) -> list[Any] | None:
     """Missing keys are left out, or give nulls."""
+    if not keys:
+        return []
     if one is None:
-        return None
-    return [one.get(key) for key in keys or () if add_nulls or key in one]
+        raise function_failed("apoc.map.values", "java.lang.NullPointerException", "the map is null")
+    return [one.get(key) for key in keys if add_nulls or key in one]
 
 
 @apoc_function(

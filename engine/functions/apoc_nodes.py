@@ -70,8 +70,10 @@ def relationship_types(context: Execution, node: NodeRef | None, text: str | Non
     "Returns the types of the relationships of each node.",
     needs_context=True,
 )
-def relationship_types_of_nodes(context: Execution, nodes: Any, text: str | None) -> list[dict[str, Any]]:
+def relationship_types_of_nodes(context: Execution, nodes: Any, text: str | None) -> list[dict[str, Any]] | None:
     """A map for each, with the node and its types."""
+    if nodes is None:
+        return None
     given = nodes if isinstance(nodes, list) else [nodes]
     return [{"node": node, "types": _types_of(context, node, text)} for node in given if isinstance(node, NodeRef)]
 
@@ -96,8 +98,10 @@ def relationships_exist(context: Execution, node: NodeRef | None, text: str | No
     "Returns for each node and type whether the node has such relationships.",
     needs_context=True,
 )
-def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | None) -> list[dict[str, Any]]:
+def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | None) -> list[dict[str, Any]] | None:
     """A map for each, with the node and what exists."""
+    if nodes is None:
+        return None
     given = nodes if isinstance(nodes, list) else [nodes]
     return [{"node": node, "exists": _existing(context, node, text)} for node in given if isinstance(node, NodeRef)]
 
@@ -107,10 +111,10 @@ def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | Non
     "Returns whether a relationship joins two nodes.",
     needs_context=True,
 )
-def connected(context: Execution, start: NodeRef | None, end: NodeRef | None, text: str | None) -> bool | None:
-    """Of these types and directions, seen from the first."""
+def connected(context: Execution, start: NodeRef | None, end: NodeRef | None, text: str | None) -> bool:
+    """Of these types and directions, seen from the first; a missing node is connected to nothing."""
     if start is None or end is None:
-        return None
+        return False
     if start == end:
         return True
     graph = context.graph

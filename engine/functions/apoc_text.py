@@ -274,12 +274,17 @@ def _sorensen_dice(first: str, second: str) -> float:
 _of_text(
     "apoc.text.clean(text :: STRING) :: STRING", "Strips a text of all but letters and digits, in lower case.", _cleaned
 )
-_of_two_texts(
-    "compareCleaned",
-    "BOOLEAN",
+
+
+@apoc_function(
+    "apoc.text.compareCleaned(text1 :: STRING, text2 :: STRING) :: BOOLEAN",
     "Returns whether two texts are equal once cleaned.",
-    lambda a, b: _cleaned(a) == _cleaned(b),
 )
+def compare_cleaned(first: Text, second: Text) -> bool:
+    """False where one is missing."""
+    return first is not None and second is not None and _cleaned(first) == _cleaned(second)
+
+
 _of_two_texts("levenshteinDistance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
 _of_two_texts("distance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
 _of_two_texts(
