@@ -11,7 +11,7 @@ behind without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,13 @@ class BulkLoad:
         numbers = self._types
         codes = (numbers.setdefault(type, len(numbers)) for type in types)
         self._add_ends(starts, np.fromiter(codes, np.int32, len(starts)), ends)
+
+    def add_numbered_relationships(
+        self, types: Sequence[str], numbers: NDArray[Any], starts: Int64s, ends: Int64s
+    ) -> None:
+        """New relationships, each with the type that its number stands for in `types`, and no properties."""
+        codes = np.array([self._types.setdefault(type, len(self._types)) for type in types], np.int32)
+        self._add_ends(starts, codes[numbers], ends)
 
     def _add_ends(self, starts: Int64s, types: NDArray[Any], ends: Int64s) -> None:
         if len(starts):

@@ -49,9 +49,8 @@ def import_triples(
             block = block.partition(b"\n")[2]
             line += 1
         triples.read(line, block)
-    starts, kinds, ends = triples.joined()
-    with graph.bulk() as load:
-        names = list(triples.nodes)
+    names, types, (starts, kinds, ends) = triples.joined()
+    with graph.bulk(keeps_order=False) as load:
         positions = np.full(len(names), -1, np.int64)
         known, nodes = load.snapshot.seek_nodes(label, KEY, names)
         positions[known] = nodes
@@ -59,9 +58,7 @@ def import_triples(
         new_names = names if len(fresh) == len(names) else [names[row] for row in fresh.tolist()]
         positions[fresh] = load.add_nodes((label,), len(fresh), {KEY: from_objects(new_names)})
         load.make_unique(label, KEY)
-        for name, number in triples.types.items():
-            chosen = np.flatnonzero(kinds == number)
-            load.add_relationships(name, positions[starts[chosen]], positions[ends[chosen]], {})
+        load.add_numbered_relationships(types, kinds, positions[starts], positions[ends])
         load.commit()
     return bad_rows.summary(len(fresh), len(starts))
 
@@ -74,31 +71,32 @@ def _has_header(block: bytes, separator: str, header: bool | None) -> bool:
 
 
 class _Triples:
-    """Numbers for names, and triples as numbers."""
+    """Triples as numbers, block by block, and the names that the numbers of a block stand for. They become numbers of
+    the whole file at the end, by Arrow: Python sees each name of a node once."""
 
     def __init__(self, path: str, separator: str, bad_rows: BadRows) -> None:
         self._path = path
         self._separator = separator
         self._bad_rows = bad_rows
-        self.nodes: dict[str, int] = {}
-        self.types: dict[str, int] = {}
-        self._parts: list[tuple[Int64s, Int64s, Int64s]] = []
+        self._blocks: list[list[Any]] = []  # subjects, predicates and objects of each, as dictionary arrays
 
     def read(self, line: int, block: bytes) -> None:
         """Take in a block that begins with the line of that number."""
         columns = _arrow_columns(block, self._separator)
         if columns is None:
             columns = self._line_by_line(line, block)
-        numbers = (self.nodes, self.types, self.nodes)
-        subjects, predicates, objects = map(_numbered, columns, numbers)
-        self._parts.append((subjects, predicates, objects))
+        if len(columns[0]):
+            self._blocks.append([column.dictionary_encode() for column in columns])
 
-    def joined(self) -> tuple[Int64s, Int64s, Int64s]:
-        """Subjects, predicates and objects of all triples, as numbers."""
-        if not self._parts:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
-        subjects, predicates, objects = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
-        return subjects, predicates, objects
+    def joined(self) -> tuple[list[str], list[str], tuple[Int64s, Int64s, Int64s]]:
+        """Names of nodes, names of types; and subjects, predicates and objects of all triples as numbers of these."""
+        none = np.zeros(0, np.int64)
+        if not self._blocks:
+            return [], [], (none, none, none)
+        nodes, ends = _numbered([block[place] for block in self._blocks for place in (0, 2)])
+        types, kinds = _numbered([block[1] for block in self._blocks])
+        self._blocks = []
+        return nodes, types, (np.concatenate(ends[::2]), np.concatenate(kinds), np.concatenate(ends[1::2]))
 
     def _line_by_line(self, line: int, block: bytes) -> list[Any]:
         import pyarrow as pa
@@ -145,9 +143,17 @@ def _arrow_columns(block: bytes, separator: str) -> list[Any] | None:
     return columns
 
 
-def _numbered(names: Any, numbers: dict[str, int]) -> Int64s:
-    """The number of each name of an Arrow array; new names get the next ones."""
-    encoded = names.dictionary_encode()
-    encoded = encoded.combine_chunks() if hasattr(encoded, "combine_chunks") else encoded
-    known = np.array([numbers.setdefault(name, len(numbers)) for name in encoded.dictionary.to_pylist()], np.int64)
-    return known[encoded.indices.to_numpy(zero_copy_only=False)] if len(known) else np.zeros(0, np.int64)
+def _numbered(arrays: list[Any]) -> tuple[list[str], list[Int64s]]:
+    """The different names of some dictionary arrays, in the order of their first occurrence, and the arrays as numbers
+    of these names."""
+    import pyarrow as pa
+
+    dictionaries = [array.dictionary for array in arrays]
+    every = pa.concat_arrays(dictionaries).dictionary_encode()
+    numbers = every.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    bounds = np.cumsum([0, *map(len, dictionaries)])
+    parts = [
+        numbers[first:last][array.indices.to_numpy(zero_copy_only=False)]
+        for array, first, last in zip(arrays, bounds[:-1], bounds[1:], strict=True)
+    ]
+    return every.dictionary.to_pylist(), parts
