@@ -32,7 +32,7 @@ def call(name: str, *arguments: Any) -> Any:
         ("apoc.coll.toSet", (None,), None),
         ("apoc.coll.intersection", ([1, 2, 2, 3], [2, 3, 3, 4]), [2, 3]),
         ("apoc.coll.intersection", (None, [1]), []),
-        ("apoc.coll.union", (None, [1, 1]), [1]),
+        ("apoc.coll.union", (None, [1, 1]), [1, 1]),
         ("apoc.coll.subtract", ([1, 1, 2], [2]), [1]),
         ("apoc.coll.removeAll", ([1, 1, 2], [2]), [1, 1]),
         ("apoc.coll.disjunction", ([1, 2], [2, 3]), [1, 3]),
