@@ -93,6 +93,10 @@ class Execution:
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
     measured: Mapping[int, Measured] = field(default_factory=dict)  # by the identity of the plan, for PROFILE
 
+    def seconds_left(self) -> float | None:
+        """How long the statement may still run, at least a moment; None where it has no deadline."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
+
     def check(self) -> None:
         """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""
         if self.cancelled is not None and self.cancelled.is_set():

@@ -50,7 +50,6 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "STARTS WITH": text.starts_with,
     "ENDS WITH": text.ends_with,
     "CONTAINS": text.contains_text,
-    "=~": text.matches,
     "XOR": exclusive_or,
 }
 
@@ -197,6 +196,8 @@ def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
         return _joined(comparison.is_in_constant(left, right), [left, right])
     if expression.operator == "/" and _is_literal_number(expression.left) and _is_literal_number(expression.right):
         return _binary(left, right, arithmetic.divide_literals)
+    if expression.operator == "=~":
+        return _joined(text.matching(left.evaluate, right.evaluate), [left, right])
     return _binary(left, right, _BINARY[expression.operator])
 
 

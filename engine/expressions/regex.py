@@ -1,8 +1,11 @@
 """Java's regular expressions, which `=~` takes, run by Python's `re`.
 
-A pattern goes in, a function from a text to whether all of it matches comes out. The pattern is read as
-`java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written anew for Python. What
-differs is spelled out on the way:
+A pattern goes in, a function from a text and a time limit to whether all of it matches comes out. `re` cannot be
+stopped, and a pattern may take it time exponential in the length of the text: where loops could add up, the package
+`regex` runs the same pattern, for it heeds a limit.
+
+The pattern is read as `java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written
+anew for Python. What differs is spelled out on the way:
 
     . ^ $            Java's line terminators are \\n \\r \\u0085 \\u2028 \\u2029
     \\d \\w \\s         ASCII without the flag U
@@ -16,24 +19,54 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from hoplite.engine.expressions.regex_classes import CharacterClass, property_class
 from hoplite.errors import CypherError, semantic_error, unsupported
 
-Matcher = Callable[[str], bool]
+Matcher = Callable[[str, float | None], bool]
+
+_LOOP, _LOOP_OF_A_GROUP = re.compile(r"[*+{]"), re.compile(r"\)[*+{]")
+_IGNORES_CASE = re.compile(r"\(\?[a-z]*i")
+_FEW_CHARACTERS, _FEW_STEPS = 16, 10**7
 
 
 @lru_cache(maxsize=512)
 def matcher(pattern: str) -> Matcher:
-    """Whether a text matches, as a whole: `matcher('a.*')('abc')` is true."""
+    """Whether a text matches, as a whole: `matcher('a.*')('abc', None)` is true. TimeoutError if that takes longer than
+    so many seconds."""
     translated = _Translator(pattern).translate()
     try:
         compiled = re.compile(translated)
     except (re.error, OverflowError):
         raise unsupported(f"the regular expression {pattern}") from None
-    return lambda text: compiled.fullmatch(text) is not None
+    # Without the flag u, case is ignored in ASCII alone; `regex` would ignore it in all letters.
+    ignores_case = _IGNORES_CASE.search(translated) is not None
+    loops = len(_LOOP.findall(translated))
+    nested = _LOOP_OF_A_GROUP.search(translated) is not None
+
+    def matches(text: str, seconds: float | None) -> bool:
+        # Loops one after the other take at most so many steps; a loop around a group, twice as many for each character.
+        quick = loops < 2 or len(text) ** loops <= _FEW_STEPS
+        few = len(text) <= _FEW_CHARACTERS or (quick and not nested)
+        if few or (ignores_case and not (text.isascii() and pattern.isascii())):
+            return compiled.fullmatch(text) is not None
+        return interruptible(pattern).fullmatch(text, timeout=seconds, concurrent=True) is not None
+
+    return matches
+
+
+@lru_cache(maxsize=512)
+def interruptible(pattern: str) -> Any:
+    """The same pattern, run by the package `regex`."""
+    import regex
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return regex.compile(_Translator(pattern).translate(), regex.V0)
 
 
 _END = ""  # what `peek` returns past the end

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hoplite.engine.expressions.evaluator import map_rows
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.expressions.evaluator import Evaluator, map_rows
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.expressions.regex import matcher
+from hoplite.errors import transaction_timed_out
 from hoplite.values.columns import Booleans, Bools, Column, Strings
 from hoplite.values.texts import EDGE
 
@@ -35,17 +38,23 @@ def contains_text(left: Column, right: Column) -> Column:
     return _test(str.__contains__, left, right)
 
 
-def matches(left: Column, right: Column) -> Column:
-    """`left =~ right`"""
-    return map_rows(_matches, left, right)
+def matching(left: Evaluator, right: Evaluator) -> Evaluator:
+    """`left =~ right`, for no longer than the statement may run."""
 
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        def by_value(text: Any, pattern: Any) -> bool | None:
+            if not isinstance(text, str) or pattern is None:
+                return None
+            if not isinstance(pattern, str):
+                raise expected(TEXT_VALUE, pattern)
+            try:
+                return matcher(pattern)(text, execution.seconds_left())
+            except TimeoutError:
+                raise transaction_timed_out() from None
 
-def _matches(text: Any, pattern: Any) -> bool | None:
-    if not isinstance(text, str) or pattern is None:
-        return None
-    if not isinstance(pattern, str):
-        raise expected(TEXT_VALUE, pattern)
-    return matcher(pattern)(text)
+        return map_rows(by_value, left(batch, execution), right(batch, execution))
+
+    return evaluate
 
 
 def _test(test: Callable[[str, str], bool], left: Column, right: Column, before: str = "", after: str = "") -> Column:

@@ -1,8 +1,12 @@
 """Java's regular expressions."""
 
-import pytest
+import contextlib
 
-from hoplite.engine.expressions.regex import matcher
+import pytest
+from neo4j.exceptions import ClientError
+
+import hoplite
+from hoplite.engine.expressions.regex import interruptible, matcher
 from hoplite.errors import SEMANTIC_ERROR, CypherError
 
 
@@ -45,7 +49,22 @@ from hoplite.errors import SEMANTIC_ERROR, CypherError
     ],
 )
 def test_the_whole_text_must_match(pattern: str, text: str, matches: bool) -> None:
-    assert matcher(pattern)(text) is matches
+    assert matcher(pattern)(text, None) is matches
+    # Where loops could add up, another package runs the pattern: it has to say the same.
+    if "(?i)" not in pattern or (pattern + text).isascii():
+        assert (interruptible(pattern).fullmatch(text) is not None) is matches
+
+
+@pytest.mark.parametrize("pattern", ["(a|aa)+$", "(a+)+b", "(a|a)*b", "a*a*a*a*a*a*a*a*b", "(?i)(A|aa)+c", r"(a*)*\1b"])
+def test_a_pattern_that_would_not_end_is_stopped(pattern: str) -> None:
+    """It may also be that it is seen through."""
+    with contextlib.suppress(TimeoutError):
+        assert not matcher(pattern)("a" * 4000 + "!", 0.05)
+
+
+def test_a_statement_with_such_a_pattern_is_stopped() -> None:
+    with hoplite.open(timeout=0.2) as db, pytest.raises(ClientError, match="has not completed within the timeout"):
+        db.run("RETURN reduce(s = 'a', i IN range(1, 12) | s + s) + '!' =~ '(a|aa)+$'").values()
 
 
 @pytest.mark.parametrize(
