@@ -38,9 +38,9 @@ from hoplite.storage.incidence import Adjacency, Incidence
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
-# Groups from which on a search in the bits of a word pays, and the hops that it takes on a plain adjacency for enough
-# nodes to be in several balls. Its words take 24 bytes for each node.
-_FEWEST_SHARED, _SHARED_FROM, _MOST_SHARED_NODES = 8, 4, 1 << 23
+# Groups from which on a search in the bits of a word pays where partitions are loaded for it, and on a plain adjacency,
+# where it also takes so many hops for enough nodes to be in several balls. Its words take 24 bytes for each node.
+_FEWEST_SHARED, _FEWEST_SHARED_PLAIN, _SHARED_FROM, _MOST_SHARED_NODES = 8, 64, 5, 1 << 23
 _NO_LISTS: kernels.Lists = (NO_POSITIONS, NO_POSITIONS)
 
 
@@ -129,9 +129,9 @@ class NumbaBackend(NumpyBackend):
         check: Check = unchecked,
     ) -> Balls:
         layout = numba_levels.layout_of(hop)
-        if layout is None or not _is_shared(hop, len(offsets) - 1, upper):
-            return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
-        return numba_levels.balls(layout, offsets, as_compiled(sources), upper, mark_starts, check)
+        if layout is not None and _is_shared(hop, len(offsets) - 1, upper):
+            return numba_levels.balls(layout, offsets, as_compiled(sources), upper, mark_starts, check)
+        return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
 
     def closings(
         self,
@@ -286,9 +286,11 @@ def _search_plain(
 
 def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
     """Whether balls are found in the bits of a word, rather than one after the other."""
-    if group_count < _FEWEST_SHARED or hop.node_count > _MOST_SHARED_NODES:
+    if hop.node_count > _MOST_SHARED_NODES:
         return False
-    return not hop.is_plain or upper is None or upper >= _SHARED_FROM
+    if not hop.is_plain:
+        return group_count >= _FEWEST_SHARED
+    return group_count >= _FEWEST_SHARED_PLAIN and (upper is None or upper >= _SHARED_FROM)
 
 
 def _groups(groups: Positions) -> tuple[Positions, Positions]:
