@@ -68,7 +68,8 @@ class Lowering:
         """An expression that a writing clause evaluates row by row."""
         reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
         has_subquery = contains(term, lambda node: isinstance(node, PlannedSubquery))
-        return row_values.RowValue(self.term(term), free_variables(term), reads_graph, has_subquery)
+        keys = None if has_subquery else _keys_read(term)
+        return row_values.RowValue(self.term(term), free_variables(term), reads_graph, has_subquery, keys)
 
     def step(self, step: lp.Step | None) -> expand.StepPredicate | None:
         """A predicate on each relationship of a path."""
@@ -411,6 +412,25 @@ class Lowering:
                 return setting.LabelsToSet(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
+
+
+def _keys_read(term: lp.Term) -> frozenset[str] | None:
+    """The property keys that an expression reads; None where it may look at more of a node or relationship."""
+    keys: set[str] = set()
+
+    def looks_at_more(node: object) -> bool:
+        match node:
+            case ast.Property(key=key):
+                keys.add(key)
+                return False
+            case ast.FunctionCall(arguments=arguments):
+                return any(isinstance(argument, ast.Variable) for argument in arguments)
+            case ast.Index() | ast.HasLabels() | ast.MapProjection() | PlannedSubquery():
+                return True
+            case _:
+                return isinstance(node, ast.ListComprehension | ast.Quantifier | ast.Reduce)
+
+    return None if contains(term, looks_at_more) else frozenset(keys)
 
 
 def _is_arithmetic(predicate: lp.Term) -> bool:

@@ -82,6 +82,10 @@ class Snapshot:
         """False for null, and for nodes deleted in this transaction."""
         return _exists(nodes, self._delta.node_count, self._delta.removed_nodes)
 
+    def has_node(self, node: int) -> bool:
+        """Whether there is such a node, for one of them."""
+        return 0 <= node < self._delta.node_count and node not in self._delta.removed_nodes
+
     def nodes_with_label(self, label: str) -> Int64s:
         """The nodes with a label, ascending."""
         delta = self._delta
@@ -162,6 +166,11 @@ class Snapshot:
     def relationship_exists(self, relationships: Int64s) -> Bools:
         """False for null, and for relationships deleted in this transaction."""
         return _exists(relationships, self._delta.relationship_count, self._delta.removed_relationships)
+
+    def has_relationship(self, relationship: int) -> bool:
+        """Whether there is such a relationship, for one of them."""
+        delta = self._delta
+        return 0 <= relationship < delta.relationship_count and relationship not in delta.removed_relationships
 
     def relationships_with_type(self, name: str) -> Int64s:
         """The relationships of a type, ascending."""

@@ -96,7 +96,8 @@ class Merge:
         column = Nodes(places) if isinstance(creation, NodeToMake) else Relationships(places)
         result = batch.take(np.array(rows, np.int64)).with_columns({creation.variable: column})
         if self._items:
-            new, old = Setter(self.on_create, result, context), Setter(self.on_match, result, context)
+            new = Setter(self.on_create, result, context, beside=self.on_match)
+            old = Setter(self.on_match, result, context, beside=self.on_create)
             for row, created in enumerate(is_new):
                 (new if created else old).set(row)
         return result

@@ -29,24 +29,28 @@ class RowValue:
     """An expression evaluated row by row; at once for all rows where no write can change it.
 
     `reads` are the variables it uses: an expression over plain values gives the same before and after a write.
+    `keys` are the properties it reads, where it reads nothing else of nodes and relationships; None where it may.
     """
 
     evaluator: Evaluator
     reads: frozenset[str]
     reads_graph: bool
     has_subquery: bool
+    keys: frozenset[str] | None = None
 
-    def is_settled(self, batch: Batch) -> bool:
-        """Whether no write can change its value in any row."""
+    def is_settled(self, batch: Batch, written: frozenset[str] | None = None) -> bool:
+        """Whether no write can change its value in any row; `written` are the only keys that are written, if known."""
         if self.has_subquery:
             return False
+        if self.keys is not None and written is not None and not self.keys & written:
+            return True
         columns = [batch[name] for name in self.reads if name in batch]
         return not self.reads_graph or all(not _may_hold_entities(column) for column in columns)
 
-    def over(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
+    def over(self, batch: Batch, context: Execution, written: frozenset[str] | None = None) -> Callable[[int], Any]:
         """A function from row number to value."""
         needed = batch.only([name for name in self.reads if name in batch])
-        if self.is_settled(needed):
+        if self.is_settled(needed, written):
             try:
                 values = self.evaluator(needed, context).objects()
             except RowError:
@@ -105,10 +109,8 @@ def value_at(batch: Batch, name: str, row: int) -> Any:
 
 def is_alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
     """Whether this transaction has not deleted it."""
-    position = np.array([subject.id], np.int64)
     graph = context.graph
-    exists = graph.node_exists(position) if isinstance(subject, NodeRef) else graph.relationship_exists(position)
-    return bool(exists[0])
+    return graph.has_node(subject.id) if isinstance(subject, NodeRef) else graph.has_relationship(subject.id)
 
 
 def properties_of(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str, Any]:

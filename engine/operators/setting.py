@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
@@ -19,6 +21,7 @@ from hoplite.engine.operators.row_values import (
     writer_of,
 )
 from hoplite.errors import type_error
+from hoplite.values.columns import Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 
@@ -61,14 +64,35 @@ class LabelsToSet:
 ToSet: TypeAlias = PropertyToSet | SeveralToSet | PropertiesToSet | LabelsToSet
 
 
-class Setter:
-    """Sets properties and labels, a row at a time."""
+def _keys_written(items: tuple[ToSet, ...]) -> frozenset[str] | None:
+    """The property keys that are written; None where only running tells."""
+    keys: set[str | RowValue] = set()
+    for item in items:
+        match item:
+            case PropertyToSet(key=key):
+                keys.add(key)
+            case SeveralToSet(entries=entries):
+                keys.update(key for key, _ in entries)
+            case PropertiesToSet():
+                return None
+            case LabelsToSet():
+                pass
+    names = frozenset(key for key in keys if isinstance(key, str))
+    return names if len(names) == len(keys) else None
 
-    def __init__(self, items: tuple[ToSet, ...], batch: Batch, context: Execution) -> None:
+
+class Setter:
+    """Sets properties and labels, a row at a time. `beside` is what is set between these rows by others."""
+
+    def __init__(
+        self, items: tuple[ToSet, ...], batch: Batch, context: Execution, beside: tuple[ToSet, ...] = ()
+    ) -> None:
         self.items = items
         self.batch = batch
         self.context = context
         self._values: dict[int, Callable[[int], Any]] = {}
+        self._every = items + beside
+        self._written = _keys_written(self._every)
 
     def set(self, row: int) -> None:
         """Do what one row asks for, item by item, each seeing those before it."""
@@ -86,8 +110,27 @@ class Setter:
     def _of(self, value: RowValue, row: int) -> Any:
         known = self._values.get(id(value))
         if known is None:
-            known = self._values[id(value)] = value.over(self.batch, self.context)
+            written = frozenset[str]() if self._touches_itself_only(value) else self._written
+            known = self._values[id(value)] = value.over(self.batch, self.context, written)
         return known(row)
+
+    def _touches_itself_only(self, value: RowValue) -> bool:
+        """Whether this is the value of `n.k = n.k + 1`, alone and with another n in each row: no row sees another."""
+        if (
+            len(self._every) != 1
+            or not self.items
+            or not isinstance(self.items[0], PropertyToSet)
+            or value.keys is None
+        ):
+            return False
+        subject = self.items[0].subject
+        if len(subject.reads) != 1 or subject.reads_graph or subject.has_subquery:
+            return False
+        (name,) = subject.reads
+        column = self.batch[name]
+        if not isinstance(column, Nodes | Relationships) or len(np.unique(column.ids)) != len(column):
+            return False
+        return RowValue(value.evaluator, value.reads - {name}, value.reads_graph, False).is_settled(self.batch)
 
     def _key(self, key: str | RowValue, row: int) -> str:
         name = key if isinstance(key, str) else self._of(key, row)

@@ -1,4 +1,4 @@
-"""MERGE over many rows is what a statement for each row would do."""
+"""MERGE and SET over many rows are what a statement for each row would do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hoplite
 
-MERGES = (
+STATEMENTS = (
     "MERGE (n:N {k: r.k})",
     "MERGE (n:N {k: r.k}) ON CREATE SET n.made = r.v ON MATCH SET n.seen = coalesce(n.seen, 0) + 1",
     "MERGE (n:N {k: r.k, v: r.v})",
@@ -29,6 +29,14 @@ MERGES = (
     "MATCH (a:A {i: r.i}), (b:A {i: r.j}) MERGE (a)-[n:R]->(b) ON CREATE SET a.v = r.v, b:Fresh",
     "MATCH (a:A {i: r.i}) MERGE (n:N {k: a.i}) ON CREATE SET n.v = r.j",
     "MERGE (x:N {k: r.k})-[n:R]->(y:N {k: r.v})",
+    "MATCH (n:A {i: r.i}) SET n.c = coalesce(n.c, 0) + 1",
+    "MATCH (n:A {i: r.i}) SET n.c = coalesce(n.c, 0) + r.j, n.d = n.c",
+    "MATCH (n:A {i: r.i}) SET n.c = coalesce(n.c, 0) + r.j SET n.d = n.c",
+    "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = coalesce(b.c, 0) + 1",
+    "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = coalesce(b.d, 0) + 1, b.d = 2",
+    "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = properties(b).d, b.d = coalesce(b.d, 0) + 1",
+    "MATCH (n:A {i: r.i}) SET n += {c: coalesce(n.c, 0) + 1}",
+    "MATCH (n:A {i: r.i}) SET n.c = size(labels(n)), n:Fresh",
 )
 values = st.sampled_from([0, 1, 1.0, 2, "a", "b", True, 2**53, 2**53 + 1])
 rows = st.lists(
@@ -59,7 +67,7 @@ def _shown(value: Any) -> str:
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows, st.sampled_from(MERGES), st.booleans())
+@given(rows, st.sampled_from(STATEMENTS), st.booleans())
 def test_rows_together_are_rows_one_by_one(given_rows: list[dict[str, Any]], merge: str, index: bool) -> None:
     returned = " RETURN properties(n) AS p" if "SET" not in merge else " RETURN 1 AS p"
     with _database(index) as together, _database(index) as apart:
