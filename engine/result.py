@@ -49,6 +49,7 @@ class Result:
         self._hydrator = None if execution is None else Hydrator(execution.graph)
         self._buffer: list[Record] = []  # read and not yet handed out, the next one last
         self._record: RecordMaker = record_maker(prepared.columns, True)
+        self._is_plain = True  # no value read so far can be broken
         self._row_count = 0
         self._began = time.perf_counter()
         self._available_ms = 0
@@ -131,15 +132,22 @@ class Result:
         batch = self._next_batch()
         if batch is None:
             return None
+        return self._rows(batch)
+
+    def _rows(self, batch: Batch) -> list[Row]:
+        columns = self._columns(batch)
+        return list(zip(*columns, strict=True)) if columns else [()] * batch.row_count
+
+    def _columns(self, batch: Batch) -> list[list[Any]]:
+        """The columns of a batch, in the driver's values."""
         assert self._hydrator is not None
         if any(isinstance(batch[key], Objects) for key in self._prepared.columns):
-            self._record = record_maker(self._prepared.columns, False)
+            self._record, self._is_plain = record_maker(self._prepared.columns, False), False
         try:
-            columns = [self._hydrator.column(batch[key]) for key in self._prepared.columns]
+            return [self._hydrator.column(batch[key]) for key in self._prepared.columns]
         except CypherError as error:
             self._end()
             raise to_driver_error(error) from None
-        return list(zip(*columns, strict=True)) if columns else [()] * batch.row_count
 
     def _end(self) -> None:
         if not self._ended:
@@ -195,11 +203,26 @@ class Result:
 
     def value(self, key: int | str = 0, default: Any = None) -> list[Any]:
         """One column as a list."""
-        return [record.value(key, default) for record in self]
+        names = self._prepared.columns
+        place = names.index(key) if isinstance(key, str) and key in names else key
+        found = [record.value(key, default) for record in reversed(self._buffer)]
+        self._buffer = []
+        while (batch := self._next_batch()) is not None:
+            if isinstance(place, int) and 0 <= place < len(names) and not isinstance(batch[names[place]], Objects):
+                found += self._columns(batch)[place]  # records of all rows would take twenty times as long
+            else:
+                found += [self._record(row).value(key, default) for row in self._rows(batch)]
+        return found
 
     def values(self, *keys: int | str) -> list[list[Any]]:
         """The rows as lists."""
-        return [record.values(*keys) for record in self]
+        found: list[list[Any]] = []
+        while (rows := self.next_rows()) is not None:
+            if self._is_plain and not keys:
+                found += map(list, rows)
+            else:
+                found += [self._record(row).values(*keys) for row in rows]
+        return found
 
     def data(self, *keys: int | str) -> list[dict[str, Any]]:
         """The rows as dictionaries of plain values."""

@@ -85,3 +85,26 @@ def test_a_reading_result_keeps_its_snapshot(db: hoplite.Database) -> None:
     db.run("MATCH (d:Drug) DETACH DELETE d").consume()
     assert next(result)[0] == "B"
     assert db.run("MATCH (d:Drug) RETURN count(d)").value() == [0]
+
+
+def test_columns_and_rows_as_lists_are_those_of_the_records(db: hoplite.Database) -> None:
+    text = "UNWIND [3, 'x', null, [1]] AS mixed RETURN size(toString(1)) AS one, mixed"
+    records = list(db.run(text))
+    for key in (0, 1, -1, 7, "one", "mixed", "missing"):
+        assert db.run(text).value(key, "?") == [record.value(key, "?") for record in records], key
+    for keys in ((), (1,), ("mixed", "one"), (5,)):
+        try:
+            wanted = [record.values(*keys) for record in records]
+        except IndexError:
+            with pytest.raises(IndexError):
+                db.run(text).values(*keys)
+        else:
+            assert db.run(text).values(*keys) == wanted
+
+
+def test_a_list_of_values_goes_on_where_reading_stopped(db: hoplite.Database) -> None:
+    result = db.run("UNWIND range(1, 5) AS x RETURN x, [x] AS list")
+    assert next(result)["x"] == 1
+    assert result.peek() is not None
+    assert result.value("x") == [2, 3, 4, 5]
+    assert result.value() == [] and result.values() == []
