@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def khop_batch(graph: Snapshot, seed_sets: Any, asked: KHop, backend: BackendNam
         return KHopBatch(ends, values)
     import pyarrow as pa
 
-    return pa.LargeListArray.from_arrays(pa.array(ends), values)
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)
 
 
 def khop_paths(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, check: Check) -> Any:
@@ -139,6 +139,8 @@ def shortest_paths_from(hop: Hop, sources: Positions, k: int, exact: bool, backe
 
 def _seed_list(seeds: Any) -> Any:
     """The seeds as a sequence: one alone stands for a list of it."""
+    if type(seeds) is list:
+        return seeds
     if isinstance(seeds, str | int | float) or hasattr(seeds, "element_id"):
         return [seeds]
     if hasattr(seeds, "to_pylist"):  # an Arrow array
@@ -210,7 +212,7 @@ def _id(graph: Snapshot, seed: Any) -> int:
 def _column(graph: Snapshot, nodes: Positions | NDArray[np.int32], asked: KHop) -> Any:
     """Ids or values of nodes, as NumPy or Arrow has them."""
     if asked.by is None:
-        column: Column = Integers(graph.node_ids(nodes))
+        column: Column = Integers(graph.node_ids(cast(Positions, nodes)))  # narrow ones stay as they are
     else:
         column = graph.node_property(nodes.astype(np.int64, copy=False), asked.by[1])
     if asked.arrow:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import groupby
-from typing import Any, assert_never
+from typing import assert_never
 
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
@@ -41,9 +40,7 @@ Functions = Mapping[str, Function]
 _READS_GRAPH = (ast.Property, ast.Index, ast.HasLabels, ast.FunctionCall, ast.MapProjection, PlannedSubquery)
 
 
-@lru_cache(maxsize=1024)
-def _lowered_once(plan: Any, lowering: Lowering) -> Operator:
-    return lowering.lower(plan)
+_KEPT_SUBQUERIES = 1024
 
 
 class Lowering:
@@ -51,10 +48,16 @@ class Lowering:
 
     def __init__(self, functions: Functions) -> None:
         self.functions = functions
+        self._lowered: dict[int, tuple[lp.Plan, Operator]] = {}  # by the identity of the plan, which is kept for that
 
     def operator_for(self, plan: lp.Plan) -> Operator:
         """The operator of a plan, made at most once."""
-        return _lowered_once(plan, self)
+        known = self._lowered.get(id(plan))
+        if known is None:
+            known = self._lowered[id(plan)] = (plan, self.lower(plan))
+            while len(self._lowered) > _KEPT_SUBQUERIES:
+                self._lowered.pop(next(iter(self._lowered)), None)
+        return known[1]
 
     def term(self, term: lp.Term) -> Evaluator:
         """A compiled expression."""
@@ -202,7 +205,10 @@ class Lowering:
                 names = tuple(name for name, _ in items)
                 return rows.Project(lower(source), names, self.terms(tuple(term for _, term in items)))
             case lp.Select(source=source, names=names):
-                return rows.Select(lower(source), names)
+                below = lower(source)
+                if isinstance(below, distinct_ends.DistinctEnds) and names == (below.name,):
+                    return below
+                return rows.Select(below, names)
             case lp.Distinct(
                 source=lp.Projection(
                     source=lp.VarLengthExpand(merged=True, to_node=end) as ends,
@@ -210,9 +216,9 @@ class Lowering:
                 ),
                 names=(kept,),
             ) if end == variable and name == kept:
-                return distinct_ends.DistinctEnds(
-                    lower(ends), rows.Distinct(lower(plan.source), (name,)), end, name, key
-                )
+                reach = self._var_length(ends)
+                assert isinstance(reach, expand.Reach), "A merged frontier reaches."
+                return distinct_ends.DistinctEnds(reach, rows.Distinct(lower(plan.source), (name,)), name, key)
             case lp.Distinct(source=source, names=names):
                 return rows.Distinct(lower(source), names)
             case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates):

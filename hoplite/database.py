@@ -318,10 +318,8 @@ class Database(Transfers):
         self, text: str, graph: Snapshot, parameters: Mapping[str, Any], check_parameters: bool = True
     ) -> Prepared:
         prepared = self._preparer.prepare(text, graph, parameters)
-        if check_parameters and prepared.mode != "EXPLAIN":
-            missing = sorted(prepared.parameters - parameters.keys())
-            if missing:
-                raise parameter_missing(missing)
+        if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters <= parameters.keys():
+            raise parameter_missing(sorted(prepared.parameters - parameters.keys()))
         return prepared
 
     def _run_alone(

@@ -9,33 +9,30 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
-from hoplite.engine.operators.base import Operator, argument_rows, node_positions
+from hoplite.engine.operators.base import Operator
+from hoplite.engine.operators.expand import Reach
+from hoplite.planner.subquery import ROW
 
 
 @dataclass(slots=True, eq=False)
 class DistinctEnds:
     """Property `key` of the ends of one merged frontier as column `name`, each value once."""
 
-    ends: Operator
+    ends: Reach
     apart: Operator  # does the same by looking at every value
-    node: str
     name: str
     key: str
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All values as they are, where those of the key tell nodes apart; of the nodes without a value, the first."""
         graph = context.graph
-        if context.writer is not None or argument_rows(argument) is not None or not graph.has_distinct_values(self.key):
+        if context.writer is not None or ROW in argument or not graph.has_distinct_values(self.key):
             yield from self.apart.run(context, argument)
             return
-        has_null = False
-        for batch in self.ends.run(context, argument):
-            column = graph.node_property(node_positions(batch, self.node), self.key)
-            if getattr(column, "nulls", self) is not None:
-                nulls = np.flatnonzero(column.null_mask())
-                kept = np.ones(len(column), np.bool_)
-                kept[nulls if has_null else nulls[1:]] = False
-                has_null = has_null or len(nulls) > 0
-                column = column.take(np.flatnonzero(kept))
-            if len(column):
-                yield Batch({self.name: column}, len(column))
+        column = graph.node_property(self.ends.merged_ends(context, argument), self.key)
+        if getattr(column, "nulls", self) is not None:
+            kept = np.ones(len(column), np.bool_)
+            kept[np.flatnonzero(column.null_mask())[1:]] = False
+            column = column.take(np.flatnonzero(kept))
+        if len(column):
+            yield Batch({self.name: column}, len(column))

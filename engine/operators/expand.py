@@ -315,10 +315,17 @@ class Reach:
             yield batch.take(rows).with_columns({self.to_node: Nodes(nodes)})
 
     def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        nodes = self.merged_ends(context, argument)
+        for start in range(0, len(nodes), LARGEST_BATCH):
+            piece = nodes[start : start + LARGEST_BATCH]
+            yield Batch({self.to_node: Nodes(piece)}, len(piece))
+
+    def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
+        """The distinct ends of trails from all rows of the source together."""
         starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
-        if not starts:
-            return
-        nodes = hops.reach_merged(
+        if not starts or (self.upper is not None and self.upper < self.lower):
+            return np.zeros(0, np.int64)
+        return hops.reach_merged(
             self._hop(context),
             starts[0] if len(starts) == 1 else np.concatenate(starts),
             self.lower,
@@ -326,9 +333,6 @@ class Reach:
             check=context.check,
             backend=context.backend,
         )
-        for start in range(0, len(nodes), LARGEST_BATCH):
-            piece = nodes[start : start + LARGEST_BATCH]
-            yield Batch({self.to_node: Nodes(piece)}, len(piece))
 
 
 @dataclass(slots=True, eq=False)

@@ -174,8 +174,17 @@ _TO_DRIVER: dict[type, Callable[[Any], Any]] = {
 # --- in -----------------------------------------------------------------------------------------
 
 
+def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
+    kinds = set(map(type, values))
+    if kinds == {str} or (kinds == {int} and min(values) >= INT64_MIN and max(values) <= INT64_MAX):
+        return list(values)
+    return [from_driver(item) for item in values]
+
+
 def from_driver(value: Any) -> Value:
     """The engine's value for a parameter."""
+    if type(value) is list:
+        return _list_from_driver(value)
     if value is None or isinstance(value, bool | str):
         return value if value is None or type(value) in (bool, str) else str(value)
     if isinstance(value, int):
@@ -186,10 +195,7 @@ def from_driver(value: Any) -> Value:
     if package == "neo4j":  # before tuples, for durations and points are tuples there
         return _from_driver_value(value)
     if isinstance(value, list | tuple):
-        kinds = set(map(type, value))
-        if kinds == {str} or (kinds == {int} and min(value) >= INT64_MIN and max(value) <= INT64_MAX):
-            return list(value)
-        return [from_driver(item) for item in value]
+        return _list_from_driver(value)
     if isinstance(value, Mapping):
         return _map_from_driver(value)
     if isinstance(value, bytes | bytearray):

@@ -45,7 +45,7 @@ def names(types: list[int] | None) -> list[str] | None:
 
 
 @few
-@given(**asked)  # type: ignore[arg-type]
+@given(**asked)
 def test_khop_finds_what_the_oracle_finds(
     graph: Graph, k: int, direction: str, types: list[int] | None, exact: bool, partitions: int, backend: Any, data: Any
 ) -> None:

@@ -167,7 +167,8 @@ def test_a_mask_is_asked_once_about_each_node() -> None:
 
     def mask(nodes: Positions) -> hops.Booleans:
         asked.extend(nodes.tolist())
-        return nodes % 2 == 0
+        even: hops.Booleans = nodes % 2 == 0
+        return even
 
     plain = random_hop(300, 2_000, Side.BOTH)
     hop = Hop(Side.BOTH, plain.outgoing, plain.incoming, node_mask=hops.remember_nodes(mask))
