@@ -11,13 +11,14 @@
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
+#   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz plans libraries-test torch-test driver-test crash clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz plans libraries-test torch-test driver-test round-trips crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -117,6 +118,9 @@ driver-test: .venv/driver-$(DRIVER)/.installed
 	@.ci/setup .venv/driver-$(DRIVER)
 	.venv/driver-$(DRIVER)/bin/python -m pip --disable-pip-version-check --quiet install 'neo4j==$(DRIVER).*'
 	@touch $@
+
+round-trips: $(STAMP)
+	$(RUN) -m tests.transfers.every_graph $(ARGS)
 
 crash: $(STAMP)
 	$(RUN) -m tests.disk.run_crash $(ARGS)

@@ -221,6 +221,19 @@ class Transfers:
 
         return export_cypher(self._graph.snapshot(), path, progress)
 
+    def export_triples(self, path: File, *, key: str = "id", progress: Progress | None = None) -> dict[str, Any]:
+        """Write all relationships as triples of names, separated by tabs; a node's name is its property `key`. What
+        triples cannot say is left out, and named under `notes`."""
+        from hoplite.storage.exporters.triples import export_triples
+
+        return export_triples(self._graph.snapshot(), path, key, progress)
+
+    def to_igraph(self) -> Any:
+        """The graph as a directed igraph Graph."""
+        from hoplite.storage.exporters.igraph import to_igraph
+
+        return to_igraph(self._graph.snapshot())
+
     def to_networkx(self) -> Any:
         """The graph as a NetworkX MultiDiGraph."""
         from hoplite.storage.exporters.networkx import to_networkx

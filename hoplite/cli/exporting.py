@@ -9,7 +9,7 @@ from typing import Any
 
 from hoplite.cli.opening import add_database_options, open_database, progress_bar
 
-KINDS = ("jsonl", "csv", "parquet", "cypher")
+KINDS = ("jsonl", "csv", "parquet", "cypher", "triples")
 
 
 def add_export_command(commands: Any) -> None:
@@ -17,7 +17,8 @@ def add_export_command(commands: Any) -> None:
         "export",
         help="write a graph to files",
         description="Write a graph as JSON lines (.jsonl, .jsonl.gz), as CSV files for neo4j-admin or Parquet files in"
-        " a folder, or as a script of Cypher statements (.cypher, .cypher.gz). `hoplite import` reads them all.",
+        " a folder, as a script of Cypher statements (.cypher, .cypher.gz), or as triples separated by tabs, of names"
+        " under the key `id`. `hoplite import` reads them all.",
     )
     exporting.add_argument("kind", choices=KINDS)
     exporting.add_argument("database", metavar="DB", help="a folder, or :memory: with --import or --sample")
@@ -33,6 +34,7 @@ def _export(options: argparse.Namespace) -> int:
             "jsonl": db.export_jsonl,
             "parquet": db.export_parquet,
             "cypher": db.export_cypher,
+            "triples": db.export_triples,
         }
         if options.kind == "csv":
             done = db.export_csv(options.target, compress=options.gzip, progress=progress)

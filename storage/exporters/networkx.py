@@ -17,15 +17,15 @@ def to_networkx(snapshot: Snapshot) -> Any:
 
     network = networkx.MultiDiGraph()
     for node in node_rows(snapshot):
-        network.add_node(node.id, **{**_values(node.properties), "labels": node.labels})
+        network.add_node(node.id, **{**attributes_of(node.properties), "labels": node.labels})
     for row in relationship_rows(snapshot):
-        attributes = {**_values(row.properties), "type": row.type}
+        attributes = {**attributes_of(row.properties), "type": row.type}
         network.add_edge(row.start, row.end, key=row.id, **attributes)
     return network
 
 
-def _values(properties: dict[str, Any]) -> dict[str, Any]:
-    """A property that is called like one of our attributes is told apart by a prefix."""
+def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """Properties as attributes; one that is called like an attribute of ours is told apart by a prefix."""
     return {f"{PREFIX}{key}" if key in ("labels", "type") else key: _value(value) for key, value in properties.items()}
 
 

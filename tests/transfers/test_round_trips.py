@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import hoplite
+from hoplite.sample import load_sample
 from tests.suites.data import data_folder
+from tests.transfers.every_graph import failures
 from tests.transfers.graphs import canonical, fill
-
-Trip = Callable[[hoplite.Database, hoplite.Database, Path], object]
-
-
-def through_jsonl(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    source.export_jsonl(folder / "graph.jsonl.gz")
-    return target.import_jsonl(folder / "graph.jsonl.gz")
-
-
-def through_csv(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    source.export_csv(folder / "csv")
-    return target.import_csv_folder(folder / "csv")
-
-
-def through_gzipped_csv(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    source.export_csv(folder / "csv", compress=True)
-    return target.import_csv_folder(folder / "csv")
-
-
-def through_parquet(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    source.export_parquet(folder / "parquet")
-    return target.import_parquet(folder / "parquet")
-
-
-def through_cypher(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    source.export_cypher(folder / "graph.cypher")
-    return target.import_cypher(folder / "graph.cypher")
-
-
-def through_networkx(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
-    return target.import_networkx(source.to_networkx(), key=None)
-
-
-TRIPS = (through_jsonl, through_csv, through_gzipped_csv, through_parquet, through_cypher, through_networkx)
+from tests.transfers.trips import TRIPS, Trip, through_csv, through_cypher, through_jsonl, through_parquet
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -98,14 +66,43 @@ def test_a_script_brings_indexes_and_constraints(tmp_path: Path) -> None:
     assert target.run(shown).data() == source.run(shown).data()
 
 
+@pytest.mark.parametrize("trip", TRIPS)
+def test_the_sample_graph_by_way_of_the_disk(trip: Trip, tmp_path: Path) -> None:
+    sample, target = load_sample(), hoplite.open()
+    sample.export_jsonl(tmp_path / "sample.jsonl")
+    with hoplite.open(tmp_path / "sample.hop", partitions=3, memory=1) as source:
+        source.import_jsonl(tmp_path / "sample.jsonl")
+        trip(source, target, tmp_path)
+    assert canonical(target) == canonical(sample)
+
+
 @pytest.mark.parametrize("name", ["movies", "star-wars", "wwc2019"])
 def test_demo_graphs(name: str, tmp_path: Path) -> None:
-    path = data_folder() / "demo" / name / "graph.jsonl.gz"
-    if not path.exists():
+    """`python -m tests.transfers.every_graph` does so with all of them, and with Hetionet."""
+    if not (data_folder() / "demo" / name).exists():
         pytest.skip("needs HOPLITE_DATA")
-    source = hoplite.open()
-    source.import_jsonl(path)
-    for trip in (through_jsonl, through_csv, through_parquet, through_networkx):
-        target = hoplite.open()
-        trip(source, target, tmp_path)
-        assert canonical(target) == canonical(source), trip.__name__
+    assert failures(name, tmp_path) == []
+
+
+def test_triples_come_back_as_they_were(tmp_path: Path) -> None:
+    source, target = hoplite.open(), hoplite.open()
+    (tmp_path / "in.tsv").write_text("a\tKNOWS\tb\nb\tKNOWS\ta\na\tKNOWS\tb\né\tis a\té\n", "utf-8")
+    source.import_triples(tmp_path / "in.tsv")
+    assert source.export_triples(tmp_path / "out.tsv.gz") == {"nodes": 3, "relationships": 4, "notes": []}
+    target.import_triples(tmp_path / "out.tsv.gz")
+    assert canonical(target) == canonical(source)
+
+
+def test_triples_say_what_they_leave_out(tmp_path: Path) -> None:
+    db = hoplite.open()
+    db.run("CREATE (:A {id: 'a', x: 1})-[:R {w: 1}]->(:B {id: 'b'}), (:A {id: 'c'})")
+    assert db.export_triples(tmp_path / "t.tsv")["notes"] == [
+        "left out: the property x of nodes",
+        "left out: the property w of relationships",
+        "left out: 1 nodes without relationships",
+        "left out: labels: there are several, or none",
+    ]
+    db.run("CREATE ({id: 'd\\te'})-[:R]->({id: 'f'})")
+    with pytest.raises(Exception, match="has a tab or the end of a line in it"):
+        db.export_triples(tmp_path / "u.tsv")
+    assert not (tmp_path / "u.tsv").exists()
