@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neo4j import Driver
+from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ClientError
 
 import hoplite
+from hoplite.cli import main
+from tests.neo4j import server
 from tests.neo4j.graphs import equal_graphs
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import running
@@ -150,6 +152,41 @@ def test_a_connection_that_breaks_is_taken_up_again(empty: Driver, neo4j_uri: st
     assert equal_graphs(db, empty) == []
 
 
+def test_a_server_that_restarts_half_way_is_waited_for(neo4j_uri: str, tmp_path: Path) -> None:
+    """A server of its own, so that none but this test misses it."""
+    first = server.start(tmp_path, heap="512m")
+    port = int(first.uri.rpartition(":")[2])
+    restarted: list[int] = []
+
+    def restart(done: int, total: int | None) -> None:
+        if not restarted:
+            restarted.append(done)
+            server.stop(tmp_path)
+            server.start(tmp_path, port, heap="512m")
+
+    try:
+        with GraphDatabase.driver(first.uri) as driver:
+            fill(driver)
+        db = hoplite.open()
+        done = db.import_neo4j(first.uri, batch=50, progress=restart, patience_seconds=60)
+        assert restarted == [50] and done.changes == ()
+        with GraphDatabase.driver(first.uri) as driver:
+            assert equal_graphs(db, driver) == []
+    finally:
+        server.stop(tmp_path)
+
+
+def test_the_command_fills_a_folder_or_leaves_none(empty: Driver, neo4j_uri: str, tmp_path: Path) -> None:
+    fill(empty)
+    folder = tmp_path / "kg.hop"
+    assert main(["import", "neo4j", "bolt://127.0.0.1:1", str(folder)]) != 0
+    assert not folder.exists()
+    assert main(["import", "neo4j", neo4j_uri, str(folder)]) == 0
+    with hoplite.open(folder) as db:
+        assert value(db, "MATCH (n) RETURN count(n) AS n") == 202
+        assert value(db, "MATCH ()-[r]->() RETURN count(r) AS n") == 402
+
+
 def test_a_server_that_stays_away_leaves_nothing_behind(empty: Driver, neo4j_uri: str) -> None:
     fill(empty)
     db = hoplite.open()
@@ -184,7 +221,7 @@ def test_an_address_that_is_none_is_named() -> None:
 
 
 def test_a_wrong_password_is_refused(neo4j_uri: str, tmp_path: Path) -> None:
-    with running(tmp_path, heap="512m", password="correct-password") as server:
+    with running(tmp_path, heap="512m", password="correct-password") as guarded:
         with pytest.raises(AuthError, match=r"refused the credentials(?s:.*)Nothing was imported"):
-            hoplite.import_neo4j(server.uri, auth=("neo4j", "wrong-password"))
-        assert hoplite.import_neo4j(server.uri, auth=("neo4j", "correct-password")).schema()["labels"] == {}
+            hoplite.import_neo4j(guarded.uri, auth=("neo4j", "wrong-password"))
+        assert hoplite.import_neo4j(guarded.uri, auth=("neo4j", "correct-password")).schema()["labels"] == {}
