@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.interface import Booleans, Hop, Positions, Side, Steps
 from hoplite.storage.incidence import Adjacency, Incidence
 
@@ -71,7 +72,7 @@ def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[int, Incid
         assert adjacency.row_of is not None
         known = np.flatnonzero((nodes >= 0) & (nodes < len(adjacency.partition_of)))
         partition = adjacency.partition_of[nodes[known]]
-        for number in np.unique(partition).tolist():
+        for number in distinct(partition).tolist():
             if number >= 0:
                 incidence = adjacency.partitions[number]
                 index = known[partition == number]
@@ -98,7 +99,7 @@ def _narrowed(segments: Segments, types: NDArray[np.int32], place: Positions) ->
     entries = int(segments.count.sum())
     if entries < _NARROW_AT or entries < 16 * len(segments.count) * len(types):
         return segments
-    wanted = np.unique(types)
+    wanted = distinct(types)
     start = np.empty((len(segments.row), len(wanted)), dtype=np.int64)
     end = np.empty_like(start)
     stop = segments.start + segments.count

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.expansion import in_sorted
 from hoplite.engine.hops.guided import guided_trails
 from hoplite.engine.hops.interface import (
@@ -186,7 +187,7 @@ def _is_end_of_longer(
     budget = _TRAIL_BUDGET + _TRAILS_FOR_EACH * len(row)
     known = lower - 1
     for bound in _deepening(lower, upper):
-        rows = np.unique(row[~found])
+        rows = distinct(row[~found])
         lists = None if excluded is None else excluded.take(rows)
         for batch in backend.trails(hop, starts[rows], known + 1, bound, excluded=lists, check=check):
             met = rows[batch.row] * n + batch.nodes[batch.offsets[1:] - 1]
@@ -250,9 +251,9 @@ def reach_merged(
     undirected = hop.side is Side.BOTH
     if lower == 0 or (lower == 1 and not undirected):
         return kernels.ball(hop, starts, upper, mark_starts=lower == 0, check=check)
-    starts = np.unique(starts)
+    starts = distinct(starts)
     if lower > 1 or (hop.relationship_mask is not None and not hop.symmetric_mask):
-        return np.unique(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
+        return distinct(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
     together = np.zeros(len(starts), dtype=np.int64)
     # With the starts marked they come first; the rest lie away from them.
     away = kernels.ball(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hoplite.engine import grouping
 from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
@@ -224,7 +225,7 @@ def _search_groups(
     check: Check,
 ) -> Arrivals:
     n = hop.node_count
-    starts = np.unique(groups * n + sources)
+    starts = grouping.distinct(groups * n + sources)
     seen = starts if mark_starts else starts[:0]
     keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
     frontier = starts
@@ -242,9 +243,9 @@ def _search_groups(
         frontier_groups = frontier // n
         entered = [starts[:0]]
         for steps in _steps(hop, frontier_groups, nodes, excluded, check):
-            candidates = np.unique(frontier_groups[steps.row] * n + steps.neighbours)
+            candidates = grouping.distinct(frontier_groups[steps.row] * n + steps.neighbours)
             entered.append(candidates[~in_sorted(candidates, seen)])
-        new = entered[1] if len(entered) == 2 else np.unique(np.concatenate(entered))
+        new = entered[1] if len(entered) == 2 else grouping.distinct(np.concatenate(entered))
         seen = np.sort(np.concatenate((seen, new)), kind="stable")
         keys.append(new)
         levels.append(np.full(len(new), level, dtype=np.int64))
@@ -301,6 +302,6 @@ def _closings(
         frontier = np.concatenate(entered)
         level += 1
         # A group whose sources are all closed is done: what lies deeper only closes longer trails.
-        is_open = np.unique(groups[shortest == UNLIMITED])
+        is_open = grouping.distinct(groups[shortest == UNLIMITED])
         frontier = frontier[in_sorted(frontier // n, is_open)]
     return np.where(shortest == UNLIMITED, 0, shortest)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.expansion import breadth, in_sorted
 from hoplite.engine.hops.interface import UNLIMITED, Arrivals, Check, Excluded, Hop, Positions, unchecked
 from hoplite.engine.hops.numpy_backend import NumpyBackend
@@ -46,7 +47,7 @@ class ScipyBackend(NumpyBackend):
         matrices = _matrices(hop)
         first = int(groups[0])
         rows = int(groups[-1]) - first + 1
-        starts = np.unique((groups - first) * n + sources)
+        starts = distinct((groups - first) * n + sources)
         seen = starts if mark_starts else starts[:0]
         keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
         frontier = starts
@@ -58,7 +59,7 @@ class ScipyBackend(NumpyBackend):
                 if budget < 0:
                     break
             level += 1
-            entered = np.unique(np.concatenate([_product(frontier, rows, n, matrix) for matrix in matrices]))
+            entered = distinct(np.concatenate([_product(frontier, rows, n, matrix) for matrix in matrices]))
             new = entered[~in_sorted(entered, seen)]
             seen = np.sort(np.concatenate((seen, new)), kind="stable")
             keys.append(new)
