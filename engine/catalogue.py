@@ -45,6 +45,10 @@ class GraphCatalogue:
         """Whether nodes of the label can be looked up by the key."""
         return self.graph.has_index(label, key)
 
+    def has_relationship_index(self, type: str, key: str) -> bool:
+        """Whether relationships of the type can be looked up by the key."""
+        return self.graph.has_relationship_index(type, key)
+
     def is_unique(self, label: str, key: str) -> bool:
         """Whether a constraint makes the key unique."""
         return self.graph.is_unique(label, key)

@@ -73,7 +73,8 @@ class Hydrator:
                 self._make_relationships(ids)
                 return [None if i < 0 else self._relationships[i] for i in ids.tolist()]
             case Integers(values=numbers, nulls=None) | Floats(values=numbers, nulls=None):
-                return numbers.tolist()
+                plain: list[Any] = numbers.tolist()
+                return plain
             case Integers() | Floats() | Booleans() | Strings():
                 values: list[Any] = column.objects().tolist()
                 return values

@@ -101,6 +101,18 @@ class Lowering:
                 return scans.RelationshipScan(
                     lower(source), plan.relationship, plan.start, plan.end, plan.types, plan.directed
                 )
+            case lp.RelationshipIndexSeek(source=source):
+                return scans.RelationshipSeek(
+                    lower(source),
+                    plan.relationship,
+                    plan.start,
+                    plan.end,
+                    plan.type,
+                    plan.key,
+                    self.term(plan.value),
+                    plan.many,
+                    plan.directed,
+                )
             case lp.Expand(source=source, into=into):
                 form = expand.ExpandInto if into else expand.Expand
                 return form(

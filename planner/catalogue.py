@@ -40,6 +40,10 @@ class Catalogue(Protocol):
         """Whether nodes of the label can be looked up by the key."""
         ...
 
+    def has_relationship_index(self, type: str, key: str) -> bool:
+        """Whether relationships of the type can be looked up by the key."""
+        ...
+
     def is_unique(self, label: str, key: str) -> bool:
         """Whether a constraint lets at most one node of the label have each value of the key."""
         ...

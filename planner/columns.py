@@ -72,7 +72,7 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - {variable}) | free_variables(expression)
         case lp.AllNodesScan() | lp.NodeByLabelScan() | lp.RelationshipTypeScan():
             return needed
-        case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value):
+        case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value) | lp.RelationshipIndexSeek(value=value):
             return needed | free_variables(value)
         case lp.Expand(from_node=from_node, to_node=to_node, into=into):
             return needed | ({from_node, to_node} if into else {from_node})

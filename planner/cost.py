@@ -46,6 +46,12 @@ class Estimates:
         distinct = self.catalogue.distinct_values(label, key) or max(1, round(count * EQUALITY))
         return max(1.0, count / max(1, distinct))
 
+    def relationships(self, types: tuple[str, ...] | None) -> float:
+        """How many relationships have one of the types."""
+        if types is None:
+            return float(self.catalogue.relationship_count)
+        return float(sum(self.catalogue.type_count(name) for name in set(types)))
+
     def degree(self, labels: Iterable[str], types: tuple[str, ...] | None, direction: ast.Direction) -> float:
         """How many relationships a node with these labels has, on average."""
         known: list[str | None] = list(labels) or [None]
@@ -80,6 +86,8 @@ class Estimates:
                 return self.rows(source) * self.nodes((label,))
             case lp.NodeIndexSearch(source=source, label=label):
                 return self.rows(source) * self.nodes((label,)) * COMPARISON
+            case lp.RelationshipTypeScan(source=source, types=types):
+                return self.rows(source) * self.relationships(types)
             case lp.EagerAggregation(keys=()):
                 return 1.0
             case lp.Filter(source=source):

@@ -50,7 +50,14 @@ def describe(plan: lp.Plan) -> Line:
             return Line(name, f"{named(node)} WHERE {function}({named(node)}) {'IN' if many else '='} {_term(value)}")
         case lp.RelationshipTypeScan(relationship=relationship, types=types, directed=directed):
             name = "DirectedRelationshipTypeScan" if directed else "UndirectedRelationshipTypeScan"
-            return Line(name, f"{named(plan.start)}-[{named(relationship)}{_types(types)}]-{named(plan.end)}")
+            direction = ast.Direction.OUTGOING if directed else ast.Direction.BOTH
+            return Line(name, _pattern(plan.start, relationship, types, "", direction, plan.end))
+        case lp.RelationshipIndexSeek(relationship=relationship, directed=directed, key=key):
+            name = "DirectedRelationshipIndexSeek" if directed else "UndirectedRelationshipIndexSeek"
+            direction = ast.Direction.OUTGOING if directed else ast.Direction.BOTH
+            pattern = _pattern(plan.start, relationship, (plan.type,), "", direction, plan.end)
+            operator = "IN" if plan.many else "="
+            return Line(name, f"RANGE INDEX {pattern} WHERE {key} {operator} {_term(plan.value)}")
         case lp.Expand(into=into):
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
             return Line("Expand(Into)" if into else "Expand(All)", pattern, "one hop")

@@ -101,6 +101,21 @@ class RelationshipTypeScan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RelationshipIndexSeek:
+    """Relationships of a type with a property equal to a value, or to one of a list, with their ends."""
+
+    source: Plan
+    relationship: str
+    start: str
+    end: str
+    type: str
+    key: str
+    value: Term
+    many: bool
+    directed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expand:
     """Follow one relationship from a bound node: to a new node, or `into` one that is bound too.
 
@@ -664,6 +679,7 @@ Plan: TypeAlias = (
     | NodeIndexSearch
     | NodeByIdSeek
     | RelationshipTypeScan
+    | RelationshipIndexSeek
     | Expand
     | GetDegree
     | VarLengthExpand

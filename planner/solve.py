@@ -12,6 +12,7 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
+from hoplite.planner.relationship_scans import RelationshipScan, relationship_scans
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
 from hoplite.planner.variables import free_variables
 
@@ -58,7 +59,7 @@ class Solver:
                 node = self._next_start()
                 if node is None:
                     break
-                if not self._join(node):
+                if not self._scan_relationships(node) and not self._join(node):
                     self._scan(node)
             self._apply_predicates()
         for path in self.graph.paths:
@@ -134,6 +135,35 @@ class Solver:
         self.bound.add(node)
         for predicate in scan.solves:
             self.waiting.remove(predicate)
+
+    def _scan_relationships(self, node: str) -> bool:
+        """Begin with the relationships of a connection, where they are fewer than the nodes to begin with."""
+        found: list[tuple[RelationshipScan, One]] = []
+        for connection in self.todo:
+            ends = {connection.start, connection.end}
+            if isinstance(connection, One) and len(ends) == 2 and not (ends | {connection.relationship}) & self.bound:
+                own = self.graph.variables() | self.before
+                ways = list(
+                    relationship_scans(
+                        connection, self.waiting, frozenset(self.bound), own, self.estimates, self.plan_expression
+                    )
+                )
+                if any(self._labels(end) for end in ends):  # a label is the better start, if not an index
+                    ways = [way for way in ways if way.solves]
+                found += [(way, connection) for way in ways]
+        if not found:
+            return False
+        best, connection = min(found, key=lambda pair: pair[0].rows)
+        if best.rows >= self._best_scan(node).rows * self._kept(node):
+            return False
+        self.todo.remove(connection)
+        self.plan = best.build(self.plan)
+        self.rows *= max(best.rows, 0.01)
+        self.bound.update((connection.relationship, connection.start, connection.end))
+        for predicate in best.solves:
+            self.waiting.remove(predicate)
+        self._keep_distinct(connection)
+        return True
 
     # --- joining what is not connected -------------------------------------------------------------------------
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 from hoplite.planner import logical as lp
-
-_KINDS = frozenset(get_args(lp.Plan))
 
 
 @cache
@@ -53,8 +51,3 @@ def operators(plan: lp.Plan) -> Iterator[lp.Plan]:
     yield plan
     for child in children(plan):
         yield from operators(child)
-
-
-def is_plan(value: object) -> bool:
-    """Whether a value is an operator."""
-    return type(value) in _KINDS

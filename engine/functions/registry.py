@@ -109,12 +109,6 @@ def named(name: str, *types: CypherType, optional: bool = False) -> Argument:
     return Argument(types, optional, name)
 
 
-def signature_of(name: str) -> Signature | None:
-    """The signature of a function, scalar or aggregating, whatever the case of its name."""
-    entry = FUNCTIONS.get(name.lower()) or AGGREGATES.get(name.lower())
-    return None if entry is None else entry.signature
-
-
 def columns_of(name: str) -> Callable[[_Column], _Column]:
     """Give the function of this name a fast path over whole columns."""
 

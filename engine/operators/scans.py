@@ -82,6 +82,52 @@ class RelationshipScan:
                 )
 
 
+@dataclass(slots=True, eq=False)
+class RelationshipSeek:
+    """Relationships of a type whose property equals a value, or one of a list, with their ends."""
+
+    source: Operator
+    relationship: str
+    start: str
+    end: str
+    type: str
+    key: str
+    value: Evaluator
+    many: bool
+    directed: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with each relationship that has the value, both ways round where undirected (a loop once)."""
+        for incoming in self.source.run(context, argument):
+            batch, (column,), error = evaluate(incoming, (self.value,), context)
+            rows, values = _wanted(column, self.many)
+            which, found = context.graph.seek_relationships(self.type, self.key, values)
+            rows = rows[which]
+            if self.many:
+                rows, found = _once(rows, found)
+            starts, ends = context.graph.endpoints(found)
+            if not self.directed:
+                rows, found, starts, ends = _both_ways(rows, found, starts, ends)
+            if len(found):
+                yield batch.take(rows).with_columns(
+                    {self.relationship: Relationships(found), self.start: Nodes(starts), self.end: Nodes(ends)}
+                )
+            if error is not None:
+                raise error
+
+
+def _both_ways(rows: Int64s, found: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Relationships and, turned round, those that are no loops, in order of rows."""
+    other = np.flatnonzero(starts != ends)
+    order = np.argsort(np.concatenate([rows, rows[other]]), kind="stable")
+    return (
+        np.concatenate([rows, rows[other]])[order],
+        np.concatenate([found, found[other]])[order],
+        np.concatenate([starts, ends[other]])[order],
+        np.concatenate([ends, starts[other]])[order],
+    )
+
+
 def _wanted(column: Any, many: bool) -> tuple[Int64s, list[Any]]:
     """The values to look for, and the row each belongs to."""
     values = column.objects().tolist()

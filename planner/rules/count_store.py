@@ -44,6 +44,15 @@ def _from_store(name: str, counted: frozenset[str], source: lp.Plan) -> lp.Plan 
             return lp.NodeCountFromCountStore(bottom, name, None)
         case lp.NodeByLabelScan(source=lp.Argument(variables=()) as bottom, node=node) if counted <= {node}:
             return lp.NodeCountFromCountStore(bottom, name, source.label)
+        case lp.RelationshipTypeScan(
+            source=lp.Argument(variables=()) as bottom,
+            relationship=relationship,
+            start=node,
+            end=to_node,
+            types=types,
+            directed=True,
+        ) if counted <= {node, relationship, to_node}:
+            return lp.RelationshipCountFromCountStore(bottom, name, types)
         case lp.Expand(
             source=lp.AllNodesScan(source=lp.Argument(variables=()) as bottom, node=node),
             relationship=relationship,

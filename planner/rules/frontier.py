@@ -104,6 +104,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.NodeIndexSearch()
             | lp.NodeByIdSeek()
             | lp.RelationshipTypeScan()
+            | lp.RelationshipIndexSeek()
             | lp.Expand()
             | lp.GetDegree()
             | lp.VarLengthExpand()

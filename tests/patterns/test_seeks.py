@@ -80,3 +80,35 @@ def test_temporal_bounds() -> None:
         db.run(f"UNWIND {held} AS k CREATE (:N {{k: k}})").consume()
         asked = "MATCH (n:N) WHERE n.k > date('2020-05-01') RETURN toString(n.k)"
         assert db.run(asked).value() == ["2021-01-01"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), values), max_size=8), values, values)
+def test_an_index_finds_relationships_by_value(triples: list[tuple[int, int, Any]], a: Any, b: Any) -> None:
+    """Either way round, both ways, beside another pattern; loops and parallel relationships among them."""
+    patterns = (
+        "(x)-[r:T {k: $a}]->(y)",
+        "(x)<-[r:T {k: $a}]-(y)",
+        "(x)-[r:T {k: $a}]-(y)",
+        "(x)-[r:T]->(y) WHERE r.k IN [$a, $b, $a]",
+        "(x)-[r:T {k: $a}]->(y)-[s:T]-(z)",
+        "(x:N {i: 1})-[r:T {k: $a}]-(y)",
+        "(x)-[r:T {k: $a}]->(x)",
+    )
+    found: list[list[Any]] = []
+    for with_index in (False, True):
+        with hoplite.open() as db:
+            if with_index:
+                db.run("CREATE INDEX FOR ()-[r:T]-() ON (r.k)").consume()
+            db.run("UNWIND range(0, 2) AS i CREATE (:N {i: i})").consume()
+            make = "MATCH (a:N {i: $s}), (b:N {i: $e}) CREATE (a)-[:T {k: $k, i: $i}]->(b)"
+            for number, (start, end, value) in enumerate(triples):
+                db.run(make, s=start, e=end, k=value, i=number).consume()
+            answers = []
+            for pattern in patterns:
+                text = f"MATCH {pattern} RETURN x.i, r.i" + (", y.i" if "(y)" in pattern else "")
+                if with_index and pattern == patterns[2] and len(triples) > 1:
+                    assert "RelationshipIndexSeek" in db.explain(text)
+                answers.append(sorted(db.run(text, a=a, b=b).values()))
+            found.append(answers)
+    assert found[0] == found[1]

@@ -33,6 +33,9 @@ class SmallCatalogue:
     def has_index(self, label: str, key: str) -> bool:
         return False
 
+    def has_relationship_index(self, type: str, key: str) -> bool:
+        return False
+
     def is_unique(self, label: str, key: str) -> bool:
         return False
 

@@ -1,0 +1,67 @@
+"""Ways to begin a pattern with its relationships: all of some types, or those with a value of an indexed property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.cost import EQUALITY, Estimates
+from hoplite.planner.patterns import One
+from hoplite.planner.seeks import ExpressionPlanner, equalities
+from hoplite.planner.variables import free_variables
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipScan:
+    """A way to find a relationship with its ends: how many rows it brings, what it answers, and its operator."""
+
+    rows: float
+    solves: tuple[ast.Expression, ...]
+    build: Callable[[lp.Plan], lp.Plan]
+
+
+def relationship_scans(
+    one: One,
+    predicates: Sequence[ast.Expression],
+    bound: frozenset[str],
+    own: frozenset[str],
+    estimates: Estimates,
+    plan_expression: ExpressionPlanner,
+) -> Iterator[RelationshipScan]:
+    """The ways to find the relationship of a connection; none where it may have any type."""
+    if one.types is None:
+        return
+    types = one.types
+    directed = one.direction is not ast.Direction.BOTH
+    start, end = (one.end, one.start) if one.direction is ast.Direction.INCOMING else (one.start, one.end)
+    ways = 1 if directed else 2
+    yield RelationshipScan(
+        estimates.relationships(types) * ways,
+        (),
+        lambda plan: lp.RelationshipTypeScan(plan, one.relationship, start, end, types, directed),
+    )
+    if len(types) != 1:
+        return
+    for predicate in predicates:
+        for subject, value, many in equalities(predicate):
+            match subject:
+                case ast.Property(subject=ast.Variable(name=name), key=key) if name == one.relationship:
+                    known = free_variables(value) & own <= bound
+                    if known and estimates.catalogue.has_relationship_index(types[0], key):
+                        term = plan_expression(value, bound)
+                        rows = estimates.relationships(types) * EQUALITY * EQUALITY * ways
+                        yield RelationshipScan(rows, (predicate,), _seek(one, start, end, key, term, many, directed))
+                case _:
+                    pass
+
+
+def _seek(
+    one: One, start: str, end: str, key: str, value: lp.Term, many: bool, directed: bool
+) -> Callable[[lp.Plan], lp.Plan]:
+    assert one.types is not None
+    (type_name,) = one.types
+    return lambda plan: lp.RelationshipIndexSeek(
+        plan, one.relationship, start, end, type_name, key, value, many, directed
+    )
