@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 ENTRIES = 384
 """At most so many are held, whatever their size: each mapped file takes a file descriptor."""
+_SEARCHED_SHARE = 16
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -77,6 +78,11 @@ class Cache:
             _, (_, size) = self._held.popitem(last=False)
             self._used -= size
             self._evictions += 1
+
+    def searched(self, size: int) -> int:
+        """What something of this size counts for that is searched and not read: few of its pages are ever in memory,
+        and it must not drive out what is."""
+        return size if self.budget_bytes is None else min(size, self.budget_bytes // _SEARCHED_SHARE)
 
     def fits(self, size: int) -> bool:
         """Whether something of this size leaves room for others."""

@@ -110,6 +110,19 @@ def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToW
     return IndexToWrite("strings", at[order], None, distinct)
 
 
+class StoredNumbers(ValueIndex):
+    """Numbers in their order. How many of them differ is known, and need not be counted through the whole file."""
+
+    def __init__(self, positions: Int64s, column: Integers | Floats, distinct: int) -> None:
+        super().__init__(positions, column)
+        self._distinct = distinct
+
+    @property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return self._distinct
+
+
 class StoredStrings(ValueIndex):
     """Positions in the order of their strings, which are read from the column one by one as they are compared."""
 

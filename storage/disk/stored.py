@@ -19,7 +19,7 @@ from hoplite.storage.base import Base, Int32s, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import StoredColumn
-from hoplite.storage.disk.indexes import StoredStrings
+from hoplite.storage.disk.indexes import StoredNumbers, StoredStrings
 from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, tokens_of
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.incidence import Incidence
@@ -261,13 +261,14 @@ class StoredBase(Base):
     def _index(self, stored: StoredIndex, columns: Mapping[str, KeyValues]) -> ValueIndex:
         def load() -> tuple[ValueIndex, int]:
             arrays = self.reader.arrays(stored.file)
-            positions, size = arrays["positions"], self.reader.file(stored.file).size
+            positions, size = arrays["positions"], self._cache.searched(self.reader.file(stored.file).size)
             if stored.kind == "strings":
                 return StoredStrings(positions, columns[stored.key], stored.distinct), size
             values = arrays["values"]
             if len(values) != len(positions):
                 raise damaged(self.reader.folder / stored.file, "its arrays do not fit each other")
-            return ValueIndex(positions, Integers(values) if stored.kind == "integers" else Floats(values)), size
+            numbers = Integers(values) if stored.kind == "integers" else Floats(values)
+            return StoredNumbers(positions, numbers, stored.distinct), size
 
         return self._cache.get((self.reader.serial, stored.file), load)
 
