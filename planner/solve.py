@@ -143,19 +143,16 @@ class Solver:
             ends = {connection.start, connection.end}
             if isinstance(connection, One) and len(ends) == 2 and not (ends | {connection.relationship}) & self.bound:
                 own = self.graph.variables() | self.before
-                ways = list(
-                    relationship_scans(
-                        connection, self.waiting, frozenset(self.bound), own, self.estimates, self.plan_expression
-                    )
+                ways = relationship_scans(
+                    connection, self.waiting, frozenset(self.bound), own, self.estimates, self.plan_expression
                 )
-                if any(self._labels(end) for end in ends):  # a label is the better start, if not an index
-                    ways = [way for way in ways if way.solves]
                 found += [(way, connection) for way in ways]
         if not found:
             return False
         best, connection = min(found, key=lambda pair: pair[0].rows)
-        if best.rows >= self._best_scan(node).rows * self._kept(node):
-            return False
+        nodes = self._best_scan(node).rows
+        if best.rows >= nodes * self._kept(node) or (not best.solves and nodes < self.estimates.nodes(())):
+            return False  # a label is a better start than a type, if there is no index
         self.todo.remove(connection)
         self.plan = best.build(self.plan)
         self.rows *= max(best.rows, 0.01)
