@@ -71,6 +71,8 @@ class PropertyColumn:
         if self.positions is None:
             # As an unsigned number, a negative position is large: one look for both ends of the range.
             if len(positions) and positions.view(np.uint64).max() < len(self.column):
+                if isinstance(self.column, Strings) and len(positions) > FEW_TEXTS:
+                    return self.column.look_up(positions)
                 return self.column.take(positions)
             slots, found = positions, (positions >= 0) & (positions < len(self.column))
         else:
