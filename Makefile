@@ -70,7 +70,7 @@ corpus: $(STAMP)
 	$(RUN) -m tests.golden.run --suite llm $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
 
 bench: .venv/bench/.installed
-	.venv/bench/bin/python -X faulthandler -m benchmarks.run $(ARGS)
+	.venv/bench/bin/python -u -X faulthandler -m benchmarks.run $(ARGS)
 
 # The engines beside which Hoplite is measured have an environment of their own; one that does not install is left out,
 # and the run says so.
