@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
+from hoplite.engine.memory import Memory
 from hoplite.errors import CypherError, transaction_terminated, transaction_timed_out
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Execution:
     import_folder: str | None = None  # where LOAD CSV may read
     services: Mapping[str, Any] = field(default_factory=dict)  # what built-in procedures ask the database for
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
+    memory: Memory = field(default_factory=lambda: Memory(None))
     measured: Mapping[int, Measured] = field(default_factory=dict)  # by the identity of the plan, for PROFILE
 
     def seconds_left(self) -> float | None:

@@ -127,6 +127,15 @@ def out_of_memory() -> CypherError:
     return CypherError(OUT_OF_MEMORY, "There is not enough memory to perform the current task.")
 
 
+def memory_limit_reached(extra: int, limit: int, held: int) -> CypherError:
+    """A statement that would hold more memory than it may."""
+    sizes = [f"{size / (1 << 20):.1f} MiB" for size in (extra, limit, held)]
+    return CypherError(
+        OUT_OF_MEMORY,
+        f"The allocation of an extra {sizes[0]} would use more than the limit {sizes[1]}. Currently using {sizes[2]}.",
+    )
+
+
 # --- errors that point into the text ------------------------------------------------------------
 
 

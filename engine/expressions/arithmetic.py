@@ -11,7 +11,6 @@ goes value by value through the functions at the end, which are also what define
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from hoplite.engine.context import RowError
 from hoplite.engine.expressions.evaluator import either_null, is_all_null, map_rows
 from hoplite.engine.expressions.java import type_name
+from hoplite.engine.memory import refuse_list, refuse_text
 from hoplite.errors import CypherError, arithmetic_error, type_error
 from hoplite.values.columns import (
     INT64_MAX,
@@ -51,6 +51,9 @@ Doubles = NDArray[np.float64]
 # --- columns -----------------------------------------------------------------------------------------------------
 
 
+_LONG = 1 << 20  # characters or elements from which on it is asked whether there is room for them
+
+
 def add(left: Column, right: Column) -> Column:
     """`left + right`"""
     if isinstance(left, Integers) and isinstance(right, Integers):
@@ -60,7 +63,7 @@ def add(left: Column, right: Column) -> Column:
         return Integers(total, empty)
     if isinstance(left, Strings) and isinstance(right, Strings):
         pairs = zip(left.values, right.values, strict=True)
-        return Strings(object_array((None if a is None or b is None else a + b for a, b in pairs), len(left)))
+        return Strings(object_array((None if a is None or b is None else joined(a, b) for a, b in pairs), len(left)))
     return _floats(np.add, left, right) or _by_value(add_values, left, right)
 
 
@@ -195,13 +198,13 @@ def add_values(left: Any, right: Any) -> Any:
     if _is_number(left) and _is_number(right):
         return _checked(left + right)
     if isinstance(left, list):
-        return left + right if isinstance(right, list) else [*left, right]
+        return joined_lists(left, right) if isinstance(right, list) else [*left, right]
     if isinstance(right, list):
         return [left, *right]
     if isinstance(left, str) or isinstance(right, str):
         first, second = _text(left), _text(right)
         if first is not None and second is not None:
-            return first + second
+            return joined(first, second)
     if isinstance(right, Duration):
         if isinstance(left, INSTANT_TYPES):
             return add_duration(left, right)
@@ -210,6 +213,20 @@ def add_values(left: Any, right: Any) -> Any:
     elif isinstance(left, Duration) and isinstance(right, INSTANT_TYPES):
         return add_duration(right, left)
     raise _refused("add `{0}` and `{1}`", left, right)
+
+
+def joined(first: str, second: str) -> str:
+    """Two texts as one, if it can be held: one that is added to itself again and again soon cannot."""
+    if len(first) + len(second) > _LONG:
+        refuse_text(len(first) + len(second))
+    return first + second
+
+
+def joined_lists(first: list[Any], second: list[Any]) -> list[Any]:
+    """Two lists as one, if it can be held."""
+    if len(first) + len(second) > _LONG:
+        refuse_list(len(first) + len(second))
+    return first + second
 
 
 def subtract_values(left: Any, right: Any) -> Any:
@@ -282,9 +299,10 @@ def power_values(left: Any, right: Any) -> Any:
 
 def join_values(left: Any, right: Any) -> Any:
     """`left || right`: two strings or two lists; null stands for either."""
-    for kind in (str, list):
-        if isinstance(left, kind) and isinstance(right, kind):
-            return operator.add(left, right)
+    if isinstance(left, str) and isinstance(right, str):
+        return joined(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        return joined_lists(left, right)
     nullable = (str, list, type(None))
     if None in (left, right) and isinstance(left, nullable) and isinstance(right, nullable):
         return None

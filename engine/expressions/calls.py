@@ -37,6 +37,8 @@ def _by_value(function: Function, columns: Sequence[Column], row_count: int, exe
     results: list[Any] = []
     try:
         for values in rows:
+            if len(results) % 256 == 255:
+                execution.check()
             if function.null_in_null_out and None in values:
                 results.append(None)
             else:

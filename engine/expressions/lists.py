@@ -10,7 +10,7 @@ lists again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -31,10 +31,13 @@ from hoplite.values.columns import (
     Nodes,
     Objects,
     Relationships,
+    concatenate,
     from_objects,
     nulls,
     object_array,
 )
+
+_PIECE = 1 << 16  # elements that are looked at together
 
 
 def list_of(columns: Sequence[Column], row_count: int) -> Column:
@@ -57,6 +60,22 @@ class Elements:
     def rows(self) -> Int64s:
         """For each element, the row whose list it is in."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+
+    def piece(self, first: int) -> Piece:
+        """A bounded number of elements, from this one on."""
+        count = len(self.column)
+        if count <= _PIECE:
+            return Piece(self.column, self.rows)
+        places = np.arange(first, min(first + _PIECE, count), dtype=np.int64)
+        return Piece(self.column.take(places), np.searchsorted(self.offsets, places, side="right") - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Some of the elements, and the row that each of them belongs to."""
+
+    column: Column
+    rows: Int64s
 
 
 def elements_of(column: Column) -> Elements:
@@ -85,9 +104,17 @@ def lists_from(column: Column, offsets: Int64s, empty: Bools | None) -> Column:
     return Objects(lists)
 
 
-def _inner_batch(batch: Batch, variable: str, elements: Elements, rows: Int64s, uses: frozenset[str]) -> Batch:
+def _inner_batch(batch: Batch, variable: str, elements: Column, rows: Int64s, uses: frozenset[str]) -> Batch:
     columns = {name: batch.columns[name].take(rows) for name in uses if name != variable}
-    return Batch({**columns, variable: elements.column}, len(rows))
+    return Batch({**columns, variable: elements}, len(rows))
+
+
+def checked_steps(count: int, execution: Execution) -> Iterator[int]:
+    """Where each piece of so many elements begins, one at least; between them the statement may be stopped."""
+    for first in range(0, max(count, 1), _PIECE):
+        if first:
+            execution.check()
+        yield first
 
 
 def comprehension(variable: str, source: Compiled, condition: Compiled | None, result: Compiled | None) -> Evaluator:
@@ -97,19 +124,26 @@ def comprehension(variable: str, source: Compiled, condition: Compiled | None, r
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         elements = elements_of(source.evaluate(batch, execution))
+        pieces = [
+            evaluate_piece(batch, elements.piece(first), execution)
+            for first in checked_steps(len(elements.column), execution)
+        ]
+        rows = np.concatenate([rows for rows, _ in pieces])
+        offsets = np.searchsorted(rows, np.arange(batch.row_count + 1)).astype(np.int64)
+        return lists_from(concatenate([column for _, column in pieces]), offsets, elements.nulls)
+
+    def evaluate_piece(batch: Batch, elements: Piece, execution: Execution) -> tuple[Int64s, Column]:
+        """The rows that some elements belong to and what becomes of them, without those that are left out."""
         rows = elements.rows
-        inner = _inner_batch(batch, variable, elements, rows, uses)
-        offsets = elements.offsets
+        inner = _inner_batch(batch, variable, elements.column, rows, uses)
         try:
             if test is not None:
                 kept = as_predicate(test.evaluate(inner, execution)).true_rows()
                 if len(kept) < inner.row_count:
                     inner, rows = inner.take(kept), rows[kept]
-                    offsets = np.searchsorted(rows, np.arange(batch.row_count + 1)).astype(np.int64)
-            column = inner[variable] if result is None else result.evaluate(inner, execution)
+            return rows, inner[variable] if result is None else result.evaluate(inner, execution)
         except RowError as failure:
             raise RowError(int(rows[failure.row]), failure.error) from None
-        return lists_from(column, offsets, elements.nulls)
 
     return evaluate
 
@@ -127,10 +161,10 @@ def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         elements = elements_of(source.evaluate(batch, execution))
         rows = elements.rows
-        inner = _inner_batch(batch, variable, elements, rows, condition.uses)
         try:
-            known = as_predicate(test.evaluate(inner, execution))
+            known = as_predicate(concatenate(list(tested(batch, elements, execution))))
         except RowError:
+            inner = _inner_batch(batch, variable, elements.column, rows, condition.uses)
             column, errors = holding_errors(test, inner, execution)
             known = as_predicate(column)
             _raise_undecided(kind, known, errors, rows)
@@ -139,6 +173,12 @@ def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) 
         true = np.bincount(rows[known.true_rows()], minlength=count)
         false = np.diff(elements.offsets) - true - unknown
         return _quantified(kind, true, false, unknown, elements.nulls)
+
+    def tested(batch: Batch, elements: Elements, execution: Execution) -> Iterator[Booleans]:
+        for first in checked_steps(len(elements.column), execution):
+            piece = elements.piece(first)
+            inner = _inner_batch(batch, variable, piece.column, piece.rows, condition.uses)
+            yield as_predicate(test.evaluate(inner, execution))
 
     return evaluate
 
@@ -206,8 +246,7 @@ def reduction(accumulator: str, initial: Compiled, variable: str, source: Compil
             except RowError as failure:
                 raise RowError(int(rows[failure.row]), failure.error) from None
             place += 1
-            if place % 1024 == 0:
-                execution.check()
+            execution.check()
         return scattered(pieces, batch.row_count)
 
     return evaluate

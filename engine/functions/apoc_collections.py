@@ -12,6 +12,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function
 from hoplite.engine.functions.apoc_maps import held_by
 from hoplite.engine.functions.strings import string_of
+from hoplite.engine.memory import refuse_list
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import group_key, sort_key
 
@@ -338,6 +339,7 @@ def partition(values: Items, size: int) -> list[Any]:
 def combinations(values: Items, least: int, most: int) -> list[Any]:
     """In the order of the list."""
     sizes = range(least, (least if most == -1 else most) + 1)
+    refuse_list(sum(math.comb(len(values or ()), size) * size for size in sizes if size >= 0))
     return [list(choice) for size in sizes for choice in itertools.combinations(values or (), size)]
 
 

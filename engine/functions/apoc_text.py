@@ -14,6 +14,7 @@ from urllib.parse import quote_plus, unquote_plus
 
 from hoplite.engine.functions.apoc import apoc_function
 from hoplite.engine.functions.strings import string_of
+from hoplite.engine.memory import refuse_text
 
 Text = str | None
 
@@ -118,7 +119,10 @@ def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | No
 @apoc_function("apoc.text.repeat(item :: STRING, count :: INTEGER) :: STRING", "Returns a text so many times over.")
 def repeat(item: Text, count: int) -> Text:
     """`repeat('ab', 2)` is `'abab'`."""
-    return None if item is None else item * count
+    if item is None:
+        return None
+    refuse_text(len(item) * count)
+    return item * count
 
 
 @apoc_function(

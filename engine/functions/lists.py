@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import whole
 from hoplite.engine.functions.registry import cypher_function, named
+from hoplite.engine.memory import refuse_list
 from hoplite.errors import argument_error
 from hoplite.planner.types import INTEGER, LIST, list_of
 
+_NUMBERS_AT_ONCE = 1 << 20
 _WRAP = 2**64
 
 
@@ -19,6 +22,7 @@ _WRAP = 2**64
     category="List",
     description="Returns a `LIST<INTEGER>` comprising all `INTEGER` values within a specified range.",
     nulls="handle",
+    needs_context=True,
     forms=(
         (
             "range(start :: INTEGER, end :: INTEGER) :: LIST<INTEGER>",
@@ -31,7 +35,7 @@ _WRAP = 2**64
         ),
     ),
 )
-def range_list(start: Any, end: Any, *step: Any) -> list[int]:
+def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int]:
     """`range(0, 10, 3)` is `[0, 3, 6, 9]`; the end is included.
 
     The number of elements is (end - start) / step + 1 in 64-bit arithmetic, cut off towards zero. So where the
@@ -45,7 +49,15 @@ def range_list(start: Any, end: Any, *step: Any) -> list[int]:
     count = abs(distance) // abs(stride)
     if (distance < 0) != (stride < 0):
         count = -count
-    return list(range(first, first + stride * (count + 1), stride)) if count >= 0 else []
+    if count < 0:
+        return []
+    refuse_list(count)
+    numbers: list[int] = []
+    for begin in range(0, count + 1, _NUMBERS_AT_ONCE):
+        context.check()
+        end = min(begin + _NUMBERS_AT_ONCE, count + 1)
+        numbers.extend(range(first + stride * begin, first + stride * end, stride))
+    return numbers
 
 
 @cypher_function(

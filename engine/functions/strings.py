@@ -14,6 +14,7 @@ from typing import Any
 from hoplite.engine.functions.arguments import small_whole, text, text_value, whole, wrong_input
 from hoplite.engine.functions.letter_case import lower_case, upper_case
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.memory import refuse_list
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING, list_of
 from hoplite.values.columns import Column, Integers, ObjectArray, Strings, from_objects, object_array
@@ -119,6 +120,7 @@ def split(original: Any, delimiters: Any) -> list[str] | None:
         return [original]
     if "" not in separators:
         return re.split("|".join(map(re.escape, separators)), original)
+    refuse_list(len(original))
     others = [separator for separator in separators if separator]
     parts = re.split("|".join(map(re.escape, others)), original) if others else [original]
     return [unit for part in parts for unit in _utf16_units(part)]

@@ -12,9 +12,13 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.functions.aggregates import make_aggregation
 from hoplite.engine.functions.group_states import Aggregation as State
 from hoplite.engine.grouping import Grouping
+from hoplite.engine.memory import Held, column_bytes
 from hoplite.engine.operators.base import Evaluator, Operator, evaluate
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Column, Integers
+
+_GATHERING = ("collect", "percentilecont", "percentiledisc")  # these keep every value
+_GROUP = 100  # bytes for a group itself
 
 
 @dataclass(slots=True, eq=False)
@@ -43,12 +47,21 @@ class Aggregate:
         if numbered and not self.keys:  # a row of the argument that nothing is found for has a group all the same
             grouping.assign([argument[ROW]], argument.row_count)
         states = [make_aggregation(call.function, call.distinct, context) for call in self.calls]
+        with context.memory.holding() as held:
+            self._read(context, argument, grouping, states, held)
+            yield from self._groups(grouping, states, numbered)
+
+    def _read(self, context: Execution, argument: Batch, grouping: Grouping, states: list[State], held: Held) -> None:
+        """Every row goes to its group. What groups hold is as much as their keys, and as what is collected."""
+        numbered = ROW in argument
         evaluators = [*self.keys, *(e for call in self.calls for e in call.arguments)]
+        gathering = [call.function in _GATHERING or call.distinct for call in self.calls]
         for incoming in self.source.run(context, argument):
             context.check()
             batch, columns, error = evaluate(incoming, evaluators, context)
             if error is not None:
                 raise error
+            known = grouping.count
             key_columns: list[Column] = columns[: len(self.keys)]
             if numbered:
                 key_columns = [batch[ROW], *key_columns]
@@ -61,7 +74,17 @@ class Aggregate:
                 except RowError as failure:
                     raise failure.error from None
                 at += count
-        yield from self._groups(grouping, states, numbered)
+            self._hold(held, columns, gathering, grouping.count - known, batch.row_count)
+
+    def _hold(self, held: Held, columns: list[Column], gathering: list[bool], new_groups: int, row_count: int) -> None:
+        if new_groups:
+            key_bytes = sum(column_bytes(column) for column in columns[: len(self.keys)])
+            held.add(new_groups * (_GROUP + key_bytes // row_count))
+        at = len(self.keys)
+        for call, gathers in zip(self.calls, gathering, strict=True):
+            if gathers:
+                held.add(sum(column_bytes(column) for column in columns[at : at + len(call.arguments)]))
+            at += len(call.arguments)
 
     def _groups(self, grouping: Grouping, states: list[State], numbered: bool) -> Iterator[Batch]:
         count = grouping.count

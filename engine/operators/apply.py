@@ -9,12 +9,22 @@ import numpy as np
 
 from hoplite.engine.batch import UNIT, Batch, concatenate_batches
 from hoplite.engine.context import Execution
-from hoplite.engine.operators.base import Evaluator, Operator, argument_rows, evaluate, null_column, pairs
+from hoplite.engine.memory import Held
+from hoplite.engine.operators.base import (
+    LARGEST_BATCH,
+    Evaluator,
+    Operator,
+    argument_rows,
+    evaluate,
+    null_column,
+    pairs,
+)
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.subquery import ROW
-from hoplite.values.columns import Integers
+from hoplite.values.columns import Column, Int64s, Integers
 from hoplite.values.order import group_key
 
+_TABLE_ENTRY = 100  # bytes for a row in a hash table
 _PLACE = HIDDEN + "place"  # the row of the left that a row belongs to, while they are put in order
 
 
@@ -117,37 +127,53 @@ class HashJoin:
         """In the order of the left's rows."""
         table: dict[object, list[int]] | None = None
         right: Batch | None = None
-        for incoming in self.left.run(context, argument):
-            if table is None:
-                table, right = self._table(context)
-            batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
-            rows: list[int] = []
-            partners: list[int] = []
-            for row, value in enumerate(keys.objects()):
-                if value is not None:
-                    found = table.get(_join_key(value), ())
-                    rows.extend([row] * len(found))
-                    partners.extend(found)
-            if rows and right is not None:
-                context.check()
-                beside = right.take(np.array(partners, np.int64))
-                joined = batch.take(np.array(rows, np.int64))
-                yield joined.with_columns({name: beside[name] for name in self.added})
-            if error is not None:
-                raise error
+        with context.memory.holding() as held:
+            for incoming in self.left.run(context, argument):
+                if table is None:
+                    table, right = self._table(context, held)
+                batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
+                if right is not None:
+                    for rows, partners in _partners(keys, table):
+                        context.check()
+                        beside = right.take(partners)
+                        yield batch.take(rows).with_columns({name: beside[name] for name in self.added})
+                if error is not None:
+                    raise error
 
-    def _table(self, context: Execution) -> tuple[dict[object, list[int]], Batch | None]:
-        batches = list(self.right.run(context, Batch({}, 1)))
+    def _table(self, context: Execution, held: Held) -> tuple[dict[object, list[int]], Batch | None]:
+        batches = [held.add_batch(batch) for batch in self.right.run(context, Batch({}, 1))]
         if not batches:
             return {}, None
         batch, (keys,), error = evaluate(concatenate_batches(batches), (self.right_key,), context)
         if error is not None:
             raise error
+        held.add(_TABLE_ENTRY * batch.row_count)
         table: dict[object, list[int]] = {}
         for row, value in enumerate(keys.objects()):
+            if row % LARGEST_BATCH == 0:
+                context.check()
             if value is not None:
                 table.setdefault(_join_key(value), []).append(row)
         return table, batch
+
+
+def _partners(keys: Column, table: dict[object, list[int]]) -> Iterator[tuple[Int64s, Int64s]]:
+    """The pairs of rows whose keys may be equal, a bounded number at a time."""
+    rows: list[int] = []
+    partners: list[int] = []
+    for row, value in enumerate(keys.objects()):
+        if value is None:
+            continue
+        found = table.get(_join_key(value), ())
+        for first in range(0, len(found), LARGEST_BATCH):
+            some = found[first : first + LARGEST_BATCH]
+            rows.extend([row] * len(some))
+            partners.extend(some)
+            if len(rows) >= LARGEST_BATCH:
+                yield np.array(rows, np.int64), np.array(partners, np.int64)
+                rows, partners = [], []
+    if rows:
+        yield np.array(rows, np.int64), np.array(partners, np.int64)
 
 
 @dataclass(slots=True, eq=False)
@@ -160,23 +186,24 @@ class Product:
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The pairs in bounded batches."""
-        held: list[Batch] | None = None
-        for batch in self.left.run(context, argument):
-            found: Iterable[Batch]
-            if held is None:
-                held = []
-                found = self._read(context, held)
-            else:
-                found = held
-            for right in found:
-                for rows, items in pairs(batch.row_count, right.row_count):
-                    context.check()
-                    beside = {name: right[name].take(items) for name in self.added}
-                    yield batch.take(rows).with_columns(beside)
+        read: list[Batch] | None = None
+        with context.memory.holding() as held:
+            for batch in self.left.run(context, argument):
+                found: Iterable[Batch]
+                if read is None:
+                    read = []
+                    found = self._read(context, read, held)
+                else:
+                    found = read
+                for right in found:
+                    for rows, items in pairs(batch.row_count, right.row_count):
+                        context.check()
+                        beside = {name: right[name].take(items) for name in self.added}
+                        yield batch.take(rows).with_columns(beside)
 
-    def _read(self, context: Execution, held: list[Batch]) -> Iterator[Batch]:
+    def _read(self, context: Execution, read: list[Batch], held: Held) -> Iterator[Batch]:
         for batch in self.right.run(context, UNIT):
-            held.append(batch)
+            read.append(held.add_batch(batch))
             yield batch
 
 

@@ -290,17 +290,21 @@ class SelectShortest:
         """Reads all paths, keeping those that may be chosen, then hands on the chosen ones."""
         wanted = constant_of(self.count, context)
         assert isinstance(wanted, int)
-        held: list[Batch] = []
+        read: list[Batch] = []
         row_count, most = 0, _HELD_ROWS
-        for batch in self.source.run(context, argument):
-            held.append(batch)
-            row_count += batch.row_count
-            if row_count > most:
-                held = [self._chosen(concatenate_batches(held), wanted)]
-                row_count = held[0].row_count
-                most = max(2 * row_count, _HELD_ROWS)
-        if held:
-            yield self._chosen(concatenate_batches(held), wanted)
+        with context.memory.holding() as held:
+            for batch in self.source.run(context, argument):
+                read.append(held.add_batch(batch))
+                row_count += batch.row_count
+                if row_count > most:
+                    context.check()
+                    read = [self._chosen(concatenate_batches(read), wanted)]
+                    held.release()
+                    held.add_batch(read[0])
+                    row_count = read[0].row_count
+                    most = max(2 * row_count, _HELD_ROWS)
+            if read:
+                yield self._chosen(concatenate_batches(read), wanted)
 
     def _chosen(self, batch: Batch, wanted: int) -> Batch:
         lengths = np.zeros(batch.row_count, np.int64)

@@ -269,10 +269,12 @@ class Sort:
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One batch."""
-        batches = list(self.source.run(context, argument))
-        if batches:
-            batch = concatenate_batches(batches)
-            yield batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
+        with context.memory.holding() as held:
+            batches = [held.add_batch(batch) for batch in self.source.run(context, argument)]
+            if batches:
+                batch = concatenate_batches(batches)
+                context.check()
+                yield batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
 
 
 def _sort_keys(batch: Batch, keys: Sequence[str], descending: Sequence[bool]) -> tuple[list[Column], list[bool]]:

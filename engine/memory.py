@@ -1,0 +1,113 @@
+"""What a statement may hold in memory: rows that operators gather, and single values that grow.
+
+An operator that gathers rows (a sort, a join, an aggregation) says how many bytes they take, about, and says so again
+when it lets them go. Going over the limit of the statement is the error that Neo4j has for it. Single values are held
+to the limit of the whole process: no list or text is begun that could not be finished.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hoplite.engine.batch import Batch
+from hoplite.errors import memory_limit_reached
+from hoplite.storage.disk.cache import machine_memory
+from hoplite.values.columns import Column, Objects, Strings
+
+_SHARE = 0.7  # of the machine's memory: as Neo4j lends its transactions of its heap
+_SAMPLE = 8
+_LIST_ITEM = 40  # a reference, and a small value of its own
+_CGROUP = Path("/sys/fs/cgroup/memory.max")
+
+
+@cache
+def default_limit() -> int:
+    """The bytes that a statement may hold where nobody says otherwise."""
+    total = machine_memory()
+    with suppress(OSError, ValueError):  # no limit for a group of processes
+        total = min(total, int(_CGROUP.read_text()))
+    return int(total * _SHARE)
+
+
+def refuse_text(length: int) -> None:
+    """An error where a text of so many characters could not be held."""
+    if length > min(default_limit(), sys.maxsize >> 32):
+        raise memory_limit_reached(length, default_limit(), 0)
+
+
+def refuse_list(count: int) -> None:
+    """An error where a list of so many elements could not be held."""
+    if count * _LIST_ITEM > default_limit():
+        raise memory_limit_reached(count * _LIST_ITEM, default_limit(), 0)
+
+
+class Memory:
+    """What one statement holds."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = default_limit() if limit is None else limit
+        self.held = 0
+
+    def holding(self) -> Held:
+        """`with memory.holding() as held`: what is added is let go at the end."""
+        return Held(self)
+
+
+class Held:
+    """What one operator holds."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._bytes = 0
+
+    def add(self, size: int) -> None:
+        """Hold so many bytes more."""
+        memory = self._memory
+        if memory.held + size > memory.limit:
+            raise memory_limit_reached(size, memory.limit, memory.held)
+        memory.held += size
+        self._bytes += size
+
+    def add_batch(self, batch: Batch) -> Batch:
+        """Hold the rows of a batch."""
+        self.add(sum(column_bytes(column) for column in batch.columns.values()))
+        return batch
+
+    def release(self) -> None:
+        """Let go of everything."""
+        self._memory.held -= self._bytes
+        self._bytes = 0
+
+    def __enter__(self) -> Held:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def column_bytes(column: Column) -> int:
+    """About how many bytes a column takes; values that are objects are judged by a few of them."""
+    if isinstance(column, Strings) and column.slots is not None:
+        return column.slots.nbytes  # the texts are the stored column's, and are not read for this
+    if isinstance(column, Strings | Objects):
+        values = column.objects()
+        count = len(values)
+        if not count:
+            return 0
+        some = [values[place] for place in range(0, count, -(-count // _SAMPLE))]
+        return 8 * count + count * sum(map(_value_bytes, some)) // len(some)
+    arrays = (getattr(column, name) for name in column.__slots__)
+    return sum(array.nbytes for array in arrays if hasattr(array, "nbytes"))
+
+
+def _value_bytes(value: Any) -> int:
+    if isinstance(value, list | tuple):
+        inside = value[:: -(-len(value) // _SAMPLE)] if value else ()
+        return sys.getsizeof(value) + (len(value) * sum(map(_value_bytes, inside)) // len(inside) if inside else 0)
+    if isinstance(value, dict):
+        return sys.getsizeof(value) + sum(map(_value_bytes, value.values()))
+    return sys.getsizeof(value) if isinstance(value, str) else 32
