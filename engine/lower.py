@@ -26,7 +26,7 @@ from hoplite.engine.operators import (
     transactions,
     writes,
 )
-from hoplite.engine.operators.base import Evaluator, Operator
+from hoplite.engine.operators.base import LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains
@@ -114,16 +114,11 @@ class Lowering:
                     plan.directed,
                 )
             case lp.Expand(source=source, into=into):
-                form = expand.ExpandInto if into else expand.Expand
-                return form(
-                    lower(source),
-                    plan.from_node,
-                    plan.relationship,
-                    plan.to_node,
-                    plan.types,
-                    plan.direction,
-                    plan.keep,
-                )
+                ends = (plan.from_node, plan.relationship, plan.to_node)
+                if into:
+                    return expand.ExpandInto(lower(source), *ends, plan.types, plan.direction, plan.keep)
+                piece = SMALL_BATCH if plan.stopped_early else LARGEST_BATCH
+                return expand.Expand(lower(source), *ends, plan.types, plan.direction, plan.keep, piece)
             case lp.GetDegree(source=source):
                 return degrees.CountSteps(
                     lower(source),

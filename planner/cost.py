@@ -19,6 +19,8 @@ def selectivity(predicate: ast.Expression) -> float:
     match predicate:
         case ast.Comparison(operators=("=",)) | ast.Binary(operator="IN"):
             return EQUALITY
+        case ast.Comparison(operators=("<>",)):
+            return OTHER
         case ast.Comparison() | ast.Binary(operator="STARTS WITH" | "ENDS WITH" | "CONTAINS" | "=~"):
             return COMPARISON
         case _:

@@ -60,7 +60,8 @@ def describe(plan: lp.Plan) -> Line:
             return Line(name, f"RANGE INDEX {pattern} WHERE {key} {operator} {_term(plan.value)}")
         case lp.Expand(into=into):
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
-            return Line("Expand(Into)" if into else "Expand(All)", pattern, "one hop")
+            computed = "one hop, in small pieces for the LIMIT" if plan.stopped_early and not into else "one hop"
+            return Line("Expand(Into)" if into else "Expand(All)", pattern, computed)
         case lp.GetDegree():
             return _degree(plan)
         case lp.VarLengthExpand():

@@ -119,7 +119,7 @@ class RelationshipIndexSeek:
 class Expand:
     """Follow one relationship from a bound node: to a new node, or `into` one that is bound too.
 
-    `keep`: the columns that are used above; None where all may be.
+    `keep`: the columns that are used above; None where all may be. `stopped_early`: there is a LIMIT above.
     """
 
     source: Plan
@@ -130,6 +130,7 @@ class Expand:
     direction: Direction
     into: bool = False
     keep: frozenset[str] | None = None
+    stopped_early: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from hoplite.planner.logical import Plan
 from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
 from hoplite.planner.rules.frontier import frontier_instead_of_trails
+from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
 from hoplite.planner.rules.top import sort_and_limit_to_top
 
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     degrees_instead_of_steps,
     frontier_instead_of_trails,
     sort_and_limit_to_top,
+    small_pieces_below_limit,
 )
 
 

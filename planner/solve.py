@@ -17,6 +17,7 @@ from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalitie
 from hoplite.planner.variables import free_variables
 
 WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
+SCANNED = 0.1  # what it costs to look at a node, beside handing on a row
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
 
 
@@ -119,7 +120,22 @@ class Solver:
         unbound = [n for n in self.graph.nodes if n not in self.bound]
         if not unbound:
             return None
-        return min(unbound, key=lambda n: self._best_scan(n).rows * self._kept(n))
+        return min(unbound, key=self._start_cost)
+
+    def _start_cost(self, node: str) -> float:
+        """What it costs to begin with a node: to look for it, and to follow the connection that brings the fewest rows.
+
+        A node that is found anywhere in the graph is no better start than one with a label that has all the
+        relationships: what both lead to is the same, and the label is the shorter way.
+        """
+        found = self._best_scan(node).rows
+        steps = [
+            self.estimates.degree(self._labels(node), c.types, c.direction if c.start == node else c.direction.reversed)
+            * self._kept_at(c.end if c.start == node else c.start)
+            for c in self.todo
+            if isinstance(c, One) and node in (c.start, c.end) and c.relationship not in self.bound
+        ]
+        return found * SCANNED + found * self._kept(node) * (1.0 + min(steps, default=0.0))
 
     def _kept(self, node: str) -> float:
         share = 1.0

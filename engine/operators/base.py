@@ -21,7 +21,8 @@ from hoplite.values.columns import Column, Int64s, Integers, Nodes, Objects, Rel
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 
-FIRST_BATCH, LARGEST_BATCH = 256, 65_536  # rows; batches grow, so that LIMIT is cheap and long scans are too
+FIRST_BATCH, SMALL_BATCH, LARGEST_BATCH = 256, 2048, 65_536
+# Rows; batches grow, so that LIMIT is cheap and long scans are too.
 
 Evaluator = Callable[[Batch, Execution], Column]
 

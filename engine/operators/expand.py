@@ -92,6 +92,7 @@ class Expand:
     types: tuple[str, ...] | None
     direction: Direction
     keep: frozenset[str] | None  # the columns that are used above; None: all may be
+    piece: int = LARGEST_BATCH  # rows handed on at once
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each relationship, in order of the rows it comes from."""
@@ -104,7 +105,7 @@ class Expand:
                 yield from self._extended(batch, _few_steps(context, nodes, self.types, self.direction))
                 continue
             hop = hop or make_hop(context, self.direction, self.types)
-            for steps in hops.expand_chunks(hop, nodes, LARGEST_BATCH, relationships=names_relationship):
+            for steps in hops.expand_chunks(hop, nodes, self.piece, relationships=names_relationship):
                 context.check()
                 yield from self._extended(batch, steps)
 

@@ -1,0 +1,37 @@
+"""Let a hop below a LIMIT find few neighbours at a time.
+
+    Limit 10                          Limit 10
+      Expand (a)-[:T]->(b)      =>      Expand (a)-[:T]->(b)   in small pieces
+        ...                               ...
+
+Operators pull, so a LIMIT stops everything below it; what is left to do is to make the pieces small in which a hop
+hands on its rows, so that a node with a million relationships does not fetch tens of thousands of them for ten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.tree import with_children
+
+
+def small_pieces_below_limit(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+    """Mark the hops that a LIMIT may stop early."""
+    return _rewritten(plan, False)
+
+
+def _rewritten(plan: lp.Plan, stopped: bool) -> lp.Plan:
+    match plan:
+        case lp.Limit():
+            stopped = True
+        case lp.Expand():
+            plan = replace(plan, stopped_early=stopped)
+        case lp.Select() | lp.Projection() | lp.Filter() | lp.ProjectPath() | lp.DistinctRelationships():
+            pass
+        case lp.Skip() | lp.ProduceResults():
+            pass
+        case _:
+            stopped = False
+    return with_children(plan, lambda child: _rewritten(child, stopped))
