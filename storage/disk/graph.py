@@ -492,7 +492,7 @@ class DiskGraph(Graph):
         return {
             **super().statistics(),
             "path": str(self.root),
-            "format": 1,
+            "format": self._manifest.version,
             "snapshot": self._manifest.snapshot,
             "snapshot_bytes": self._manifest.size,
             "commits": self._version,

@@ -21,7 +21,9 @@ from hoplite.storage.schema import Constraint, ConstraintKind, Entity, Index, In
 from hoplite.storage.tokens import Tokens
 
 FORMAT = "hoplite"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Format 1 had arrays of fewer types; whatever it has is read as it is."""
 MANIFEST = "manifest.json"
 _TEMPORARY = "manifest.json.new"
 _CHECKSUM = re.compile(rb',\n "checksum": "([0-9a-f]{8})"\n\}\n\Z')
@@ -92,6 +94,7 @@ class Manifest:
     indexes: tuple[StoredIndex, ...]
     files: tuple[ArrayFile, ...]
     checksums_crc32: int
+    version: int = VERSION
 
     @property
     def folder(self) -> str:
@@ -146,7 +149,7 @@ def manifest_text(manifest: Manifest) -> bytes:
     statistics = manifest.statistics
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": manifest.version,
         "uuid": manifest.uuid,
         "snapshot": manifest.snapshot,
         "commits": manifest.commits,
@@ -257,7 +260,7 @@ def _checked(path: Path, read: Callable[[], Manifest]) -> Manifest:
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
-    if content["format"] != FORMAT or content["version"] != VERSION or content["block_bytes"] != BLOCK_BYTES:
+    if content["format"] != FORMAT or content["version"] not in READABLE or content["block_bytes"] != BLOCK_BYTES:
         raise ValueError("another format")
     names, statistics = content["names"], content["statistics"]
     return Manifest(
@@ -289,6 +292,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         tuple(map(_stored_index, content["indexes"])),
         tuple(map(_array_file, content["files"])),
         _count(content["checksums_crc32"]),
+        content["version"],
     )
 
 

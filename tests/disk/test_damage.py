@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hoplite.errors import CypherError
 from hoplite.storage.disk.graph import DiskGraph
+from hoplite.storage.disk.manifest import read_manifest, write_manifest
 from hoplite.storage.disk.verify import problems_of
 from tests.disk.faults import QuickFiles
 from tests.disk.script import STEPS, state_after, state_of
@@ -143,10 +145,23 @@ def test_a_newer_format_is_refused_by_name(sound: Path, tmp_path: Path) -> None:
     copy = tmp_path / "graph.hop"
     shutil.copytree(sound, copy)
     manifest = copy / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2', 1))
-    with pytest.raises(CypherError, match="format 2, and this version of Hoplite reads formats up to 1"):
+    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 3', 1))
+    with pytest.raises(CypherError, match="format 3, and this version of Hoplite reads formats up to 2"):
         DiskGraph(copy)
-    assert "format 2" in problems_of(copy)[0]
+    assert "format 3" in problems_of(copy)[0]
+
+
+def test_an_older_format_is_read(sound: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "graph.hop"
+    shutil.copytree(sound, copy)
+    manifest = read_manifest(copy)
+    assert manifest is not None
+    write_manifest(QuickFiles(), copy, replace(manifest, version=1))
+    graph, as_written = DiskGraph(copy, files=QuickFiles()), DiskGraph(sound, read_only=True)
+    assert state_of(graph.snapshot()) == state_of(as_written.snapshot())
+    assert graph.statistics()["format"] == 1 and problems_of(copy) == []
+    graph.close()
+    as_written.close()
 
 
 def test_a_snapshot_of_another_database_is_noticed(sound: Path, tmp_path: Path) -> None:
