@@ -123,7 +123,8 @@ def headline(part: Part) -> str:
             cells.append(nearest)
         rows.append(cells)
     columns = ["hops", "limit", "Hoplite, Cypher", "Hoplite, `khop`", "best Cypher engine", "best of the others"]
-    return markdown(Table("k-hop ball on 407,000 nodes and 3.4 million relationships, median ms", columns, rows))
+    title = f"k-hop ball on {part.nodes:,} nodes and {part.relationships:,} relationships, median ms"
+    return markdown(Table(title, columns, rows))
 
 
 def _nearest(rows: Sequence[Row], question: str, ours: Mapping[tuple[str, Form], Samples]) -> str:
