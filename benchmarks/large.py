@@ -145,8 +145,8 @@ def _in_memory(shape: LargeGraph, queries: int) -> dict[str, Any]:
 def _batches(
     folder: str, shape: LargeGraph, held: int, hops: int, batch: int, backend: Any, queries: int
 ) -> dict[str, Any]:
-    """Queries of 1 to 20 nodes, any of them, in batches, with a cache of `held` partitions; twice, for the first time what is loaded
-    is verified. The answers of all go into one number, so that runs can be held against each other."""
+    """Queries of 1 to 20 nodes, any of them, in batches, with a cache of `held` partitions; twice, for the first time
+    what is loaded is verified. The answers of all go into one number, so that runs can be held against each other."""
     sizes = [path.stat().st_size for path in Path(folder).glob("snapshot-*/partition-*.out")]
     random = np.random.default_rng(3)
     seeds = random.integers(0, shape.nodes, 20 * queries)

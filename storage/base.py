@@ -228,8 +228,8 @@ def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueInd
         return ValueIndex.empty()
     if column.positions is None and bool(included.all()):
         whole = column.whole().column
-        if isinstance(whole, Integers) and whole.nulls is None and (index := ValueIndex.in_order(whole)) is not None:
-            return index
+        if isinstance(whole, Integers) and whole.nulls is None:
+            return ValueIndex.of_all(whole)
     positions, values = column.entries()
     kept = np.flatnonzero(included[positions])
     if len(kept) == len(positions):

@@ -32,6 +32,7 @@ class Bound:
     inclusive: bool
 
 
+_PIECE = 1 << 20
 EXACT_DOUBLE = 2**53
 """Integers up to here are doubles too; beyond, several of them equal one double."""
 
@@ -68,7 +69,7 @@ class _Counting:
     def __getitem__(self, places: slice | NDArray[Any]) -> Int64s:
         if isinstance(places, slice):
             return np.arange(*places.indices(self._count), dtype=np.int64)
-        return np.flatnonzero(places) if places.dtype == np.bool_ else places.astype(np.int64)
+        return np.flatnonzero(places) if places.dtype == np.bool_ else places.astype(np.int64, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.arange(self._count, dtype=dtype or np.int64)
@@ -102,11 +103,10 @@ class ValueIndex:
         return ValueIndex(positions, column)
 
     @staticmethod
-    def in_order(column: Integers) -> ValueIndex | None:
-        """An index of a column whose values ascend with the positions, which takes no memory; None: they do not."""
-        if not bool((column.values[1:] >= column.values[:-1]).all()):
-            return None
-        return ValueIndex(cast(Int64s, _Counting(len(column))), column)
+    def of_all(column: Integers) -> ValueIndex:
+        """An index of integers, none of them null, at the positions 0, 1, 2 and so on. Where they ascend it takes no
+        memory."""
+        return ValueIndex.of(cast(Int64s, _Counting(len(column))), column)
 
     @staticmethod
     def of_pairs(pairs: list[tuple[int, Any]]) -> ValueIndex:
@@ -299,7 +299,9 @@ def _ordered(values: Int64s) -> tuple[Int64s, Int64s] | None:
         return None
     packed = values - low
     packed <<= bits
-    packed |= np.arange(len(values), dtype=np.int64)
+    for first in range(0, len(values), _PIECE):
+        some = packed[first : first + _PIECE]
+        some |= np.arange(first, first + len(some), dtype=np.int64)
     packed.sort()
     order = packed & ((1 << bits) - 1)
     packed >>= bits
