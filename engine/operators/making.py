@@ -62,7 +62,7 @@ class Maker:
             own = creation.properties
             made.add(creation.variable)
             known = own is not None and not own.reads & made
-            self.values.append(own.over(batch, context) if own is not None and known else None)
+            self.values.append(own.over(batch, context, subqueries_first=True) if own is not None and known else None)
 
     def make(self, row: int, refuse: Callable[[ToMake, Any], None] | None = None) -> dict[str, int]:
         """Make everything for one row, unless its properties are refused; returns the positions by variable."""

@@ -47,10 +47,17 @@ class RowValue:
         columns = [batch[name] for name in self.reads if name in batch]
         return not self.reads_graph or all(not _may_hold_entities(column) for column in columns)
 
-    def over(self, batch: Batch, context: Execution, written: frozenset[str] | None = None) -> Callable[[int], Any]:
-        """A function from row number to value."""
+    def over(
+        self,
+        batch: Batch,
+        context: Execution,
+        written: frozenset[str] | None = None,
+        *,
+        subqueries_first: bool = False,
+    ) -> Callable[[int], Any]:
+        """A function from row number to value. Subqueries that are answered first see nothing of what is written."""
         needed = batch.only([name for name in self.reads if name in batch])
-        if self.is_settled(needed, written):
+        if self.is_settled(needed, written) or (self.has_subquery and subqueries_first):
             try:
                 values = self.evaluator(needed, context).objects()
             except RowError:

@@ -94,7 +94,7 @@ def text(make: Expressions, scope: Scope, depth: int) -> str:
         case 10:
             return f"apoc.text.join([{one}, {other}], '{c.pick(('-', ''))}')"
         case 11:
-            return f"apoc.text.{c.pick(('capitalize', 'camelCase', 'clean', 'snakeCase', 'upperCamelCase'))}({one})"
+            return f"apoc.text.{c.pick(('clean', 'decapitalize', 'swapCase'))}({one})"
         case _:
             return f"({one} || {other})"
 

@@ -16,6 +16,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,10 +24,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import Neo4jError
 
 import hoplite
-from hoplite.differ.answers import Answer, HopliteSide, Limits, Neo4jSide, Side, failed_answer
+from hoplite.differ.answers import Answer, Failure, HopliteSide, Limits, Neo4jSide, Side
 from hoplite.differ.compare import Comparison, compare
 from hoplite.differ.report import Report
 from tests.golden.corpus import EXPLAIN, demo_rows, judge_error, judge_rows, not_comparable, recorded_entity
@@ -142,7 +142,8 @@ class _Watched:
             with _alarm(HARD_SECONDS):
                 return self._side.answer(query, parameters, limits)
         except Exception as error:  # whatever leaves the engine as no Cypher error is a defect
-            return failed_answer(Neo4jError(f"{type(error).__name__}: {error}"), began)
+            failure = Failure(type(error).__name__, f"{error}\n{traceback.format_exc(limit=-4)}")
+            return Answer(failure=failure, seconds=time.perf_counter() - began)
 
 
 @contextmanager
