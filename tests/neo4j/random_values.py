@@ -36,7 +36,9 @@ def date(make: Expressions, scope: Scope, depth: int) -> str:
         case 3:
             return f"coalesce({date(make, scope, depth - 1)}, {date(make, scope, 0)})"
         case _:
-            return f"date(datetime({{date: {date(make, scope, depth - 1)}, hour: {c.below(24)}}}))"
+            # Not of null, which is an error: whether it is raised depends on what is filtered first.
+            day = f"coalesce({date(make, scope, depth - 1)}, date('{c.pick(DATES)}'))"
+            return f"date(datetime({{date: {day}, hour: {c.below(24)}}}))"
 
 
 def duration(make: Expressions, scope: Scope, depth: int) -> str:
