@@ -15,6 +15,7 @@ from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.khop import KHop, khop, khop_batch, khop_paths
+from hoplite.engine.memory import Memory
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -29,6 +30,7 @@ from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
 from hoplite.errors import access_mode, driver_errors, parameter_missing, transaction_timed_out, unsupported
 from hoplite.planner.explain import explain, has_hops
+from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
@@ -48,6 +50,7 @@ class Limits:
     timeout: float | None = None
     max_rows: int | None = None
     read_only: bool = False
+    memory_bytes: int | None = None
     stop: threading.Event | None = None  # set from another thread to end the statement
     metadata: Mapping[str, Any] | None = None  # as `tx.getMetaData` shows it
 
@@ -77,13 +80,17 @@ class Database(Transfers):
         import_folder: str | os.PathLike[str] | None = None,
         lenient: bool = False,
         memory: str | int | None = None,
+        query_memory: str | int | None = None,
         durability: Durability = "full",
     ) -> None:
         """In memory without a path; else in that folder, which is made if it is not there.
 
-        `memory` ("512MB") is how much of a database on disk is held at once. With `durability` "full" a commit is on
-        the disk itself before it is acknowledged; "relaxed" leaves the moment to the operating system: a crash of the
-        process loses nothing then either, one of the machine may lose the latest commits.
+        `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
+        hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said).
+
+        With `durability` "full" a commit is on the disk itself before it is acknowledged; "relaxed" leaves the moment
+        to the operating system: a crash of the process loses nothing then either, one of the machine may lose the
+        latest commits.
 
         `backend` is what runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which takes compiled kernels
         once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
@@ -91,7 +98,8 @@ class Database(Transfers):
         """
         self._backend = _chosen_backend(backend, device)
         self._graph = _open_graph(path, read_only, partitions, memory, durability)
-        self._limits = Limits(timeout, max_rows, read_only)
+        memory_bytes = None if query_memory is None else byte_count(query_memory)
+        self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: dict[str, Function] = dict(FUNCTIONS)
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
@@ -301,6 +309,8 @@ class Database(Transfers):
             self._import_folder,
         )
         execution.services = {**execution.services, "prepare": self._prepare}
+        if limits.memory_bytes is not None:
+            execution.memory = Memory(limits.memory_bytes)
         if limits.stop is not None:
             execution.cancelled = limits.stop
         if limits.metadata is not None:
@@ -344,7 +354,7 @@ class Database(Transfers):
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
             del snapshot  # the writer changes the graph in place where nobody holds it
-            transaction = self._graph.begin()
+            transaction = self._graph.begin(patience_s=limits.timeout)
             try:
                 result = self._run_in(prepared, transaction, parameters, given, limits)
                 result.detach()
@@ -478,7 +488,7 @@ class Transaction:
         if prepared.writes or prepared.query_type == "s":
             if limits.read_only:
                 raise access_mode()
-            self._graph.prepare_write()
+            self._graph.prepare_write(limits.timeout)
             result = database._run_in(prepared, self._graph, parameters, given, limits, explicit=True)
             result.detach()
             return result

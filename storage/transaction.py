@@ -59,11 +59,14 @@ class Transaction(Snapshot):
         """Whether anything was written."""
         return bool(self._journal)
 
-    def prepare_write(self) -> None:
-        """Become the one writer. Moves to the latest committed version, so positions read before are void: call
-        it between statements, before the first that writes."""
+    def prepare_write(self, patience_s: float | None = None) -> None:
+        """Become the one writer, or give up after so many seconds.
+
+        Moves to the latest committed version, so positions read before are void: call it between statements, before
+        the first that writes.
+        """
         if not self._holds_lock:
-            self._become_writer(*self._graph._acquire_writer(self))
+            self._become_writer(*self._graph._acquire_writer(self, patience_s=patience_s))
 
     def _become_writer(self, delta: Delta, version: int) -> None:
         self._holds_lock, self._in_place, self._pin = True, True, None

@@ -127,6 +127,8 @@ def split(original: Any, delimiters: Any) -> list[str] | None:
 
 
 def _utf16_units(part: str) -> list[str]:
+    if part.isascii():
+        return list(part)
     return [unit for character in part for unit in ([character] if ord(character) < 0x10000 else ["?", "?"])]
 
 

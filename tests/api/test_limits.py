@@ -9,6 +9,7 @@ import pytest
 from neo4j.exceptions import ClientError, Neo4jError
 
 import hoplite
+from hoplite.errors import OUT_OF_MEMORY
 
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a * b AS c WHERE c < 0 RETURN count(*)"
 MANY_TRAILS = "MATCH p = (a:N)-[*1..30]-(b) RETURN count(p)"
@@ -30,6 +31,70 @@ def test_a_query_stops_at_its_deadline(db: hoplite.Database, query: str) -> None
         session.run(query).values()
     assert "TransactionTimedOut" in (raised.value.code or "")
     assert time.monotonic() - began < 20  # without a deadline it would be hours
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "size([x IN range(1, 3000) | [y IN range(1, 30000) | x * y]])",
+        "any(x IN range(1, 300000000) WHERE toString(x) = 'b')",
+        "reduce(a = 0, x IN range(1, 300000000) | a + x)",
+        "size(reduce(s = 'a', i IN range(1, 100000) | s + toString(size(split(s, 'a')))))",
+    ],
+)
+def test_one_expression_stops_at_its_deadline(expression: str) -> None:
+    with hoplite.open(timeout=0.3) as db, pytest.raises(Neo4jError) as raised:
+        db.run(f"RETURN {expression}").values()
+    assert "TransactionTimedOut" in (raised.value.code or "")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "range(0, 9223372036854775807)",
+        "reduce(s = 'a', i IN range(1, 60) | s + s)",
+        "reduce(s = [1], i IN range(1, 60) | s || s)",
+        "apoc.text.repeat('abc', 2000000000)",
+        "apoc.coll.combinations(range(1, 60), 1, 20)",
+    ],
+)
+def test_a_value_that_cannot_be_held_is_not_begun(expression: str) -> None:
+    with hoplite.open(timeout=60) as db, pytest.raises(Neo4jError) as raised:
+        db.run(f"RETURN size({expression})").values()
+    assert raised.value.code == OUT_OF_MEMORY
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "UNWIND range(1, 3000000) AS x RETURN size(collect(x))",
+        "UNWIND range(1, 3000000) AS x WITH x ORDER BY -x RETURN count(x)",
+        "UNWIND range(1, 3000000) AS x RETURN x, count(*) LIMIT 1",
+        "UNWIND range(1, 3000000) AS x WITH DISTINCT x RETURN count(*)",
+        "UNWIND range(1, 3000000) AS x RETURN count(DISTINCT toString(x))",
+        "MATCH p = SHORTEST 10000000 (a:N)((x)-[:R]->(y)-[:R]->(z))+(b:N) RETURN count(p)",
+    ],
+)
+def test_what_operators_hold_is_limited(query: str) -> None:
+    with hoplite.open(query_memory="4MB") as db:
+        db.run("UNWIND range(0, 29) AS i CREATE (:N {i: i})").consume()
+        db.run("MATCH (a:N), (b:N) WHERE a.i < b.i CREATE (a)-[:R]->(b)").consume()
+        with pytest.raises(Neo4jError) as raised:
+            db.run(query).values()
+        assert raised.value.code == OUT_OF_MEMORY
+        # What is let go may be held again.
+        few = "UNWIND range(1, 40) AS y CALL { UNWIND range(1, 20000) AS x RETURN collect(x) AS xs } RETURN size(xs)"
+        assert db.run(few).value() == [20_000] * 40
+
+
+def test_waiting_for_the_writer_is_part_of_the_time() -> None:
+    with hoplite.open() as db, db.begin() as transaction:
+        transaction.run("CREATE (:N)").consume()
+        began = time.monotonic()
+        with db.session(timeout=0.2) as session, pytest.raises(Neo4jError) as raised:
+            session.run("CREATE (:N)").consume()
+        assert "TransactionTimedOut" in (raised.value.code or "")
+        assert time.monotonic() - began < 20
 
 
 def test_too_many_rows_are_an_error_and_not_cut_off(db: hoplite.Database) -> None:
