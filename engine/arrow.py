@@ -29,7 +29,7 @@ def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> 
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = concatenate_batches([b.only(names) for b in batches])
-    return pa.Table.from_arrays([to_array(name, batch[name], hydrator) for name in names], names)
+    return pa.Table.from_arrays([to_array(name, batch[name], hydrator) for name in names], list(names))
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:

@@ -229,7 +229,7 @@ class Lowering:
             case lp.Distinct(source=source, names=names):
                 return rows.Distinct(lower(source), names)
             case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates):
-                return aggregate.Aggregate(
+                aggregated = aggregate.Aggregate(
                     lower(source),
                     tuple(name for name, _ in keys),
                     self.terms(tuple(term for _, term in keys)),
@@ -238,6 +238,13 @@ class Lowering:
                         for a in aggregates
                     ),
                 )
+                reached = aggregated.source
+                match aggregates:
+                    case (lp.Aggregate(function="count", distinct=True, arguments=(ast.Variable(name=counted),)),) if (
+                        not keys and isinstance(reached, expand.Reach) and reached.merged and reached.to_node == counted
+                    ):
+                        return distinct_ends.CountEnds(reached, aggregated, aggregates[0].name)
+                return aggregated
             case lp.NodeCountFromCountStore(source=source, name=name, label=counted):
                 return scans.CountNodes(lower(source), name, counted)
             case lp.RelationshipCountFromCountStore(source=source, name=name, types=types):

@@ -225,7 +225,7 @@ def _search_groups(
     check: Check,
 ) -> Arrivals:
     n = hop.node_count
-    starts = grouping.distinct(groups * n + sources)
+    starts: Positions = grouping.distinct(groups * n + sources)
     seen = starts if mark_starts else starts[:0]
     keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
     frontier = starts
@@ -243,7 +243,7 @@ def _search_groups(
         frontier_groups = frontier // n
         entered = [starts[:0]]
         for steps in _steps(hop, frontier_groups, nodes, excluded, check):
-            candidates = grouping.distinct(frontier_groups[steps.row] * n + steps.neighbours)
+            candidates: Positions = grouping.distinct(frontier_groups[steps.row] * n + steps.neighbours)
             entered.append(candidates[~in_sorted(candidates, seen)])
         new = entered[1] if len(entered) == 2 else grouping.distinct(np.concatenate(entered))
         seen = np.sort(np.concatenate((seen, new)), kind="stable")
@@ -302,6 +302,6 @@ def _closings(
         frontier = np.concatenate(entered)
         level += 1
         # A group whose sources are all closed is done: what lies deeper only closes longer trails.
-        is_open = grouping.distinct(groups[shortest == UNLIMITED])
+        is_open: Positions = grouping.distinct(groups[shortest == UNLIMITED])
         frontier = frontier[in_sorted(frontier // n, is_open)]
     return np.where(shortest == UNLIMITED, 0, shortest)

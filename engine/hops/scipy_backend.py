@@ -47,7 +47,7 @@ class ScipyBackend(NumpyBackend):
         matrices = _matrices(hop)
         first = int(groups[0])
         rows = int(groups[-1]) - first + 1
-        starts = distinct((groups - first) * n + sources)
+        starts: Positions = distinct((groups - first) * n + sources)
         seen = starts if mark_starts else starts[:0]
         keys, levels = [seen], [np.zeros(len(seen), dtype=np.int64)]
         frontier = starts
@@ -59,7 +59,7 @@ class ScipyBackend(NumpyBackend):
                 if budget < 0:
                     break
             level += 1
-            entered = distinct(np.concatenate([_product(frontier, rows, n, matrix) for matrix in matrices]))
+            entered: Positions = distinct(np.concatenate([_product(frontier, rows, n, matrix) for matrix in matrices]))
             new = entered[~in_sorted(entered, seen)]
             seen = np.sort(np.concatenate((seen, new)), kind="stable")
             keys.append(new)

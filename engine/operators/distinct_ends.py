@@ -1,4 +1,5 @@
-"""DISTINCT on a property of nodes that come once each: nothing to do where no two nodes have the same value."""
+"""The ends of one merged frontier, which come once each: their number, and DISTINCT on a property of theirs, which has
+nothing to do where no two nodes have the same value."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.operators.expand import Reach
 from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Integers
 
 
 @dataclass(slots=True, eq=False)
@@ -36,3 +38,20 @@ class DistinctEnds:
             column = column.take(np.flatnonzero(kept))
         if len(column):
             yield Batch({self.name: column}, len(column))
+
+
+@dataclass(slots=True, eq=False)
+class CountEnds:
+    """`count(DISTINCT end)` of one merged frontier, as column `name`."""
+
+    ends: Reach
+    apart: Operator  # does the same by looking at every end
+    name: str
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """One row."""
+        if ROW in argument:
+            yield from self.apart.run(context, argument)
+            return
+        count = len(self.ends.merged_ends(context, argument))
+        yield Batch({self.name: Integers(np.array([count], np.int64))}, 1)
