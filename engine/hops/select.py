@@ -2,7 +2,7 @@
 
 `auto` never lets a query wait for an import or a compiler. It runs everything in NumPy until so much work has been done
 that compiled kernels are worth having; then they are loaded (the first time on a machine: compiled, and kept on disk)
-by a thread in the background, and are used from the moment they are there.
+by a thread in the background, and are used from the moment they are there. Only a hop over a very large graph waits.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
 # Steps found in NumPy by this process after which compiled kernels are loaded.
 _WARM_AT = 100_000
+# Nodes from which on compiled kernels are waited for: a wide search in NumPy would take longer, and much more memory.
+_LARGE = 1 << 23
 # Steps that a search is likely to make, and searches of a batch, from which on a device is faster than a core.
 _DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
@@ -141,20 +143,22 @@ class AutoBackend:
         self._loading: Thread | None = None
         self._stop = Event()
 
-    @property
-    def _host(self) -> Backend:
+    def _for(self, hop: Hop) -> Backend:
+        if self._compiled is None and hop.node_count >= _LARGE:
+            self._start_loading()
+            self.wait_until_loaded()
         return self._numpy if self._compiled is None else self._compiled
 
     def _for_search(self, hop: Hop, sources: int, upper: int | None, searches: int = 1) -> Backend:
         """The device is worth its launches where many searches go together, or one is likely to be wide."""
         if self._device is None or hop.has_mask:
-            return self._host
+            return self._for(hop)
         steps = sum(len(side.partitions) * len(side.partitions[0].neighbours) for side in hop.sides)
         degree = steps / max(hop.node_count, 1)
         expected = sources * max(degree, 1.0) ** min(upper if upper is not None else 64, 64)
         if searches >= _DEVICE_SEARCHES or expected > _DEVICE_STEPS:
             return self._device
-        return self._host
+        return self._for(hop)
 
     def describe(self) -> str:
         """What runs hops at present."""
@@ -166,8 +170,10 @@ class AutoBackend:
         if self._compiled is not None or self._loading is not None:
             return
         self._work += steps
-        if self._work < _WARM_AT:
-            return
+        if self._work >= _WARM_AT:
+            self._start_loading()
+
+    def _start_loading(self) -> None:
         with self._lock:
             if self._loading is None:
                 self._loading = Thread(target=self._load, name="hoplite-kernels", daemon=True)
@@ -200,7 +206,7 @@ class AutoBackend:
         self.wait_until_loaded()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
-        found = self._host.expand(hop, nodes)
+        found = self._for(hop).expand(hop, nodes)
         self._done(len(found.row))
         return found
 
@@ -216,7 +222,7 @@ class AutoBackend:
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        found = self._host.arrivals(
+        found = self._for(hop).arrivals(
             hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
         )
         self._done(len(found.nodes))
@@ -256,7 +262,7 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        return self._host.closings(hop, groups, sources, upper, excluded=excluded, check=check)
+        return self._for(hop).closings(hop, groups, sources, upper, excluded=excluded, check=check)
 
     def trails(
         self,
@@ -271,16 +277,16 @@ class AutoBackend:
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        for batch in self._host.trails(
+        for batch in self._for(hop).trails(
             hop, sources, lower, upper, guide=guide, excluded=excluded, ration=ration, chunk=chunk, check=check
         ):
             self._done(len(batch.relationships))
             yield batch
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
-        if self._host is self._numpy:
+        if self._for(hop) is self._numpy:
             return _NotedSearch(hop, source, scratch, self._done)
-        return self._host.search(hop, source, scratch)
+        return self._for(hop).search(hop, source, scratch)
 
     def count_trails(
         self,
@@ -292,6 +298,6 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        counts = self._host.count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
+        counts = self._for(hop).count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         self._done(int(counts.sum()))
         return counts
