@@ -20,6 +20,7 @@ from hoplite.values.columns import Column, Objects, Strings
 
 _SHARE = 0.7  # of the machine's memory: as Neo4j lends its transactions of its heap
 _SAMPLE = 8
+_LARGE = 256  # bytes of a value from which on it is looked at how many there are
 _LIST_ITEM = 40  # a reference, and a small value of its own
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
@@ -99,7 +100,10 @@ def column_bytes(column: Column) -> int:
         if not count:
             return 0
         some = [values[place] for place in range(0, count, -(-count // _SAMPLE))]
-        return 8 * count + count * sum(map(_value_bytes, some)) // len(some)
+        each = sum(map(_value_bytes, some)) // len(some)
+        # A large value is often the same one in many rows: a list that was collected and then unwound.
+        distinct = count if each < _LARGE else len(set(map(id, values)))
+        return 8 * count + distinct * each
     arrays = (getattr(column, name) for name in column.__slots__)
     return sum(array.nbytes for array in arrays if hasattr(array, "nbytes"))
 

@@ -344,17 +344,18 @@ class Distinct:
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows that are new, with only these columns."""
         grouping = Grouping.without_keys()
-        for incoming in self.source.run(context, argument):
-            context.check()
-            batch = with_row(incoming, self.names)
-            if not batch.columns:  # nothing to tell rows apart by: the first stands for all
-                if batch.row_count:
-                    yield batch.head(1)
-                    return
-                continue
-            _, first = grouping.assign_first(list(batch.columns.values()), batch.row_count)
-            if len(first):
-                yield batch.take(first)
+        with context.memory.holding() as held:
+            for incoming in self.source.run(context, argument):
+                context.check()
+                batch = with_row(incoming, self.names)
+                if not batch.columns:  # nothing to tell rows apart by: the first stands for all
+                    if batch.row_count:
+                        yield batch.head(1)
+                        return
+                    continue
+                _, first = grouping.assign_first(list(batch.columns.values()), batch.row_count)
+                if len(first):
+                    yield held.add_batch(batch.take(first))
 
 
 @dataclass(slots=True, eq=False)
