@@ -22,7 +22,7 @@ from hoplite.storage.importers.tables import load_tables
 from hoplite.storage.ordering import order_of, sorted_columns
 from hoplite.storage.spill import PlainArrays, Spill, joined
 from hoplite.values.columns import from_objects
-from tests.disk.faults import QuickFiles
+from tests.disk.faults import FailOnce, QuickFiles
 from tests.disk.script import state_of
 
 VALUES: list[Any] = [None, 1, -5, 2**40, 1.5, float("inf"), True, "text", "é😀", "\ud800", "", [1, 2], ["a"], b"bytes"]
@@ -167,6 +167,36 @@ def test_a_disk_that_fills_up_on_the_way_leaves_nothing_behind(room: int, tmp_pa
     load_tables(graph, *tables)
     assert graph.snapshot().node_count == 3_000
     graph.close()
+
+
+@pytest.mark.parametrize("first", range(1, 8))
+def test_any_step_of_a_load_through_files_may_fail(first: int, tmp_path: Path) -> None:
+    numbers = np.arange(50)
+    tables: Any = {"N": {"id": numbers}}, {("N", "R", "N"): {"start": numbers, "end": numbers[::-1]}}
+    failed = 0
+    for step in range(first, 10_000, 7):
+        path = tmp_path / f"{step}.hop"
+        DiskGraph(path, files=QuickFiles(), partitions=2).close()
+        files = FailOnce(step)
+        try:
+            graph = DiskGraph(path, files=files, partitions=2, spill_bytes=0)
+        except CypherError:
+            continue
+        try:
+            load_tables(graph, *tables)
+            expected = 50
+        except CypherError:
+            failed += 1
+            expected = 0
+        assert graph.snapshot().node_count == expected, files.failed
+        graph.close()
+        again = DiskGraph(path, files=QuickFiles())
+        assert again.snapshot().node_count == expected and again.verify() == [], files.failed
+        assert not list(path.glob("scratch-*"))
+        again.close()
+        if not files.failed:
+            break
+    assert failed > 5
 
 
 def test_what_a_crash_left_of_a_load_is_removed_at_the_next_opening(tmp_path: Path) -> None:
