@@ -208,6 +208,8 @@ class ColumnEncoder:
             coded = self._pool is not None or isinstance(column, Nodes | Relationships | Booleans | Integers)
             self._codes = _IntegerEncoder() if coded else None
             self._general = not isinstance(column, Floats | Strings) and self._codes is None
+        elif self._kind is Strings and self._codes is None and not self._general:
+            self._turn_to_codes(column)
         if not self._general:
             before = self.count
             numbers = self._assign_typed(column) if type(column) is self._kind else None
@@ -228,6 +230,17 @@ class ColumnEncoder:
         # nothing.
         values: list[Any] = column.objects().tolist()
         return _numbered(self._dict, values, len(values))
+
+    def _turn_to_codes(self, column: Column) -> None:
+        """Go on with numbers of stored texts from the batch on that makes them worth having."""
+        pool = _pool_worth_coding(column)
+        if pool is None or any(not isinstance(seen, Strings) or seen.pool is not pool for seen in self._seen):
+            return
+        self._codes, self._pool, self._dict = _IntegerEncoder(), pool, {}
+        if self._seen:  # in the order of their numbers, which they get again
+            known = _small_codes(concatenate(self._seen))
+            assert known is not None
+            self._codes.assign(known)
 
     def _generalise(self) -> None:
         values = concatenate(self._seen).objects() if self._seen else ()

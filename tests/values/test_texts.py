@@ -75,6 +75,22 @@ def test_order_and_groups_are_those_of_the_texts(values: list[str | None], place
     assert groups.keys()[0].objects().tolist() == plain_groups.keys()[0].objects().tolist()
 
 
+@given(texts, st.lists(st.lists(st.integers(0, 100), max_size=8), max_size=8))
+def test_groups_stay_the_same_when_texts_get_numbers_on_the_way(
+    values: list[str | None], batches: list[list[int]]
+) -> None:
+    """Small batches first: numbers are worth having only after some of them."""
+    stored = Strings(object_array(values * 8, len(values) * 8))
+    groups, plain_groups = Grouping(), Grouping()
+    for places in batches:
+        slots = np.array([place % (len(values) + 1) - 1 for place in places], np.int64)
+        column = stored.look_up(slots)
+        wanted = [None if slot < 0 else values[slot] for slot in slots.tolist()]
+        plain = Strings(object_array(wanted, len(wanted)))
+        assert groups.assign([column]).tolist() == plain_groups.assign([plain]).tolist()
+        assert groups.count == plain_groups.count
+
+
 @given(texts)
 def test_converted_texts_are_kept(values: list[str | None]) -> None:
     pool = TextPool(object_array(values, len(values)))
