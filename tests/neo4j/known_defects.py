@@ -74,8 +74,8 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "rows are lost where DETACH DELETE removes what is still being read",
-        "CREATE (n) WITH n UNWIND range(1, 7) AS i CREATE (n)-[:R]->(n), then MATCH ()<-[:R]-(n) RETURN count(*) gives 7,"
-        " but MATCH ()<-[:R]-(n) DETACH DELETE n RETURN count(*) gives 2: no Eager stands between them.",
+        "CREATE (n) WITH n UNWIND range(1, 7) AS i CREATE (n)-[:R]->(n), then MATCH ()<-[:R]-(n) RETURN count(*) gives"
+        " 7, but MATCH ()<-[:R]-(n) DETACH DELETE n RETURN count(*) gives 2: no Eager stands between them.",
         _rows_lost_to_delete,
     ),
     Defect(
