@@ -131,7 +131,6 @@ class Solver:
         found = self._best_scan(node).rows
         steps = [
             self.estimates.degree(self._labels(node), c.types, c.direction if c.start == node else c.direction.reversed)
-            * self._kept_at(c.end if c.start == node else c.start)
             for c in self.todo
             if isinstance(c, One) and node in (c.start, c.end) and c.relationship not in self.bound
         ]
