@@ -54,7 +54,8 @@ def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int
     refuse_list(count)
     numbers: list[int] = []
     for begin in range(0, count + 1, _NUMBERS_AT_ONCE):
-        context.check()
+        if begin:
+            context.check()
         end = min(begin + _NUMBERS_AT_ONCE, count + 1)
         numbers.extend(range(first + stride * begin, first + stride * end, stride))
     return numbers
