@@ -315,7 +315,7 @@ def test_shortest_trails(backend: BackendName, case: Case, choice: Choice, ends:
         case = replace(case, sources=[*nodes, *nodes], targets=[case.targets[0]] * 2 * len(nodes))
 
     def is_odd(batch: TrailBatch) -> Any:
-        sums = np.add.reduceat(np.append(batch.relationships, 0), batch.offsets[:-1]) if len(batch.row) else []
+        sums: Any = np.add.reduceat(np.append(batch.relationships, 0), batch.offsets[:-1]) if len(batch.row) else []
         return (np.where(np.diff(batch.offsets) > 0, sums, 0) % 2 == 1).astype(np.bool_)
 
     batches = hops.shortest_trails(
