@@ -160,11 +160,11 @@ def fill_memory(shape: Shape, device: str, batch: int) -> None:
     resident, other = (database(shape, backend="torch", device=device) for _ in range(2))
     seeds = [[number] for number in np.unique(shape.start)[:batch].tolist()]
     wanted = resident.khop(seeds, 4, batch=True)
-    torch.cuda.empty_cache()
     whole, number = torch.cuda.get_device_properties(device).total_memory, torch.device(device).index or 0
     words = 3 * shape.node_count * batch // 8
     print("\nWith little memory left on the device:")
     for name, db, spare in (("two thirds of what the batch needs", resident, 2 * words // 3), ("none", other, 0)):
+        torch.cuda.empty_cache()
         torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(device) + spare) / whole, number)
         try:
             found = db.khop(seeds, 4, batch=True)
