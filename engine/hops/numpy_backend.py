@@ -36,6 +36,8 @@ from hoplite.engine.hops.search import Search
 _PIECE = 1 << 18
 # Steps from the frontiers of all groups, and for each, from which on groups are searched apart.
 _WIDE, _WIDE_GROUP = 1 << 14, 256
+# The same where partitions would be loaded for each group apart.
+_WIDE_ON_DISK = 1 << 22
 
 
 class NumpyBackend:
@@ -83,6 +85,15 @@ class NumpyBackend:
         mark_starts: bool,
         check: Check = unchecked,
     ) -> Balls:
+        if len(offsets) > 2 and not all(isinstance(side.partitions, tuple) for side in hop.sides):
+            groups = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            try:  # together: a partition is loaded for all groups
+                together = _search_groups(
+                    hop, groups, sources, upper, mark_starts, None, None, check, wide=_WIDE_ON_DISK
+                )  # fmt: skip
+                return Balls(np.searchsorted(together.group, np.arange(len(offsets))), together.nodes)
+            except _TooWide:
+                pass
         found = [
             self.ball(hop, sources[first:last], upper, mark_starts=mark_starts, check=check)
             for first, last in pairwise(offsets.tolist())
@@ -223,6 +234,7 @@ def _search_groups(
     excluded: Excluded | None,
     budget: int | None,
     check: Check,
+    wide: int = _WIDE,
 ) -> Arrivals:
     n = hop.node_count
     starts: Positions = grouping.distinct(groups * n + sources)
@@ -233,7 +245,7 @@ def _search_groups(
     while len(frontier) and (upper is None or level < upper):
         nodes = frontier % n
         width = breadth(hop, nodes)
-        if width > _WIDE and width > _WIDE_GROUP * len(groups):
+        if width > wide and width > _WIDE_GROUP * len(groups):
             raise _TooWide
         if budget is not None:
             budget -= width
