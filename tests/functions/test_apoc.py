@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -114,7 +115,7 @@ def run(transaction: Transaction, name: str, *arguments: Any) -> list[Any]:
     """The rows of a call inside a transaction; of one column, its values."""
     now = DateTime(0, 0, 0)
     context = Execution(transaction, {}, {}, now, now, _no_plans, writer=transaction)
-    rows = [tuple(row.values()) for row in PROCEDURES[name].call(context, arguments)]
+    rows = [tuple(row.values()) for row in PROCEDURES[name].call(context, arguments) if isinstance(row, Mapping)]
     return [row[0] if len(row) == 1 else row for row in rows]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:
 
 def call(graph: Graph, name: str, *arguments: Any) -> list[tuple[Any, ...]]:
     """The rows of a call."""
-    return [tuple(row.values()) for row in PROCEDURES[name].call(execution(graph), arguments)]
+    found = PROCEDURES[name].call(execution(graph), arguments)
+    return [tuple(row.values()) for row in found if isinstance(row, Mapping)]
 
 
 @pytest.fixture
