@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hoplite
+from hoplite.engine.hops.select import BackendName
 from hoplite.storage.disk.cache import Cache, byte_count
 from hoplite.storage.disk.graph import DiskGraph
 from hoplite.storage.partition import deal
@@ -86,6 +88,17 @@ def test_a_budget_of_one_partition_gives_the_same_answers(chains: Path) -> None:
         assert all_held.stats()["cache"]["evictions"] == 0
         assert one_held.stats()["cache"]["evictions"] > 10
         assert one_held.stats()["cache"]["entries"] == 1
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_a_batch_loads_a_partition_for_all_of_its_queries(chains: Path, backend: BackendName) -> None:
+    sets = [[node] for node in range(0, 10_000, 97)]
+    with hoplite.open(chains, read_only=True, memory=1, backend=backend) as db:
+        offsets, found = db.khop(sets, 2, batch=True)
+        assert db.stats()["cache"]["loads"] <= 2 * 3 * 16 * 2  # hops, sweeps, partitions, batches of 64
+        for number, (first, last) in enumerate(pairwise(offsets.tolist())):
+            start = sets[number][0]
+            assert found[first:last].tolist() == list(range(start, min(start + 2, start // 50 * 50 + 49) + 1))
 
 
 def test_the_number_of_partitions_follows_the_budget(tmp_path: Path) -> None:
