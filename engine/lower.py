@@ -26,7 +26,7 @@ from hoplite.engine.operators import (
     transactions,
     writes,
 )
-from hoplite.engine.operators.base import LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
+from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains
@@ -87,9 +87,9 @@ class Lowering:
             case lp.Argument():
                 return scans.Argument()
             case lp.AllNodesScan(source=source, node=node):
-                return scans.NodeScan(lower(source), node, None)
+                return scans.NodeScan(lower(source), node, None, _first_batch(plan.stopped_early))
             case lp.NodeByLabelScan(source=source, node=node, label=label):
-                return scans.NodeScan(lower(source), node, label)
+                return scans.NodeScan(lower(source), node, label, _first_batch(plan.stopped_early))
             case lp.NodeIndexSeek(source=source, node=node, label=label, key=key, value=value, many=many):
                 return scans.IndexSeek(lower(source), node, label, key, self.term(value), many)
             case lp.NodeIndexSearch(source=source, node=node, label=label, key=key, conditions=conditions):
@@ -432,6 +432,10 @@ class Lowering:
                 return setting.LabelsToSet(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
+
+
+def _first_batch(stopped_early: bool) -> int:
+    return FIRST_BATCH if stopped_early else LARGEST_BATCH
 
 
 def _keys_read(term: lp.Term) -> frozenset[str] | None:

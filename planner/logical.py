@@ -30,19 +30,21 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllNodesScan:
-    """Every node."""
+    """Every node. `stopped_early` as in `Expand`."""
 
     source: Plan
     node: str
+    stopped_early: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeByLabelScan:
-    """Every node with a label."""
+    """Every node with a label. `stopped_early` as in `Expand`."""
 
     source: Plan
     node: str
     label: str
+    stopped_early: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,9 +50,8 @@ def evaluate(
             batch, error = batch.head(failure.row), failure.error
 
 
-def pairs(rows: int, items: int) -> Iterator[tuple[Int64s, Int64s]]:
+def pairs(rows: int, items: int, size: int = FIRST_BATCH) -> Iterator[tuple[Int64s, Int64s]]:
     """Every pair of a row and an item as two index arrays, rows first, in pieces of bounded and growing size."""
-    size = FIRST_BATCH
     row = 0
     while row < rows:
         if items <= size:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
-from hoplite.engine.operators.base import LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
+from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
 from hoplite.storage.seek import Bound
 from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
@@ -31,6 +31,7 @@ class NodeScan:
     source: Operator
     node: str
     label: str | None
+    first: int = FIRST_BATCH  # rows handed on at once to begin with
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node."""
@@ -39,7 +40,7 @@ class NodeScan:
             if nodes is None:
                 graph = context.graph
                 nodes = graph.nodes() if self.label is None else graph.nodes_with_label(self.label)
-            for rows, items in pairs(batch.row_count, len(nodes)):
+            for rows, items in pairs(batch.row_count, len(nodes), self.first):
                 context.check()
                 yield batch.take(rows).with_columns({self.node: Nodes(nodes[items])})
 

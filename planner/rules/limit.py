@@ -1,4 +1,4 @@
-"""Let a hop below a LIMIT find few neighbours at a time.
+"""Let a hop below a LIMIT find few neighbours at a time, and a scan without one hand on many nodes.
 
     Limit 10                          Limit 10
       Expand (a)-[:T]->(b)      =>      Expand (a)-[:T]->(b)   in small pieces
@@ -24,9 +24,9 @@ def small_pieces_below_limit(plan: lp.Plan, _: Catalogue) -> lp.Plan:
 
 def _rewritten(plan: lp.Plan, stopped: bool) -> lp.Plan:
     match plan:
-        case lp.Limit():
+        case lp.Limit() | lp.Distinct(names=()):
             stopped = True
-        case lp.Expand():
+        case lp.Expand() | lp.NodeByLabelScan() | lp.AllNodesScan():
             plan = replace(plan, stopped_early=stopped)
         case lp.Select() | lp.Projection() | lp.Filter() | lp.ProjectPath() | lp.DistinctRelationships():
             pass
