@@ -71,5 +71,5 @@ def test_existence_is_known_before_all_results_are() -> None:
 
 def test_a_failing_subquery_names_its_row() -> None:
     with pytest.raises(RowError) as raised:
-        values_of("count", fail_at_two, [1, 1, 2, 1])
+        values_of("exists", fail_at_two, [1, 1, 2, 1])
     assert raised.value.row == 2
