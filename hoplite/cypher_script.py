@@ -56,12 +56,19 @@ def import_cypher(db: Database, path: str | os.PathLike[str], progress: Progress
 def _statements(lines: Iterable[str]) -> Iterator[str]:
     pending = ""
     for line in lines:
-        if not pending and line.startswith(":"):
-            continue
-        pending += line + "\n"
-        if ";" in line:
+        if line.startswith(":"):
             statements, pending = split_statements(pending)
             yield from statements
+            if not pending:
+                continue
+        pending += line + "\n"
+        # Where a line ends in a semicolon a statement may end; those inside of it are looked at then. Looking at every
+        # one of a long statement, whose texts may be full of them, would read it over and over.
+        if line.rstrip().endswith(";"):
+            statements, pending = split_statements(pending)
+            yield from statements
+    statements, pending = split_statements(pending)
+    yield from statements
     if pending.strip():
         yield pending.strip()
 
