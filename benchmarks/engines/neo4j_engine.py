@@ -108,7 +108,7 @@ class Neo4jEngine(Engine):
 
     def _empty(self) -> None:
         with self.driver.session() as session:
-            text = f"MATCH (n) WHERE NOT n:{_MARK} CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF 20000 ROWS"
+            text = f"MATCH (n) WHERE NOT n:{_MARK} CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF 1000 ROWS"
             session.run(text).consume()
             for record in session.run("SHOW CONSTRAINTS YIELD name RETURN name").data():
                 session.run(f"DROP CONSTRAINT {record['name']}").consume()
