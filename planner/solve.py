@@ -274,7 +274,8 @@ class Solver:
             case Selected(start=start, end=end):
                 # One search from a node serves all its ends, so those that can be found at little cost are found first.
                 unbound = {start, end} - self.bound
-                return len(unbound) < 2 and not any(self._is_worth_finding(node) for node in unbound)
+                is_reached = start in self.bound or end in self.bound
+                return is_reached and not any(self._is_worth_finding(node) for node in unbound)
 
     def _is_worth_finding(self, node: str) -> bool:
         """Whether an end of shortest paths is one of few nodes."""

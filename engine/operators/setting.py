@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -157,9 +157,9 @@ class Setter:
 
     def _several(self, item: SeveralToSet, row: int) -> None:
         subject = self._subject(item.subject, row)
-        entries = [(self._key(key, row), self._of(value, row)) for key, value in item.entries]
+        values = {self._key(key, row): self._of(value, row) for key, value in item.entries}
         if subject is not None:
-            self._assign_all(subject, dict(entries), {key for key, value in entries if value is not None})
+            self._assign_all(subject, values)
 
     def _properties(self, item: PropertiesToSet, row: int) -> None:
         subject = value_at(self.batch, item.variable, row)
@@ -176,14 +176,10 @@ class Setter:
             left = [key for key in properties_of(subject, self.context) if key not in value]
         self._assign_all(subject, {**value, **dict.fromkeys(left)})
 
-    def _assign_all(
-        self, subject: NodeRef | RelationshipRef, values: dict[str, Any], known: Collection[str] = ()
-    ) -> None:
-        """Several properties at once; each counts, also a null where there was nothing, but not for an unknown key."""
+    def _assign_all(self, subject: NodeRef | RelationshipRef, values: dict[str, Any]) -> None:
+        """Several properties at once; each counts, also a null where there was nothing."""
         alive = is_alive(subject, self.context)
         for key, value in values.items():
-            if value is None and key not in known and not self.context.graph.known_key(key):
-                continue
             if alive:
                 self._assign(subject, key, value)
             else:
