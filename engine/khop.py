@@ -7,7 +7,7 @@ paths    instead, one shortest path from a seed to each of the nodes that are no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -49,6 +49,13 @@ class KHop:
         ):
             raise argument_error(f"by is a label and a property, such as ('Drug', 'name'), not {self.by!r}")
 
+        if not (
+            self.types is None
+            or isinstance(self.types, str)
+            or (isinstance(self.types, list | tuple | set) and all(isinstance(name, str) for name in self.types))
+        ):
+            raise argument_error(f"types is a relationship type or a list of them, not {self.types!r}")
+
     def hop(self, graph: Snapshot) -> Hop:
         """One step of it."""
         types = (self.types,) if isinstance(self.types, str) else self.types
@@ -80,6 +87,8 @@ def khop(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, check: 
 
 def khop_batch(graph: Snapshot, seed_sets: Any, asked: KHop, backend: BackendName, check: Check) -> Any:
     """The same for each of many seed sets at once: a `KHopBatch`, or an Arrow array of lists."""
+    if not isinstance(seed_sets, Iterable):
+        raise argument_error(f"A batch is a list of seed sets, not {seed_sets!r}")
     sets = [_seed_list(seeds) for seeds in seed_sets]
     offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
     sources, offsets = _batch_positions(graph, list(chain.from_iterable(sets)), offsets, asked.by)
@@ -145,7 +154,11 @@ def _seed_list(seeds: Any) -> Any:
         return [seeds]
     if hasattr(seeds, "to_pylist"):  # an Arrow array
         return seeds.to_pylist()
-    return seeds if isinstance(seeds, list | tuple | np.ndarray) else list(seeds)
+    if isinstance(seeds, list | tuple | np.ndarray):
+        return seeds
+    if not isinstance(seeds, Iterable):
+        raise argument_error(f"Seeds are nodes, ids or values, or a list of them, not {seeds!r}")
+    return list(seeds)
 
 
 def _positions(graph: Snapshot, seeds: Sequence[Any], by: tuple[str, str] | None) -> Positions:

@@ -98,7 +98,7 @@ class Database(Transfers):
         """
         self._backend = _chosen_backend(backend, device)
         self._graph = _open_graph(path, read_only, partitions, memory, durability)
-        memory_bytes = None if query_memory is None else byte_count(query_memory)
+        memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: dict[str, Function] = dict(FUNCTIONS)

@@ -205,7 +205,12 @@ def iterate(context: Execution, source: str, action: str, config: dict[str, Any]
     """One row about it. A batch that fails is taken back and reported; the others stay."""
     settings, began = config or {}, time.perf_counter()
     assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
-    given, size = dict(settings.get("params") or {}), int(settings.get("batchSize", 10_000))
+    given, size = settings.get("params") or {}, settings.get("batchSize", 10_000)
+    if not isinstance(given, dict):
+        raise call_failed("apoc.periodic.iterate", "java.lang.IllegalArgumentException", "params must be a map")
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        message = "batchSize parameter must be > 0"
+        raise call_failed("apoc.periodic.iterate", "java.lang.IllegalArgumentException", message)
     rows = list(run_query(context, "apoc.periodic.iterate", source, given))
     errors: dict[str, int] = {}
     changed = Counters()

@@ -97,19 +97,19 @@ class Cache:
             )
 
 
-def byte_count(size: str | int) -> int:
-    """`512MB`, `4GB`, `1.5 GiB` or a number of bytes.
+def byte_count(size: str | int, setting: str = "memory") -> int:
+    """`512MB`, `4GB`, `1.5 GiB` or a number of bytes; the setting is for errors.
 
     >>> byte_count("512MB")
     512000000
     """
     if isinstance(size, int) and not isinstance(size, bool):
         if size <= 0:
-            raise ValueError(f"memory={size!r}: a budget is more than nothing")
+            raise ValueError(f"{setting}={size!r}: a budget is more than nothing")
         return size
     written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", str(size).upper())
     if written is None or float(written[1]) <= 0:
-        raise ValueError(f"memory={size!r} is no size: write it like '512MB' or '4GB', or as a number of bytes")
+        raise ValueError(f"{setting}={size!r} is no size: write it like '512MB' or '4GB', or as a number of bytes")
     return int(float(written[1]) * _UNITS[written[2] or ""])
 
 

@@ -25,6 +25,8 @@ def import_networkx(
     graph: Graph, network: Any, *, key: str | None = "id", label: str = NODE_LABEL, type: str = EDGE_TYPE
 ) -> dict[str, int]:
     """Add a NetworkX graph of any kind; how many nodes and relationships it had."""
+    if not hasattr(network, "edges") or not hasattr(network, "nodes"):
+        raise bad_table("network", f"a {network.__class__.__name__} is no NetworkX graph")
     edges = ((start, end, held) for start, end, held in network.edges(data=True))
     return _import(graph, network.nodes(data=True), edges, key, label, type)
 
@@ -33,6 +35,8 @@ def import_igraph(
     graph: Graph, network: Any, *, key: str | None = "id", label: str = NODE_LABEL, type: str = EDGE_TYPE
 ) -> dict[str, int]:
     """Add an igraph Graph; how many nodes and relationships it had."""
+    if not hasattr(network, "vs") or not hasattr(network, "es"):
+        raise bad_table("network", f"a {network.__class__.__name__} is no igraph graph")
     named = "name" in network.vs.attributes()
     vertices = ((v.index, {**v.attributes(), "name": v["name"]} if named else v.attributes()) for v in network.vs)
     edges = ((e.source, e.target, e.attributes()) for e in network.es)

@@ -156,6 +156,10 @@ def test_ids_outlive_a_deleted_node(db: hoplite.Database) -> None:
         (["Aspirin", "Nothing"], {"by": ("Drug", "name")}, "label Drug whose name is 'Nothing'"),
         ([0], {"by": "name"}, "by is a label and a property"),
         ([0], {"direction": "sideways"}, "direction is"),
+        ([0], {"types": 5}, "types is a relationship type"),
+        ([0], {"types": ["R", 5]}, "types is a relationship type"),
+        (None, {}, "Seeds are nodes, ids or values"),
+        (None, {"batch": True}, "A batch is a list of seed sets"),
         ([[0], [10_000]], {"batch": True}, "no node with id 10000"),
     ],
 )

@@ -305,3 +305,11 @@ def test_an_export_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         db.export_cypher(tmp_path / "s.cypher", progress=stop)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_network_is_refused() -> None:
+    with hoplite.open() as db:
+        with pytest.raises(ClientError, match="is no NetworkX graph"):
+            db.import_networkx(5)
+        with pytest.raises(ClientError, match="is no igraph graph"):
+            db.import_igraph(None)
