@@ -65,3 +65,12 @@ def test_what_was_written_since_is_seen_on_the_device_too() -> None:
         assert db.run(ENDS).value() == [1, 2, 3, 7, 8, 9]
         db.checkpoint()
         assert db.run(ENDS).value() == [1, 2, 3, 7, 8, 9]
+
+
+@needs_torch
+def test_auto_sends_large_batches_to_its_device() -> None:
+    with chain(backend="auto", device="cpu") as db, chain() as plain:
+        seeds = [[number % 10] for number in range(100)]
+        offsets, found = db.khop(seeds, 2, batch=True)
+        expected_offsets, expected = plain.khop(seeds, 2, batch=True)
+        assert offsets.tolist() == expected_offsets.tolist() and found.tolist() == expected.tolist()

@@ -11,7 +11,7 @@ import pytest
 
 import hoplite
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Hop, Positions, Side
+from hoplite.engine.hops import BackendName, Hop, Positions, Side, select
 from hoplite.engine.hops.select import AutoBackend, backend_named
 from hoplite.storage.incidence import Adjacency, Incidence
 from tests.hops.backends import every_backend
@@ -146,3 +146,13 @@ def test_a_limit_in_a_subquery_stops_the_work_for_each_row() -> None:
         assert sorted(db.run(query).values()) == [[i, 3] for i in range(30)]
         few = "MATCH (a:N) CALL (a) { MATCH (a)-[r:R]->(b) WHERE b.i < a.i RETURN b LIMIT 3 } RETURN a.i, count(b)"
         assert sorted(db.run(few).values()) == [[i, min(i, 3)] for i in range(1, 30)]
+
+
+def test_auto_waits_for_compiled_kernels_over_a_very_large_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(select, "_LARGE", 400)
+    auto = AutoBackend()
+    hop = random_hop(400, 3_000, Side.OUTGOING)
+    sources = np.array([1], dtype=np.int64)
+    found = auto.ball(hop, sources, 3, mark_starts=True)
+    assert "compiled" in auto.describe() and "until" not in auto.describe()
+    assert sorted(found.tolist()) == sorted(backend_named("numpy").ball(hop, sources, 3, mark_starts=True).tolist())
