@@ -170,23 +170,31 @@ def _judge_open(
 ) -> Judgement:
     """Rows differ: may they?"""
     same_count = len(ours.rows) == len(theirs.rows)
+    if shape.unlimited is not None and same_count and _same_sequence(ours.rows, theirs.rows, shape, tolerance):
+        reason = _limit_explains(ours, theirs, *without_limit(), shape, tolerance)
+        if reason is not None:
+            return Verdict.NONDETERMINISTIC, reason, only_ours, only_theirs
     if shape.open:
         return Verdict.NONDETERMINISTIC, "; ".join(shape.open), only_ours, only_theirs
-    if shape.unlimited is not None and same_count and _same_sequence(ours.rows, theirs.rows, shape, tolerance):
-        all_ours, all_theirs = without_limit()
-        if any(whole.failure is not None and whole.failure.is_limit for whole in (all_ours, all_theirs)):
-            reason = "LIMIT or SKIP of more rows than are compared"
-            return Verdict.NONDETERMINISTIC, reason, only_ours, only_theirs
-        if all_ours.failure is None and all_theirs.failure is None:
-            prepare = _loosened if shape.free_lists else tuple
-            whole = prepare(all_ours.rows), prepare(all_theirs.rows)
-            agree = not any(leftovers(*whole, tolerance))
-            inside = not leftovers(prepare(ours.rows), whole[0], tolerance)[0]
-            inside = inside and not leftovers(prepare(theirs.rows), whole[1], tolerance)[0]
-            if agree and inside:
-                return Verdict.NONDETERMINISTIC, AMONG_EQUALS, only_ours, only_theirs
     reason = "rows" if same_count else f"{len(ours.rows)} rows here, {len(theirs.rows)} there"
     return Verdict.DIFFERENT, reason, only_ours, only_theirs
+
+
+def _limit_explains(
+    ours: Answer, theirs: Answer, all_ours: Answer, all_theirs: Answer, shape: Shape, tolerance: float
+) -> str | None:
+    """Why both may be right: the same rows without the limit, and each side kept some of them. None where they are
+    not."""
+    if any(whole.failure is not None and whole.failure.is_limit for whole in (all_ours, all_theirs)):
+        return "LIMIT or SKIP of more rows than are compared"
+    if all_ours.failure is not None or all_theirs.failure is not None:
+        return None
+    prepare = _loosened if shape.free_lists else tuple
+    whole = prepare(all_ours.rows), prepare(all_theirs.rows)
+    agree = not any(leftovers(*whole, tolerance))
+    inside = not leftovers(prepare(ours.rows), whole[0], tolerance)[0]
+    inside = inside and not leftovers(prepare(theirs.rows), whole[1], tolerance)[0]
+    return AMONG_EQUALS if agree and inside else None
 
 
 def _same_sequence(ours: Sequence[Row], theirs: Sequence[Row], shape: Shape, tolerance: float) -> bool:

@@ -12,7 +12,7 @@ from neo4j import Driver
 import hoplite
 from hoplite.cli import main
 from hoplite.differ.answers import Answer, Failure
-from hoplite.differ.compare import TOLERANCE, Verdict, judge, leftovers
+from hoplite.differ.compare import AMONG_EQUALS, TOLERANCE, Verdict, judge, leftovers
 from hoplite.differ.queries import read_queries
 from hoplite.differ.shape import shape_of
 from hoplite.differ.values import canonical
@@ -73,6 +73,13 @@ def test_a_limit_half_way_and_chance_leave_rows_open() -> None:
     for query in ("MATCH (n) WITH n LIMIT 1 RETURN n.a AS a", "RETURN rand() AS a", "RETURN datetime() AS a"):
         assert verdict(query, answer((1,)), answer((2,))) is Verdict.NONDETERMINISTIC
     assert verdict("RETURN datetime('2020-01-01T00:00Z') AS a", answer((1,)), answer((2,))) is Verdict.DIFFERENT
+
+
+def test_a_limit_is_held_against_the_whole_where_paths_are_open_too() -> None:
+    query = "MATCH ANY SHORTEST (n)-->+(m) RETURN m.a AS a LIMIT 1"
+    whole = answer((1,), (2,))
+    judgement = judge(answer((1,)), answer((2,)), shape_of(query), TOLERANCE, lambda: (whole, whole))
+    assert judgement[:2] == (Verdict.NONDETERMINISTIC, AMONG_EQUALS)
 
 
 def test_errors_are_compared_by_code() -> None:

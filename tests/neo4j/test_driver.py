@@ -118,7 +118,7 @@ def transactions_that_took_too_long(driver: neo4j.Driver) -> Any:
         outcomes = []
         for action in ("run", "commit"):
             transaction = session.begin_transaction(timeout=0.2)
-            time.sleep(1.2)
+            time.sleep(4)  # a server looks for such transactions every two seconds
             if action == "run":
                 outcomes.append(attempt(lambda t=transaction: t.run("RETURN 1").consume()))  # type: ignore[misc]
             else:
