@@ -6,6 +6,7 @@ Every function takes the name of a backend; `auto` chooses.
 from hoplite.engine.hops.frontier import levels, reach, reach_merged
 from hoplite.engine.hops.guided import count_trails, trails
 from hoplite.engine.hops.interface import (
+    Balls,
     Booleans,
     Check,
     Ends,
@@ -22,12 +23,14 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
 from hoplite.engine.hops.of_graph import hop_of, type_codes
+from hoplite.engine.hops.pairs import count_pairs, neighbourhoods, neighbours_of_all
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
 from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_into
 
 __all__ = [
     "BackendName",
+    "Balls",
     "Booleans",
     "Check",
     "Choice",
@@ -41,6 +44,7 @@ __all__ = [
     "Side",
     "Steps",
     "TrailBatch",
+    "count_pairs",
     "count_trails",
     "degrees",
     "expand",
@@ -48,6 +52,8 @@ __all__ = [
     "expand_into",
     "hop_of",
     "levels",
+    "neighbourhoods",
+    "neighbours_of_all",
     "reach",
     "reach_merged",
     "remember_nodes",

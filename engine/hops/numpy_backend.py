@@ -13,12 +13,14 @@ from itertools import pairwise
 import numpy as np
 
 from hoplite.engine import grouping
+from hoplite.engine.hops import numpy_pairs
 from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Arrivals,
     Balls,
     Check,
+    Counts,
     Excluded,
     Guide,
     Hop,
@@ -100,6 +102,14 @@ class NumpyBackend:
         ]
         ends = np.cumsum([0, *(len(nodes) for nodes in found)], dtype=np.int64)
         return Balls(ends, np.concatenate([sources[:0], *found]))
+
+    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
+        return numpy_pairs.neighbourhoods(hop, offsets, sources, check)
+
+    def count_pairs(
+        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+    ) -> Positions:
+        return numpy_pairs.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 
     def closings(
         self,

@@ -18,6 +18,7 @@ from hoplite.engine.hops.interface import (
     Backend,
     Balls,
     Check,
+    Counts,
     Excluded,
     Guide,
     Hop,
@@ -251,6 +252,17 @@ class AutoBackend:
         found = backend.balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         self._done(len(found.nodes))
         return found
+
+    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
+        found = self._for(hop).neighbourhoods(hop, offsets, sources, check=check)
+        self._done(len(found.nodes))
+        return found
+
+    def count_pairs(
+        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+    ) -> Positions:
+        backend = self._compiled or self._numpy
+        return backend.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 
     def closings(
         self,

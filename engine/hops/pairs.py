@@ -1,0 +1,39 @@
+"""Pairs of a row and a node it is next to: groups of nodes go in, the distinct neighbours of each come out, or how many
+different numbers they carry."""
+
+from __future__ import annotations
+
+from hoplite.engine.hops.interface import Balls, Check, Counts, Hop, Positions, unchecked
+from hoplite.engine.hops.select import BackendName, backend_named
+
+
+def neighbourhoods(
+    hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Balls:
+    """The distinct nodes one hop away from the sources of each group: sources[offsets[i]:offsets[i + 1]] (-1: none)."""
+    return backend_named(backend).neighbourhoods(hop, offsets, sources, check=check)
+
+
+def neighbours_of_all(
+    hop: Hop, sources: Positions, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Positions:
+    """The distinct nodes one hop away from any of the sources (-1: none)."""
+    starts = sources if not len(sources) or sources.min() >= 0 else sources[sources >= 0]
+    return backend_named(backend).ball(hop, starts, 1, mark_starts=False, check=check)
+
+
+def count_pairs(
+    pairs: Balls,
+    row_numbers: Positions,
+    node_numbers: Positions,
+    counts: Counts,
+    *,
+    by_rows: bool,
+    backend: BackendName = "auto",
+) -> Positions:
+    """With how many different numbers of nodes each number of a row is paired, or the other way round (not `by_rows`).
+
+    Numbers of rows are given by row, those of nodes by node; one below 0 is paired with nothing. `counts` says how many
+    numbers there are of rows, and of nodes.
+    """
+    return backend_named(backend).count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
