@@ -62,7 +62,8 @@ def open(path: Any = None, **settings: Any) -> Database:
 def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Database:
     """A database with the graph of a live Neo4j, given as a URI or an open driver; see `Database.import_neo4j`.
 
-    Warns where the server's graph changed while it was read.
+    Warns where the server's graph changed while it was read, and where an import that was interrupted could not be
+    taken up again.
     """
     import warnings
 
@@ -70,6 +71,8 @@ def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Da
     done = filled.import_neo4j(server, **settings)
     for change in done.changes:
         warnings.warn(f"The graph changed while it was imported: {change}", stacklevel=2)
+    for note in done.notes:
+        warnings.warn(note, stacklevel=2)
     return filled
 
 

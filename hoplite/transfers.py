@@ -173,10 +173,13 @@ class Transfers:
         labels: Sequence[str] | None = None,
         types: Sequence[str] | None = None,
         progress: Progress | None = None,
+        staging: File | None = None,
         **settings: Any,
     ) -> Neo4jImport:
-        """Import the graph of a live Neo4j, given as a URI or an open driver; nothing remains of one that fails.
+        """Import the graph of a live Neo4j, given as a URI or an open driver, all of it or nothing.
 
+        What is fetched is kept in the file `staging` until the import is complete, and the same import again goes on
+        from there; beside a database on disk there is such a file without being asked for (`kg.hop.fetched`).
         `db.source_ids` then tells which node or relationship of the server each imported one was.
         """
         from hoplite.storage.importers.neo4j_server import import_neo4j
@@ -190,6 +193,7 @@ class Transfers:
                 labels=labels,
                 types=types,
                 progress=progress,
+                staging=staging,
                 **settings,
             )
         self.source_ids = done.source_ids

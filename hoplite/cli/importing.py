@@ -6,7 +6,8 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ KINDS: Mapping[str, str] = {
     "neo4j": "a live server, such as bolt://localhost:7687",
 }
 PASSWORD_VARIABLE = "NEO4J_PASSWORD"
+UNFINISHED = ".importing"
+"""What the name of a new database ends in, until it is complete."""
 _SHOWN_PROBLEMS = 20
 
 
@@ -35,7 +38,9 @@ def add_import_command(commands: Any) -> None:
         "import",
         help="load a graph and say what is in it",
         description="Load a graph into DB, which is made if it is not there, and print its counts. An import that fails"
-        " leaves nothing behind. A graph in memory lives as long as this command: give --query to ask it something.",
+        " leaves DB as it was. What was fetched from a live Neo4j is kept in DB.fetched until the import is complete:"
+        " the same command again goes on from there. A graph in memory lives as long as this command: give --query to"
+        " ask it something.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="kinds:\n" + "\n".join(f"  {kind:10}{text}" for kind, text in KINDS.items()),
     )
@@ -76,7 +81,7 @@ def server_auth(options: argparse.Namespace) -> tuple[str, str] | None:
     return None if password is None else (options.user, password)
 
 
-def import_from_server(db: Database, uri: str, options: argparse.Namespace) -> None:
+def import_from_server(db: Database, uri: str, options: argparse.Namespace, staging: Path | None = None) -> None:
     """Import with a progress bar; what could not be taken over is said on stderr."""
     with progress_bar(f"Importing {uri}") as progress:
         done = db.import_neo4j(
@@ -86,7 +91,13 @@ def import_from_server(db: Database, uri: str, options: argparse.Namespace) -> N
             labels=getattr(options, "label", None),
             types=getattr(options, "type", None),
             progress=progress,
+            staging=staging,
         )
+    if done.kept_batches:
+        batches = done.kept_batches + done.fetched_batches
+        print(f"hoplite: {done.kept_batches} of {batches} batches had been fetched before", file=sys.stderr)
+    for note in done.notes:
+        print(f"hoplite: {note}", file=sys.stderr)
     for rule in done.skipped_rules:
         print(f"hoplite: left out: {rule}", file=sys.stderr)
     for change in done.changes:
@@ -98,23 +109,53 @@ def _import(options: argparse.Namespace) -> int:
     from hoplite.cli.schema import print_schema
 
     _settle_places(options)
-    is_new = options.database != MEMORY and not Path(options.database).exists()
-    with open_database(options, create=True) as db:
-        try:
-            if options.kind == "neo4j":
-                import_from_server(db, options.source, options)
-            else:
-                _import_files(db, options)
-        except BaseException:
-            if is_new:  # a database that was only made for this import goes with it
-                db.close()
-                shutil.rmtree(options.database)
-            raise
+    with _filled(options) as db:
         print_schema(db)
         if options.query:
             result = db.run(options.query)
             write(result.keys(), (record.values() for record in result), "table", sys.stdout)
     return 0
+
+
+@contextmanager
+def _filled(options: argparse.Namespace) -> Iterator[Database]:
+    """The database with the graph in it. One that was not there before is given its name once it is complete."""
+    place = Path(options.database)
+    if options.database == MEMORY or place.exists():
+        with open_database(options, create=True) as db:
+            _fill(db, options)
+            yield db
+        return
+    _make(place, options)
+    with open_database(options) as db:
+        yield db
+
+
+def _make(place: Path, options: argparse.Namespace) -> None:
+    import hoplite
+    from hoplite.storage.disk.files import Files
+    from hoplite.storage.importers.fetched import fetched_path
+
+    unfinished = place.with_name(place.name + UNFINISHED)
+    if unfinished.exists():  # of a process that was killed
+        hoplite.open(unfinished).close()  # refuses where one is still at it, and where it is no database
+        shutil.rmtree(unfinished)
+    db = hoplite.open(unfinished)
+    try:
+        with db:
+            _fill(db, options, fetched_path(place))
+        Files().rename(unfinished, place)
+        Files().sync_folder(place.parent)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _fill(db: Database, options: argparse.Namespace, staging: Path | None = None) -> None:
+    if options.kind == "neo4j":
+        import_from_server(db, options.source, options, staging)
+    else:
+        _import_files(db, options)
 
 
 def _settle_places(options: argparse.Namespace) -> None:

@@ -2,15 +2,21 @@
 
 The numbers of all wanted nodes are read first, then their labels and properties a batch of numbers at a time, then
 relationships in the same way. A batch that fails because the server is away for a moment is asked for again, so a
-restart half way costs nothing; a server that stays away ends the import, and nothing of it remains. Neo4j isolates
-no long reading from writers: what was deleted, added or moved meanwhile is found by comparing counts, and reported.
+restart half way costs nothing. A server that stays away ends the import, and nothing of it is in the database; but
+batches are kept in a file (`fetched.py`), and the same import begins with them, as long as it would ask for the same
+numbers. Neo4j isolates no long reading from writers: what was deleted, added or moved meanwhile is found by comparing
+counts, and reported.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +24,9 @@ import numpy as np
 from hoplite.errors import EXTERNAL_RESOURCE_FAILED, CypherError
 from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.cells import Cells
+from hoplite.storage.disk.graph import DiskGraph
 from hoplite.storage.graph import Graph
+from hoplite.storage.importers.fetched import FetchedBatch, FetchedFile, fetched_path
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.source_ids import SourceEntities, SourceIds
 from hoplite.storage.property_values import storable
@@ -45,7 +53,8 @@ _TEXT_READERS: Mapping[str, Callable[[str], Any]] = {
 @dataclass(frozen=True, slots=True)
 class Neo4jImport:
     """What an import did. `skipped_rules` are indexes and constraints that there is no counterpart for; `changes`
-    says how the server's graph changed meanwhile, and is empty where it did not."""
+    says how the server's graph changed meanwhile, and is empty where it did not. `kept_batches` had been fetched by an
+    import that was interrupted; `notes` say why others that were kept could not be used."""
 
     nodes: int
     relationships: int
@@ -53,6 +62,9 @@ class Neo4jImport:
     constraints: int
     skipped_rules: tuple[str, ...]
     changes: tuple[str, ...]
+    notes: tuple[str, ...]
+    kept_batches: int
+    fetched_batches: int
     source_ids: SourceIds
     seconds: float
 
@@ -68,21 +80,33 @@ def import_neo4j(
     batch: int = BATCH,
     patience_seconds: float = _PATIENCE_SECONDS,
     progress: Progress | None = None,
+    staging: str | os.PathLike[str] | None = None,
 ) -> Neo4jImport:
     """Add the graph of a server, given as a URI or an open driver; all of it, or nothing and an error.
 
     `labels`: only nodes with one of them, and the relationships among those. `types`: only relationships of these.
+    `staging`: the file that keeps what was fetched until the import is complete. One beside the folder of a database on
+    disk where nothing is said; into a database in memory, none.
     """
     began = time.perf_counter()
-    with _Source(server, auth, database, patience_seconds) as source:
-        wanted = _Wanted(labels, types)
-        with graph.bulk() as load:
-            reading = _Reading(source, load, wanted, batch, progress)
+    is_on_disk = isinstance(graph, DiskGraph)
+    place = Path(staging) if staging is not None else fetched_path(graph.root) if isinstance(graph, DiskGraph) else None
+    wanted = _Wanted(labels, types)
+    with _Source(server, auth, database, patience_seconds) as source, graph.bulk() as load:
+        asked = _ask(source, wanted, load.snapshot.version if is_on_disk else None)
+        with nullcontext() if place is None else closing(FetchedFile(place)) as fetched:
+            notes = [] if fetched is None else _take_up(fetched, asked.description)
+            source.fetched = fetched
+            reading = _Reading(source, load, wanted, asked, batch, progress)
             nodes = reading.read_nodes()
             relationships = reading.read_relationships()
             indexes, constraints, skipped = _read_rules(source, load, wanted)
             changes = reading.changes()
-            load.commit()
+            if fetched is not None:
+                notes += [] if fetched.problem is None else [fetched.problem]
+                if not reading.fetched_batches:
+                    _refuse_if_complete(fetched, asked)
+            _commit(load, fetched)
     return Neo4jImport(
         len(nodes.ids),
         len(relationships.ids),
@@ -90,6 +114,9 @@ def import_neo4j(
         constraints,
         skipped,
         changes,
+        tuple(notes),
+        reading.kept_batches,
+        reading.fetched_batches,
         SourceIds(nodes, relationships),
         time.perf_counter() - began,
     )
@@ -125,6 +152,78 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The numbers of all that is wanted, and what tells this import from others."""
+
+    nodes: Int64s
+    relationships: Int64s
+    description: Mapping[str, Any]
+
+
+def _ask(source: _Source, wanted: _Wanted, commits: int | None) -> _Asked:
+    """What there is to fetch, for a database after so many commits."""
+    nodes, relationships = source.numbers(wanted.node), source.numbers(wanted.relationship)
+    return _Asked(
+        nodes,
+        relationships,
+        {
+            "server": source.name,
+            "database": source.database,
+            "labels": None if wanted.labels is None else sorted(set(wanted.labels)),
+            "types": None if wanted.types is None else sorted(set(wanted.types)),
+            "store": source.prefix("(n)", nodes),
+            "nodes": [len(nodes), hashlib.sha256(nodes.tobytes()).hexdigest()],
+            "relationships": [len(relationships), hashlib.sha256(relationships.tobytes()).hexdigest()],
+            "moment": source.moment,
+            "commits": commits,
+        },
+    )
+
+
+_MUST_AGREE = ("server", "database", "labels", "types", "store", "nodes", "relationships")
+
+
+def _take_up(fetched: FetchedFile, description: Mapping[str, Any]) -> list[str]:
+    """Leave what is kept as it is if it was fetched for the same import, else start over; why that is."""
+    kept = fetched.description
+    others = [key for key in _MUST_AGREE if kept.get(key) != description[key]]
+    if not others:
+        return []
+    fetched.start_over(description)
+    if not kept:
+        return []
+
+    def shown(value: Any) -> Any:
+        return value[0] if others[0] in ("nodes", "relationships") and isinstance(value, list) and value else value
+
+    then, now = shown(kept.get(others[0])), shown(description[others[0]])
+    return [f"started over: {fetched.path} kept an import with another `{others[0]}` ({then} then, {now} now)"]
+
+
+def _commit(load: BulkLoad, fetched: FetchedFile | None) -> None:
+    """Put the graph in the database; what is kept of it goes then, but for where this fails."""
+    try:
+        load.commit()
+    except Exception:
+        if fetched is not None and not fetched.is_empty:
+            fetched.forget_last()
+        raise
+    if fetched is not None:
+        fetched.remove()
+
+
+def _refuse_if_complete(fetched: FetchedFile, asked: _Asked) -> None:
+    """Everything had been fetched, so that the process before this one may even have committed it."""
+    now = asked.description["commits"]
+    if now is not None and fetched.description.get("commits") != now and not fetched.is_empty:
+        raise CypherError(
+            EXTERNAL_RESOURCE_FAILED,
+            f"{fetched.path} keeps a whole import, and the database was changed since: it may have been completed.\n"
+            "Nothing was imported. Remove that file if it was, or to import once more from the beginning.",
+        )
+
+
 class _Source:
     """A server that is asked again while it is away for a moment, and whose failures are told in words."""
 
@@ -133,12 +232,14 @@ class _Source:
         from neo4j.exceptions import ConfigurationError
 
         self._is_own = isinstance(server, str)
-        self._name = server if isinstance(server, str) else "the given driver's server"
+        self.name: str = server if isinstance(server, str) else "the given driver's server"
+        self.database = database
+        self.moment = ""  # of the latest answer: bookmarks, which stay the same as long as nothing is written
+        self.fetched: FetchedFile | None = None  # is spoken of where an import fails
         try:
             self._driver = GraphDatabase.driver(server, auth=auth) if self._is_own else server
         except (ConfigurationError, ValueError) as error:
             raise CypherError(EXTERNAL_RESOURCE_FAILED, f"{server} is no address of a Neo4j: {error}") from error
-        self._database = database
         self._patience_seconds = patience_seconds
         self._has_answered = False
 
@@ -153,6 +254,22 @@ class _Source:
         """All records of a reading query."""
         return self.ask(query, list, parameters)
 
+    def numbers(self, pattern: str) -> Int64s:
+        """The numbers of all entities `n` of a pattern, ascending."""
+
+        def consume(result: Any) -> Int64s:
+            return np.fromiter((record[0] for record in result), np.int64)
+
+        return np.sort(self.ask(f"MATCH {pattern} RETURN id(n)", consume, {}))
+
+    def prefix(self, pattern: str, ids: Int64s) -> str:
+        """What an element id has before its number."""
+        if not len(ids):
+            return ""
+        rows = self.rows(f"MATCH {pattern} WHERE id(n) = $number RETURN elementId(n)", number=int(ids[0]))
+        element_id = rows[0][0] if rows else ""
+        return str(element_id.removesuffix(str(ids[0])))
+
     def ask(self, query: str, consume: Callable[[Any], T], parameters: Mapping[str, Any]) -> T:
         """What `consume` makes of a result; it is called again if the server went away half way."""
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
@@ -164,6 +281,7 @@ class _Source:
             try:
                 with self._session() as session:
                     answer = consume(session.run(query, dict(parameters)))
+                    self.moment = " ".join(sorted(session.last_bookmarks().raw_values))
                 self._has_answered = True
                 return answer
             except AuthError as error:
@@ -182,102 +300,149 @@ class _Source:
     def _session(self) -> Any:
         # Numbers of nodes are asked for with id(), which the server would warn about each time.
         return self._driver.session(
-            database=self._database, default_access_mode="READ", notifications_min_severity="OFF"
+            database=self.database, default_access_mode="READ", notifications_min_severity="OFF"
         )
 
     def _failure(self, code: str | None, reason: str) -> CypherError:
         kept = code if code is not None and code.startswith(_AUTHENTICATION_CODES) else EXTERNAL_RESOURCE_FAILED
-        return CypherError(kept, f"{self._name} {reason}\nNothing was imported.")
+        message = f"{self.name} {reason}\nNothing was imported."
+        if self.fetched is not None and not self.fetched.is_empty:
+            message += f" What was fetched is kept in {self.fetched.path}: the same import again goes on from there."
+        return CypherError(kept, message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Nodes, or relationships: how they are asked for by number, and which columns come."""
+
+    noun: str
+    pattern: str
+    query: str
+
+
+_NODES = _Kind("nodes", "(n)", "MATCH (n) WHERE id(n) = number RETURN number, labels(n), properties(n)")
+_RELATIONSHIPS = _Kind(
+    "relationships",
+    "()-[n]->()",
+    "MATCH (a)-[n]->(b) WHERE id(n) = number RETURN number, type(n), id(a), id(b), properties(n)",
+)
+_Row = list[Any]
+"""The columns of a `_Kind`; the number is the first, the properties are the last."""
 
 
 class _Reading:
     """Reads nodes and relationships into a bulk load, in the order of their numbers at the source."""
 
-    def __init__(self, source: _Source, load: BulkLoad, wanted: _Wanted, batch: int, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        source: _Source,
+        load: BulkLoad,
+        wanted: _Wanted,
+        asked: _Asked,
+        batch: int,
+        progress: Progress | None,
+    ) -> None:
         self._source = source
         self._load = load
         self._wanted = wanted
+        self._asked = asked
         self._batch = batch
         self._progress = progress
-        self._node_numbers = self._numbers(wanted.node)
-        self._relationship_numbers = self._numbers(wanted.relationship)
-        self._nodes = SourceEntities(load.first_node_id, self._node_numbers[:0], "")
-        self._positions = self._node_numbers[:0]
+        self._nodes = SourceEntities(load.first_node_id, asked.nodes[:0], "")
+        self._positions = asked.nodes[:0]
         self._relationship_count = 0
         self._cut_off = 0
         self._done = 0
-
-    def _numbers(self, pattern: str) -> Int64s:
-        def consume(result: Any) -> Int64s:
-            return np.fromiter((record[0] for record in result), np.int64)
-
-        return np.sort(self._source.ask(f"MATCH {pattern} RETURN id(n)", consume, {}))
+        self.kept_batches = 0
+        self.fetched_batches = 0
 
     def read_nodes(self) -> SourceEntities:
         """Add the nodes."""
-        query = "MATCH (n) WHERE id(n) = number RETURN number, labels(n) AS labels, properties(n) AS properties"
         numbers: list[Int64s] = []
         positions: list[Int64s] = []
         row = 0
-        for records in self._batches(query, self._node_numbers):
-            positions.append(self._load.add_mixed_nodes(tuple(record["labels"]) for record in records))
-            self._add_cells("(n)", records, row, self._load.add_node_cells)
-            numbers.append(_integers(records, "number"))
-            row += len(records)
+        for rows in self._batches(_NODES, self._asked.nodes):
+            positions.append(self._load.add_mixed_nodes(tuple(labels) for _, labels, _ in rows))
+            _add_cells(rows, row, self._load.add_node_cells)
+            numbers.append(_integers(rows, 0))
+            row += len(rows)
         self._positions = _joined(positions)
         ids = _joined(numbers)
-        self._nodes = SourceEntities(self._load.first_node_id, ids, self._prefix("(n)", ids))
+        self._nodes = SourceEntities(self._load.first_node_id, ids, self._source.prefix(_NODES.pattern, ids))
         return self._nodes
 
     def read_relationships(self) -> SourceEntities:
         """Add the relationships whose ends were read."""
-        query = (
-            "MATCH (a)-[n]->(b) WHERE id(n) = number "
-            "RETURN number, type(n) AS type, id(a) AS start, id(b) AS end, properties(n) AS properties"
-        )
         numbers: list[Int64s] = []
         row = 0
-        for records in self._batches(query, self._relationship_numbers):
-            starts = self._positions_of(_integers(records, "start"))
-            ends = self._positions_of(_integers(records, "end"))
+        for rows in self._batches(_RELATIONSHIPS, self._asked.relationships):
+            starts = self._positions_of(_integers(rows, 2))
+            ends = self._positions_of(_integers(rows, 3))
             whole = (starts >= 0) & (ends >= 0)
             if not whole.all():
                 self._cut_off += int((~whole).sum())
-                records = [record for record, kept in zip(records, whole.tolist(), strict=True) if kept]
+                rows = [whole_row for whole_row, kept in zip(rows, whole.tolist(), strict=True) if kept]
                 starts, ends = starts[whole], ends[whole]
-            self._load.add_mixed_relationships((record["type"] for record in records), starts, ends)
-            self._add_cells("()-[n]->()", records, row, self._load.add_relationship_cells)
-            numbers.append(_integers(records, "number"))
-            row += len(records)
+            self._load.add_mixed_relationships((type for _, type, _, _, _ in rows), starts, ends)
+            _add_cells(rows, row, self._load.add_relationship_cells)
+            numbers.append(_integers(rows, 0))
+            row += len(rows)
         self._relationship_count = row
         ids = _joined(numbers)
-        return SourceEntities(self._load.first_relationship_id, ids, self._prefix("()-[n]->()", ids))
+        prefix = self._source.prefix(_RELATIONSHIPS.pattern, ids)
+        return SourceEntities(self._load.first_relationship_id, ids, prefix)
 
     def changes(self) -> tuple[str, ...]:
         """How the graph of the source changed while it was read, as far as counts tell."""
         found: list[str] = []
         read = {"nodes": len(self._nodes.ids), "relationships": self._relationship_count}
-        before = {"nodes": len(self._node_numbers), "relationships": len(self._relationship_numbers)}
+        before = {"nodes": len(self._asked.nodes), "relationships": len(self._asked.relationships)}
         for noun, pattern in (("nodes", self._wanted.node), ("relationships", self._wanted.relationship)):
             after = self._source.rows(f"MATCH {pattern} RETURN count(n)")[0][0]
             if not before[noun] == read[noun] == after:
                 found.append(f"{before[noun]} {noun} before the import, {after} after it, {read[noun]} imported")
         if self._cut_off:
             found.append(f"{self._cut_off} relationships lead to nodes that were added meanwhile, and were left out")
-        if len(self._nodes.ids) and self._prefix("(n)", self._nodes.ids) not in ("", self._nodes.prefix):
+        fetched = self._source.fetched
+        if self.kept_batches and fetched is not None and fetched.description.get("moment") != self._source.moment:
+            found.append("the server was written to since the import began: what was kept may be older than the rest")
+        prefix = self._source.prefix(_NODES.pattern, self._nodes.ids)
+        if len(self._nodes.ids) and prefix not in ("", self._nodes.prefix):
             raise CypherError(
                 EXTERNAL_RESOURCE_FAILED,
                 "The server came back with another database half way.\nNothing was imported.",
             )
         return tuple(found)
 
-    def _batches(self, query: str, numbers: Int64s) -> Iterator[list[_Row]]:
-        for first in range(0, len(numbers), self._batch):
-            asked = numbers[first : first + self._batch].tolist()
-            yield self._source.ask(f"UNWIND $numbers AS number {query}", _rows, {"numbers": asked})
-            self._done += len(asked)
+    def _batches(self, kind: _Kind, numbers: Int64s) -> Iterator[list[_Row]]:
+        first = 0
+        fetched = self._source.fetched
+        while first < len(numbers):
+            batch = None if fetched is None else fetched.take(kind.noun, first, numbers[first:])
+            if batch is not None:
+                self.kept_batches += 1
+            else:
+                batch = self._fetch(kind, first, numbers[first : first + self._batch].tolist())
+                self.fetched_batches += 1
+                if fetched is not None:
+                    fetched.add(batch)
+            first += batch.count
+            self._done += batch.count
+            yield batch.rows
             if self._progress is not None:
-                self._progress(self._done, len(self._node_numbers) + len(self._relationship_numbers))
+                self._progress(self._done, len(self._asked.nodes) + len(self._asked.relationships))
+
+    def _fetch(self, kind: _Kind, first: int, numbers: list[int]) -> FetchedBatch:
+        def consume(result: Any) -> list[_Row]:
+            return [list(tuple.__iter__(record)) for record in result]
+
+        rows = self._source.ask(f"UNWIND $numbers AS number {kind.query}", consume, {"numbers": numbers})
+        for row in rows:
+            if any(map(_is_broken, row[-1].values())):
+                row[-1] = self._properties_as_text(kind.pattern, row[0])
+            row[-1] = {key: from_driver(value) for key, value in row[-1].items()}
+        rows.sort(key=lambda row: int(row[0]))
+        return FetchedBatch(kind.noun, first, len(numbers), rows)
 
     def _positions_of(self, numbers: Int64s) -> Int64s:
         """Where the nodes with these numbers are; -1 for those that were not read."""
@@ -286,27 +451,6 @@ class _Reading:
             return np.full(len(numbers), -1, np.int64)
         slots = np.minimum(np.searchsorted(ids, numbers), len(ids) - 1)
         return np.where(ids[slots] == numbers, self._positions[slots], -1)
-
-    def _prefix(self, pattern: str, ids: Int64s) -> str:
-        """What an element id has before its number."""
-        if not len(ids):
-            return ""
-        rows = self._source.rows(f"MATCH {pattern} WHERE id(n) = $number RETURN elementId(n)", number=int(ids[0]))
-        element_id = rows[0][0] if rows else ""
-        return str(element_id.removesuffix(str(ids[0])))
-
-    def _add_cells(self, pattern: str, records: list[_Row], first: int, add: Callable[[str, Cells], None]) -> None:
-        rows: dict[str, list[int]] = {}
-        values: dict[str, list[Any]] = {}
-        for row, record in enumerate(records, first):
-            properties = record["properties"]
-            if properties is None:
-                properties = self._properties_as_text(pattern, record["number"])
-            for key, value in properties.items():
-                rows.setdefault(key, []).append(row)
-                values.setdefault(key, []).append(storable(from_driver(value)))
-        for key, column in values.items():
-            add(key, Cells(np.array(rows[key], np.int64), from_objects(column)))
 
     def _properties_as_text(self, pattern: str, number: int) -> dict[str, Any]:
         """The properties of an entity with a value that the driver has no type for."""
@@ -319,17 +463,16 @@ class _Reading:
         return dict(self._source.ask(query, _values_or_texts, {"number": number}))
 
 
-_Row = dict[str, Any]
-
-
-def _rows(result: Any) -> list[_Row]:
-    """Records as dicts, by number; the properties are None where the driver cannot read one of them."""
-    rows = [dict(record.items()) for record in result]
-    for row in rows:
-        if any(map(_is_broken, row["properties"].values())):
-            row["properties"] = None
-    rows.sort(key=lambda row: int(row["number"]))
-    return rows
+def _add_cells(rows: list[_Row], first: int, add: Callable[[str, Cells], None]) -> None:
+    """Add the properties of rows, of which the first has this number in the load."""
+    places: dict[str, list[int]] = {}
+    values: dict[str, list[Any]] = {}
+    for place, row in enumerate(rows, first):
+        for key, value in row[-1].items():
+            places.setdefault(key, []).append(place)
+            values.setdefault(key, []).append(storable(value))
+    for key, column in values.items():
+        add(key, Cells(np.array(places[key], np.int64), from_objects(column)))
 
 
 def _values_or_texts(result: Any) -> list[tuple[str, Any]]:
@@ -350,8 +493,8 @@ def _is_broken(value: Any) -> bool:
     return type(value).__name__ == "BrokenHydrationObject"
 
 
-def _integers(records: list[_Row], name: str) -> Int64s:
-    return np.fromiter((record[name] for record in records), np.int64, len(records))
+def _integers(rows: list[_Row], column: int) -> Int64s:
+    return np.fromiter((row[column] for row in rows), np.int64, len(rows))
 
 
 def _joined(parts: list[Int64s]) -> Int64s:

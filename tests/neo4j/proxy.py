@@ -11,14 +11,15 @@ from urllib.parse import urlsplit
 
 
 class Proxy:
-    """Passes bytes to a server and back; after `cut_after_bytes` of answers the connection is cut, once."""
+    """Passes bytes to a server and back; after `cut_after_bytes` of answers the connection is cut, once.
+    It listens on any port that is free, unless one is given."""
 
-    def __init__(self, uri: str, cut_after_bytes: int | None = None, stay_away: bool = False) -> None:
+    def __init__(self, uri: str, cut_after_bytes: int | None = None, stay_away: bool = False, port: int = 0) -> None:
         parts = urlsplit(uri)
         self._target = (parts.hostname or "127.0.0.1", parts.port or 7687)
         self._left = cut_after_bytes
         self._stay_away = stay_away
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self._sockets: list[socket.socket] = [self._listener]
         self.uri = f"bolt://127.0.0.1:{self._listener.getsockname()[1]}"
         self.cuts = 0

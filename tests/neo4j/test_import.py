@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +203,55 @@ def test_a_server_that_stays_away_leaves_nothing_behind(empty: Driver, neo4j_uri
     assert proxy.cuts == 1
     assert value(db, "MATCH (n) RETURN count(n) AS n") == 0
     db.run("CREATE (:Still {usable: true})")
+
+
+def test_a_server_that_comes_back_later_is_asked_for_the_rest(empty: Driver, neo4j_uri: str, tmp_path: Path) -> None:
+    fill(empty)
+    empty.execute_query(EVERY_TYPE, bytes=b"\x00\xff")
+    with hoplite.open(tmp_path / "kg.hop") as db:
+        with (
+            Proxy(neo4j_uri, cut_after_bytes=12_000, stay_away=True) as proxy,
+            pytest.raises(ClientError, match=r"went away half way(?s:.*)What was fetched is kept in .*kg.hop.fetched"),
+        ):
+            db.import_neo4j(proxy.uri, batch=20, patience_seconds=1)
+        assert value(db, "MATCH (n) RETURN count(n) AS n") == 0
+    with hoplite.open(tmp_path / "kg.hop") as db, Proxy(neo4j_uri, port=int(proxy.uri.rpartition(":")[2])) as back:
+        done = db.import_neo4j(back.uri, batch=20)
+        assert 0 < done.fetched_batches < done.kept_batches + done.fetched_batches == 11 + 21
+        assert (done.notes, done.changes) == ((), ())
+        query = "MATCH (n:Value) UNWIND keys(n) AS key RETURN key, valueType(n[key]) AS type ORDER BY key"
+        assert db.run(query).data() == [record.data() for record in empty.execute_query(query).records]
+        empty.execute_query("MATCH (n:Value) DELETE n")  # has dates that the driver cannot compare
+        db.run("MATCH (n:Value) DELETE n")
+        assert equal_graphs(db, empty) == []
+    assert not (tmp_path / "kg.hop.fetched").exists()
+
+
+def test_a_command_that_was_killed_goes_on_where_it_stopped(
+    empty: Driver, neo4j_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(empty, 30_000)
+    folder, fetched = tmp_path / "kg.hop", tmp_path / "kg.hop.fetched"
+    arguments = ["import", "neo4j", neo4j_uri, str(folder)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from hoplite.cli import main; sys.exit(main(sys.argv[1:]))", *arguments]
+    )
+    while process.poll() is None and (not fetched.exists() or fetched.stat().st_size < 400_000):
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kg.hop.fetched", "kg.hop.importing"]
+    assert main(arguments) == 0
+    told = re.search(r"(\d+) of 20 batches had been fetched before", capsys.readouterr().err)
+    assert told is not None and 0 < int(told[1]) < 20
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kg.hop"]
+    with hoplite.open(folder) as db:
+        for query in (
+            "MATCH (n) RETURN labels(n) AS labels, n.number AS number ORDER BY number, labels",
+            "MATCH (a)-[r]->(b) RETURN a.number AS a, type(r) AS type, r.step AS step, b.number AS b "
+            "ORDER BY a, type, step, b",
+        ):
+            assert db.run(query).data() == [record.data() for record in empty.execute_query(query).records]
 
 
 def test_data_that_breaks_our_constraint_leaves_nothing_behind(empty: Driver) -> None:
