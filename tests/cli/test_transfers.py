@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import hoplite
 from hoplite.cli import main
 
 
@@ -57,3 +58,34 @@ def test_what_is_asked_for_wrongly(
     assert main(["import", *arguments]) == 1
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_database_has_its_name_once_it_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, place, unfinished = tmp_path / "g.jsonl", tmp_path / "kg.hop", tmp_path / "kg.hop.importing"
+    assert main(["export", "jsonl", ":memory:", str(graph), "--sample"]) == 0
+    with hoplite.open(unfinished) as db:
+        db.run("CREATE (:Left {by: 'a process that was killed'})")
+        assert main(["import", "jsonl", str(graph), str(place)]) == 1
+        assert "is open for writing" in capsys.readouterr().err
+        assert not place.exists()
+    assert main(["import", "jsonl", str(graph), str(place), "--query", "MATCH (n:Left) RETURN count(n) AS left"]) == 0
+    assert "│    0" in capsys.readouterr().out
+    assert place.exists() and not unfinished.exists()
+
+
+def test_an_import_that_fails_leaves_no_database(tmp_path: Path) -> None:
+    graph = tmp_path / "g.jsonl"
+    graph.write_text("no JSON\n", encoding="utf-8")
+    assert main(["import", "jsonl", str(graph), str(tmp_path / "kg.hop")]) == 1
+    assert list(tmp_path.iterdir()) == [graph]
+
+
+def test_a_folder_of_others_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = tmp_path / "kg.hop.importing" / "notes.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine", encoding="utf-8")
+    graph = tmp_path / "g.jsonl"
+    graph.write_text("", encoding="utf-8")
+    assert main(["import", "jsonl", str(graph), str(tmp_path / "kg.hop")]) == 1
+    assert "is not a database (notes.txt is in it)" in capsys.readouterr().err
+    assert mine.read_text(encoding="utf-8") == "mine"
