@@ -10,11 +10,12 @@ A property has the field of its key in the struct, null where an entity does not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow
 import pyarrow.compute
+from numpy.typing import NDArray
 
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Column, EntityLists, Int64s, Nodes, Paths, Relationships
@@ -23,6 +24,7 @@ Array: TypeAlias = Any  # of pyarrow, whose type hints know no arrays whose type
 ToArray = Callable[[str, Column], Array]
 
 pa: Any = pyarrow
+_Int = TypeVar("_Int", np.int32, np.int64)
 
 
 class EntityArrays:
@@ -36,66 +38,78 @@ class EntityArrays:
         """One column."""
         match column:
             case Nodes(ids=ids):
-                return self._entities(ids, self._nodes)
+                return self._nodes_at(ids)
             case Relationships(ids=ids):
-                return self._entities(ids, self._relationships)
+                return self._relationships_at(ids)
             case EntityLists(offsets=offsets, ids=ids, of_nodes=of_nodes, nulls=nulls):
-                made = self._entities(ids, self._nodes if of_nodes else self._relationships)
-                return _lists(offsets, made, nulls)
-            case Paths(starts=starts, offsets=offsets, relationships=relationships, nodes=nodes):
-                null = starts < 0
-                nodes = nodes[offsets[0] : offsets[-1]]
-                node_offsets = offsets - offsets[0] + np.concatenate(([0], np.cumsum(~null)))
-                along = np.empty(node_offsets[-1], np.int64)
-                is_start = np.zeros(len(along), np.bool_)
-                is_start[node_offsets[:-1][~null]] = True
-                along[is_start] = starts[~null]
-                along[~is_start] = nodes
-                parts = [
-                    _lists(node_offsets, self._entities(along, self._nodes), None),
-                    _lists(offsets, self._entities(relationships, self._relationships), None),
-                ]
-                mask = pa.array(null) if null.any() else None
-                return pa.StructArray.from_arrays(parts, ["nodes", "relationships"], mask=mask)
+                return _lists(offsets, self._nodes_at(ids) if of_nodes else self._relationships_at(ids), nulls)
+            case Paths():
+                return self._paths(column)
 
-    def _entities(self, ids: Int64s, make: Callable[[Int64s], Array]) -> Array:
-        """The entities at these places; -1 is null."""
-        distinct, place = np.unique(ids, return_inverse=True)
-        nulls = ids < 0
-        first = 1 if len(distinct) and distinct[0] < 0 else 0
-        made = make(distinct[first:])
-        return made.take(pa.array(place.reshape(-1) - first, mask=nulls if nulls.any() else None))
+    def _nodes_at(self, ids: Int64s) -> Array:
+        """The nodes at these places; -1 is null."""
+        nodes, places = _distinct(ids)
+        return _taken(self._nodes(nodes, self._node_element_ids(nodes)), places)
 
-    def _nodes(self, nodes: Int64s) -> Array:
+    def _relationships_at(self, ids: Int64s) -> Array:
+        """The relationships at these places; -1 is null."""
+        relationships, places = _distinct(ids)
+        starts, ends = self.source.endpoints(relationships)
+        nodes, end_places = _distinct(np.concatenate((starts, ends)))
+        made = self._relationships(relationships, _taken(self._node_element_ids(nodes), end_places))
+        return _taken(made, places)
+
+    def _paths(self, paths: Paths) -> Array:
+        """Paths; a relationship's ends are nodes of its path, and share their texts."""
+        starts, offsets = paths.starts, paths.offsets
+        null = starts < 0
+        node_offsets = offsets - offsets[0] + np.concatenate(([0], np.cumsum(~null)))
+        is_start = np.zeros(node_offsets[-1], np.bool_)
+        is_start[node_offsets[:-1][~null]] = True
+        along = np.empty(len(is_start), np.int64)
+        along[is_start] = starts[~null]
+        along[~is_start] = paths.nodes[offsets[0] : offsets[-1]]
+
+        relationships, relationship_places = _distinct(paths.relationships)
+        nodes, node_places = _distinct(np.concatenate((along, *self.source.endpoints(relationships))))
+        element_ids = self._node_element_ids(nodes)
+        of_ends = element_ids.take(node_places[len(along) :])
+        parts = [
+            _lists(node_offsets, self._nodes(nodes, element_ids).take(node_places[: len(along)]), None),
+            _lists(offsets, _taken(self._relationships(relationships, of_ends), relationship_places), None),
+        ]
+        mask = pa.array(null) if null.any() else None
+        return pa.StructArray.from_arrays(parts, ["nodes", "relationships"], mask=mask)
+
+    def _node_element_ids(self, nodes: Int64s) -> Array:
+        return _element_ids(f"4:{self.source.uuid}:", self.source.node_ids(nodes))
+
+    def _nodes(self, nodes: Int64s, element_ids: Array) -> Array:
         source = self.source
-        sets, place = np.unique(source.label_set_codes(nodes), return_inverse=True)
-        first = [0] * len(sets)
-        for number, code in enumerate(place.tolist()):
-            first[code] = number
-        labels = pa.array([sorted(names) for names in source.label_sets(nodes[first])], pa.list_(pa.string()))
+        codes, places = _distinct(source.label_set_codes(nodes))
+        labels = pa.array([sorted(names) for names in source.labels_of_sets(codes)], pa.list_(pa.string()))
         columns = source.node_property_columns(nodes)
         return pa.StructArray.from_arrays(
             [
-                _element_ids(f"4:{source.uuid}:", source.node_ids(nodes)),
-                labels.take(pa.array(place.reshape(-1))),
+                element_ids,
+                labels.take(places),
                 self._properties(columns, len(nodes)),
             ],
             ["element_id", "labels", "properties"],
         )
 
-    def _relationships(self, relationships: Int64s) -> Array:
-        source = self.source
-        starts, ends = source.endpoints(relationships)
-        prefix = f"4:{source.uuid}:"
+    def _relationships(self, relationships: Int64s, ends: Array) -> Array:
+        """The relationships; `ends` are the element ids of the nodes they begin at, and then of those they end at."""
+        source, count = self.source, len(relationships)
         types = pa.array(source.type_names, pa.string()).take(pa.array(source.relationship_types(relationships)))
         columns = source.relationship_property_columns(relationships)
         return pa.StructArray.from_arrays(
             [
                 _element_ids(f"5:{source.uuid}:", source.relationship_ids(relationships)),
                 types,
-                _element_ids(prefix, source.node_ids(starts)),
-                _element_ids(prefix, source.node_ids(ends)),
-                self._properties(columns, len(relationships)),
+                ends[:count],
+                ends[count:],
+                self._properties(columns, count),
             ],
             ["element_id", "type", "start", "end", "properties"],
         )
@@ -103,13 +117,26 @@ class EntityArrays:
     def _properties(self, columns: Mapping[str, Column], count: int) -> Array:
         there = {key: column for key, column in columns.items() if not bool(column.null_mask().all())}
         if not there:
-            return pa.array([{}] * count, pa.struct([]))
+            return pa.Array.from_buffers(pa.struct([]), count, [None])
         arrays = [self.to_array(key, column) for key, column in there.items()]
         return pa.StructArray.from_arrays(arrays, list(there))
 
 
+def _distinct(ids: NDArray[_Int]) -> tuple[NDArray[_Int], Array]:
+    """The distinct ids without -1, and for each of the ids its place among them, null for -1."""
+    nulls = ids < 0
+    encoded = pa.array(ids, mask=nulls if nulls.any() else None).dictionary_encode()
+    return encoded.dictionary.to_numpy(), encoded.indices
+
+
+def _taken(values: Array, places: Array) -> Array:
+    """The values at these places, which are in order of their first occurrence: where all are different, they stand
+    there already."""
+    return values if len(values) == len(places) else values.take(places)
+
+
 def _element_ids(prefix: str, ids: Int64s) -> Array:
-    return pa.compute.binary_join_element_wise(prefix, pa.array(ids).cast(pa.string()), "")
+    return pa.compute.utf8_replace_slice(pa.array(ids).cast(pa.string()), 0, 0, prefix)
 
 
 def _lists(offsets: Int64s, values: Array, nulls: Any) -> Array:

@@ -147,8 +147,11 @@ class Snapshot:
 
     def label_sets(self, nodes: Int64s) -> list[tuple[str, ...]]:
         """The labels of each node, in the order in which the database first used them."""
-        names = self._delta.base.tokens.label_names_of
-        return [names(code) for code in self.label_set_codes(nodes).tolist()]
+        return self.labels_of_sets(self.label_set_codes(nodes))
+
+    def labels_of_sets(self, codes: NDArray[np.int32]) -> list[tuple[str, ...]]:
+        """The labels in each set that `label_set_codes` numbers, in the order of `label_sets`."""
+        return list(map(self._delta.base.tokens.label_names_of, codes.tolist()))
 
     # --- relationships ---
 
