@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from neo4j import graph as driver_graph
 
-from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.snapshot import Snapshot, maps_of
 from hoplite.values.columns import (
     Booleans,
     Column,
@@ -28,6 +28,7 @@ from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, Virtual
 
 _PLAIN = (int, str, float, bool, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
+_TYPED = (Integers, Floats, Booleans, Strings)  # columns of nothing but plain values
 
 
 def _attributes(value: object) -> set[str]:
@@ -196,13 +197,13 @@ class Hydrator:
         public = source.node_ids(positions).tolist()
         alive = source.node_exists(positions).tolist()
         labels = source.label_sets(positions)
-        properties = source.node_property_maps(positions)
+        properties = self._property_maps(len(new), source.node_property_columns(positions))
         prefix = f"4:{source.uuid}:"
         graph = self.graph
         label_sets: dict[tuple[str, ...], frozenset[str]] = {}
         for position, number, exists, names, values in zip(new, public, alive, labels, properties, strict=True):
             element_id = f"{prefix}{number}"
-            shown = self._properties(values) if exists else {}
+            shown = values if exists else {}
             if names not in label_sets:
                 label_sets[names] = frozenset(names)
             shown_labels = label_sets[names] if exists else frozenset[str]()
@@ -215,11 +216,14 @@ class Hydrator:
             self._nodes[position] = node
             graph._nodes[element_id] = node
 
-    def _properties(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Properties in the driver's values: mostly, they are that already."""
-        if _PLAIN_TYPES.issuperset(map(type, values.values())):
-            return values
-        return {key: self.value(value) for key, value in values.items()}
+    def _property_maps(self, count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
+        """Properties in the driver's values: mostly, those of the columns are that already."""
+        maps = maps_of(count, columns)
+        if not all(isinstance(column, _TYPED) for column in columns.values()):
+            for values in maps:
+                if not _PLAIN_TYPES.issuperset(map(type, values.values())):
+                    values.update({key: self.value(value) for key, value in values.items()})
+        return maps
 
     def _make_relationships(self, ids: Any) -> None:
         new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._relationships]
@@ -232,14 +236,14 @@ class Hydrator:
         public = source.relationship_ids(positions).tolist()
         alive = source.relationship_exists(positions).tolist()
         codes, names = source.relationship_types(positions).tolist(), source.type_names
-        properties = source.relationship_property_maps(positions)
+        properties = self._property_maps(len(new), source.relationship_property_columns(positions))
         prefix = f"5:{source.uuid}:"
         graph, known = self.graph, self._nodes
         kinds = {code: graph.relationship_type(names[code]) for code in set(codes)}
         rows = zip(new, public, alive, codes, properties, starts.tolist(), ends.tolist(), strict=True)
         for position, number, exists, code, values, start, end in rows:
             element_id = f"{prefix}{number}"
-            shown = self._properties(values) if exists else {}
+            shown = values if exists else {}
             kind = kinds[code] if exists else graph.relationship_type("")
             if _DIRECT:
                 relationship: Any = object.__new__(kind)

@@ -335,7 +335,7 @@ class Snapshot:
 
     def node_property_maps(self, nodes: Int64s) -> list[dict[str, Any]]:
         """All properties of many nodes."""
-        return _maps(len(nodes), self.node_property_columns(nodes))
+        return maps_of(len(nodes), self.node_property_columns(nodes))
 
     def node_property_columns(self, nodes: Int64s) -> dict[str, Column]:
         """The properties of many nodes by key: each key that occurs on nodes labelled like them."""
@@ -347,7 +347,7 @@ class Snapshot:
 
     def relationship_property_maps(self, relationships: Int64s) -> list[dict[str, Any]]:
         """All properties of many relationships."""
-        return _maps(len(relationships), self.relationship_property_columns(relationships))
+        return maps_of(len(relationships), self.relationship_property_columns(relationships))
 
     def relationship_property_columns(self, relationships: Int64s) -> dict[str, Column]:
         """The properties of many relationships by key: each key that occurs on relationships of their types."""
@@ -552,10 +552,15 @@ def _values(positions: Int64s, column: KeyValues | None, written: Values | None,
     return patched(found, rows, [written[position] for position in positions[rows].tolist()])
 
 
-def _maps(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
+def maps_of(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
+    """The properties of so many entities, one map for each, from their columns by key."""
+    if columns and not any(bool(column.null_mask().any()) for column in columns.values()):
+        keys = tuple(columns)
+        rows = zip(*(column.objects().tolist() for column in columns.values()), strict=True)
+        return [dict(zip(keys, row, strict=True)) for row in rows]
     maps: list[dict[str, Any]] = [{} for _ in range(count)]
     for key, column in columns.items():
-        for properties, value in zip(maps, column.objects(), strict=True):
+        for properties, value in zip(maps, column.objects().tolist(), strict=True):
             if value is not None:
                 properties[key] = value
     return maps
