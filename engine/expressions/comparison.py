@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.batch import Batch
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_null, is_all_null, map_rows, scattered
 from hoplite.engine.expressions.text import find_text, only_text
 from hoplite.values.columns import (
@@ -210,6 +210,24 @@ def is_in(left: Column, right: Column) -> Column:
     return map_rows(contains, left, right)
 
 
+def is_in_lists(left: Compiled, right: Compiled) -> Evaluator:
+    """`left IN right`: the lists come first, and what is looked for in an empty one, or in none, is never asked for."""
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        lists = right.evaluate(batch, execution)
+        try:
+            wanted = left.evaluate(batch, execution)
+        except RowError:
+            looked_into = [number for number, items in enumerate(lists.objects()) if items is not None and items != []]
+            rows = np.array(looked_into, np.int64)
+            others = np.delete(np.arange(batch.row_count), rows)
+            pieces = [(rows, left.on_rows(batch, rows, execution)), (others, nulls(len(others)))]
+            wanted = scattered([piece for piece in pieces if len(piece[0])], batch.row_count)
+        return is_in(wanted, lists)
+
+    return evaluate
+
+
 def _rows_by_list(column: Objects) -> list[tuple[list[Any], Int64s]] | None:
     """Each list with the rows that share it, where a few lists stand for many rows (a `collect` carried along)."""
     identities = np.fromiter(map(id, column.values), np.int64, len(column))
@@ -234,16 +252,17 @@ def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         nonlocal remembered
-        column = left.evaluate(batch, execution)
-        if not len(column):
+        if not batch.row_count:
             return nulls(0)
         items = as_list(right.value(execution))
         if items is None:
-            return nulls(len(column))
+            return nulls(batch.row_count)
+        if not items:  # what is looked for is not asked for
+            return Booleans(np.zeros(batch.row_count, np.bool_))
         known = remembered  # another thread may run the same plan
         if known is None or known[0] is not items:
             known = remembered = items, _Elements(items)
-        return known[1].membership(column)
+        return known[1].membership(left.evaluate(batch, execution))
 
     return evaluate
 

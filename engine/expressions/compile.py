@@ -46,7 +46,6 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "%": arithmetic.modulo,
     "^": arithmetic.power,
     "||": arithmetic.join,
-    "IN": comparison.is_in,
     "STARTS WITH": text.starts_with,
     "ENDS WITH": text.ends_with,
     "CONTAINS": text.contains_text,
@@ -192,8 +191,9 @@ def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
     if expression.operator in ("AND", "OR"):
         return _compile_connective(expression, functions)
     left, right = _compile(expression.left, functions), _compile(expression.right, functions)
-    if expression.operator == "IN" and right.constant and not left.constant:
-        return _joined(comparison.is_in_constant(left, right), [left, right])
+    if expression.operator == "IN":
+        by_list = comparison.is_in_constant if right.constant and not left.constant else comparison.is_in_lists
+        return _joined(by_list(left, right), [left, right])
     if expression.operator == "/" and _is_literal_number(expression.left) and _is_literal_number(expression.right):
         return _binary(left, right, arithmetic.divide_literals)
     if expression.operator == "=~":

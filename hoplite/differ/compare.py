@@ -24,6 +24,7 @@ from hoplite.differ.values import close, loose
 
 TOLERANCE = 1e-9
 AMONG_EQUALS = "LIMIT or SKIP among equals"
+DISTINCT_LISTS = "distinct rows, but for the order inside lists"
 
 
 class Verdict(Enum):
@@ -131,6 +132,8 @@ def judge(
         free_ours, free_theirs = leftovers(_loosened(ours.rows), _loosened(theirs.rows), tolerance)
         if not (free_ours or free_theirs):
             only_ours, only_theirs, note = (), (), "but for the order inside lists"
+        elif shape.distinct and set(_loosened(ours.rows)) == set(_loosened(theirs.rows)):
+            return Verdict.NONDETERMINISTIC, DISTINCT_LISTS, only_ours, only_theirs
     if only_ours or only_theirs:
         return _judge_open(ours, theirs, shape, tolerance, without_limit, only_ours, only_theirs)
     if shape.sort_columns and not _same_sequence(ours.rows, theirs.rows, shape, tolerance):

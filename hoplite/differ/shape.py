@@ -15,7 +15,13 @@ HALF_WAY = "LIMIT or SKIP half way"
 _CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}
 _CLOCK = {"timestamp", "date", "time", "datetime", "localtime", "localdatetime"}
 _CLOCK_SUFFIXES = ("transaction", "statement", "realtime")
-_FREE_LISTS = {"collect", "keys", "labels", "apoc.coll.toset", "apoc.map.values"}
+_FREE_LISTS = {
+    "collect",
+    "keys",
+    "labels",
+    "apoc.map.values",
+    *(f"apoc.coll.{name}" for name in ("disjunction", "intersection", "subtract", "toset", "union")),
+}
 _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 
 
@@ -23,13 +29,15 @@ _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 class Shape:
     """`sort_columns`: the columns that ORDER BY sorts by, up to a key that is not one. `keyed`: the query with its
     hidden sort keys as further columns, where it has any. `unlimited`: the query without its last SKIP and LIMIT,
-    where it has them. `free_lists`: whether a list may come in any order. `open`: why two right answers may differ
-    beyond that; empty where they may not. `node_ids`, `relationship_ids`: the columns that are `id()` of one."""
+    where it has them. `free_lists`: whether a list may come in any order. `distinct`: whether rows are made distinct,
+    so that lists in another order are more rows or fewer. `open`: why two right answers may differ beyond that; empty
+    where they may not. `node_ids`, `relationship_ids`: the columns that are `id()` of one."""
 
     sort_columns: tuple[int, ...] = ()
     keyed: str | None = None
     unlimited: str | None = None
     free_lists: bool = False
+    distinct: bool = False
     open: tuple[str, ...] = ()
     node_ids: tuple[int, ...] = ()
     relationship_ids: tuple[int, ...] = ()
@@ -49,6 +57,7 @@ def shape_of(query: str) -> Shape:
         None if last is None else _keyed(query, last),
         None if last is None else _unlimited(query, last),
         _has_free_lists(statement, names),
+        any(_makes_distinct(node) for node in _walk(statement)),
         tuple(_open_ends(statement, last, names)),
         node_ids,
         relationship_ids,
@@ -156,6 +165,10 @@ def _picks_shortest(node: Any) -> bool:
     if isinstance(node, ast.ShortestPathFunction):
         return not node.every
     return isinstance(node, ast.PathSelector) and node.kind in ("ANY", "SHORTEST")
+
+
+def _makes_distinct(node: Any) -> bool:
+    return (isinstance(node, ast.Union) and not all(node.all)) or (isinstance(node, ast.Projection) and node.distinct)
 
 
 def _makes_list(node: Any) -> bool:

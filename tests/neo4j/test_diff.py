@@ -82,6 +82,14 @@ def test_a_limit_is_held_against_the_whole_where_paths_are_open_too() -> None:
     assert judgement[:2] == (Verdict.NONDETERMINISTIC, AMONG_EQUALS)
 
 
+def test_distinct_lists_of_no_order_may_be_more_rows_or_fewer() -> None:
+    ours, theirs = answer(([1, 2],), ([2, 1],)), answer(([2, 1],))
+    distinct, every = (f"MATCH (n) RETURN {word} COLLECT {{ RETURN 1 }} AS a" for word in ("DISTINCT", ""))
+    assert verdict(distinct, ours, theirs) is Verdict.NONDETERMINISTIC
+    assert verdict(every, ours, theirs) is Verdict.DIFFERENT
+    assert verdict(distinct, ours, answer(([2, 2],))) is Verdict.DIFFERENT
+
+
 def test_errors_are_compared_by_code() -> None:
     syntax, arithmetic = "Neo.ClientError.Statement.SyntaxError", "Neo.ClientError.Statement.ArithmeticError"
     assert verdict("RETURN 1/0", failure(arithmetic), failure(arithmetic)) is Verdict.BOTH_ERROR
