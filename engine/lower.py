@@ -12,6 +12,7 @@ from hoplite.engine.operators import (
     aggregate,
     apply,
     calls,
+    chains,
     degrees,
     distinct_ends,
     expand,
@@ -30,6 +31,7 @@ from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATC
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.rewrite import contains
+from hoplite.planner.rules.distinct_chains import counted_by
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
@@ -119,6 +121,11 @@ class Lowering:
                     return expand.ExpandInto(lower(source), *ends, plan.types, plan.direction, plan.keep)
                 piece = SMALL_BATCH if plan.stopped_early else LARGEST_BATCH
                 return expand.Expand(lower(source), *ends, plan.types, plan.direction, plan.keep, piece)
+            case lp.DistinctExpand(source=source):
+                steps = tuple(
+                    chains.ChainHop(hop.types, hop.direction, hop.node, self.terms(hop.predicates)) for hop in plan.hops
+                )
+                return chains.DistinctExpand(lower(source), plan.from_node, plan.to_node, steps, plan.keep, plan.merged)
             case lp.GetDegree(source=source):
                 return degrees.CountSteps(
                     lower(source),
@@ -244,6 +251,18 @@ class Lowering:
                         not keys and isinstance(reached, expand.Reach) and reached.merged and reached.to_node == counted
                     ):
                         return distinct_ends.CountEnds(reached, aggregated, aggregates[0].name)
+                if isinstance(source, lp.DistinctExpand) and isinstance(reached, chains.DistinctExpand):
+                    keys_at = counted_by(plan, source)
+                    if keys_at is not None:
+                        return chains.CountPairs(
+                            reached,
+                            aggregated,
+                            aggregated.key_names,
+                            aggregated.keys,
+                            tuple(a.name for a in aggregates),
+                            tuple(call.arguments[0] for call in aggregated.calls),
+                            keys_at == "start",
+                        )
                 return aggregated
             case lp.NodeCountFromCountStore(source=source, name=name, label=counted):
                 return scans.CountNodes(lower(source), name, counted)

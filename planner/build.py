@@ -16,7 +16,7 @@ from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import ProjectionBuilder
-from hoplite.planner.rewrite import contains
+from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.solve import Solver
 from hoplite.planner.subqueries import plan_subqueries
 from hoplite.planner.variables import free_variables
@@ -289,11 +289,7 @@ class Builder:
 def _concerns_ends(predicate: ast.Expression, ends: tuple[str, str], scope: frozenset[str]) -> bool:
     """Whether a predicate asks about the ends of a path and nothing else of it, and says the same whenever asked."""
     names = free_variables(predicate)
-    return bool(names & frozenset(ends)) and names <= scope | frozenset(ends) and not contains(predicate, _is_random)
-
-
-def _is_random(node: object) -> bool:
-    return isinstance(node, ast.FunctionCall) and node.name.lower() in ("rand", "randomuuid")
+    return bool(names & frozenset(ends)) and names <= scope | frozenset(ends) and not contains(predicate, is_random)
 
 
 def _imported(clause: ast.CallSubquery, scope: frozenset[str]) -> frozenset[str]:

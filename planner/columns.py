@@ -74,14 +74,18 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return needed
         case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value) | lp.RelationshipIndexSeek(value=value):
             return needed | free_variables(value)
-        case lp.Expand(from_node=from_node, to_node=to_node, into=into):
-            return needed | ({from_node, to_node} if into else {from_node})
+        case lp.Expand(from_node=from_node, relationship=relationship, to_node=to_node, into=into):
+            if into:
+                return (needed - {relationship}) | {from_node, to_node}
+            return (needed - {relationship, to_node}) | {from_node}
+        case lp.DistinctExpand(from_node=from_node, to_node=to_node):
+            return (needed - {to_node}) | {from_node}
         case lp.NodeIndexSearch(conditions=conditions):
             return needed | free_variables(tuple(c.value for c in conditions))
         case lp.GetDegree(from_node=from_node, name=name, distinct_from=others):
             return (needed - {name}) | {from_node, *others}
         case lp.VarLengthExpand(from_node=from_node, to_node=to_node, into=into, distinct_from=others):
-            return needed | {from_node, *others} | ({to_node} if into else set())
+            return (needed - {to_node}) | {from_node, *others} | ({to_node} if into else set())
         case lp.DistinctRelationships(relationship=relationship, others=others):
             return needed | {relationship, *others}
         case lp.ProjectPath(path=path, start=start, relationships=relationships):

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
+from hoplite.planner.rules.distinct_chains import counted_by
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import children
 from hoplite.planner.unparse import unparse
@@ -62,6 +63,8 @@ def describe(plan: lp.Plan) -> Line:
             pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
             computed = "one hop, in small pieces for the LIMIT" if plan.stopped_early and not into else "one hop"
             return Line("Expand(Into)" if into else "Expand(All)", pattern, computed)
+        case lp.DistinctExpand():
+            return _chain(plan)
         case lp.GetDegree():
             return _degree(plan)
         case lp.VarLengthExpand():
@@ -105,7 +108,8 @@ def describe(plan: lp.Plan) -> Line:
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):
             parts = [f"{_term(term)} AS {named(name)}" for name, term in keys]
             parts += [_aggregate(a) for a in aggregates]
-            return Line("EagerAggregation", ", ".join(parts))
+            by_numbers = isinstance(plan.source, lp.DistinctExpand) and counted_by(plan, plan.source) is not None
+            return Line("EagerAggregation", ", ".join(parts), "pairs of numbers" if by_numbers else "")
         case lp.NodeCountFromCountStore(label=counted):
             return Line("NodeCountFromCountStore", "count(())" if counted is None else f"count((:{counted}))")
         case lp.RelationshipCountFromCountStore(types=types):
@@ -154,6 +158,23 @@ def describe(plan: lp.Plan) -> Line:
             return Line("ProduceResults", ", ".join(columns))
         case _:
             assert_never(plan)
+
+
+def _chain(plan: lp.DistinctExpand) -> Line:
+    pattern, before, asked = "", plan.from_node, []
+    for hop in plan.hops:
+        labels = ""
+        for predicate in hop.predicates:
+            match predicate:
+                case ast.HasLabels(labels=ast.LabelName(name=label)):
+                    labels += f":{label}"
+                case _:
+                    asked.append(_term(predicate))
+        step = _pattern(before, "", hop.types, "", hop.direction, hop.node)
+        pattern += (step if not pattern else step.removeprefix(f"({named(before)})")).removesuffix(")") + labels + ")"
+        before = hop.node
+    details = f"{pattern} WHERE {' AND '.join(asked)}" if asked else pattern
+    return Line("Expand(Pruning)", details, f"frontier: {plan.reason}")
 
 
 def _degree(plan: lp.GetDegree) -> Line:

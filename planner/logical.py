@@ -136,6 +136,33 @@ class Expand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ChainHop:
+    """One hop of a chain, and what is asked of the node it leads to: predicates on that node alone."""
+
+    types: tuple[str, ...] | None
+    direction: Direction
+    node: str
+    predicates: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctExpand:
+    """Follow a chain of relationships from a bound node, and bind its distinct ends alone.
+
+    `keep` as in `Expand`; `merged`: one frontier for all rows, whose columns are not used any more. `reason` says what
+    allowed it.
+    """
+
+    source: Plan
+    from_node: str
+    to_node: str
+    hops: tuple[ChainHop, ...]
+    keep: frozenset[str]
+    merged: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GetDegree:
     """How many trails of `lower` to `upper` relationships lead from a bound node to nodes with all of the labels.
 
@@ -684,6 +711,7 @@ Plan: TypeAlias = (
     | RelationshipTypeScan
     | RelationshipIndexSeek
     | Expand
+    | DistinctExpand
     | GetDegree
     | VarLengthExpand
     | Repeat

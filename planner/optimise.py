@@ -8,6 +8,7 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.logical import Plan
 from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
+from hoplite.planner.rules.distinct_chains import chains_to_distinct_ends
 from hoplite.planner.rules.frontier import frontier_instead_of_trails
 from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     drop_unused_columns,
     degrees_instead_of_steps,
     frontier_instead_of_trails,
+    chains_to_distinct_ends,
     sort_and_limit_to_top,
     small_pieces_below_limit,
 )

@@ -37,6 +37,7 @@ _TOUCHING = (
     lp.RelationshipTypeScan,
     lp.RelationshipIndexSeek,
     lp.Expand,
+    lp.DistinctExpand,
     lp.GetDegree,
     lp.VarLengthExpand,
     lp.Repeat,

@@ -9,6 +9,18 @@ from typing import Any
 
 from hoplite.grammar import ast
 
+_RANDOM = frozenset(
+    (
+        "rand",
+        "randomuuid",
+        "apoc.create.uuid",
+        "apoc.coll.shuffle",
+        "apoc.coll.randomitem",
+        "apoc.coll.randomitems",
+        "apoc.text.random",
+    )
+)
+
 
 def transform(node: Any, change: Callable[[Any], Any]) -> Any:
     """The expression with `change` applied from the top: what it returns stands instead, None means look inside."""
@@ -45,6 +57,11 @@ def parts_of(node: Any) -> Iterator[Any]:
     elif is_dataclass(node) and not isinstance(node, ast.Span | type):
         for name in _children(type(node)):
             yield getattr(node, name)
+
+
+def is_random(node: object) -> bool:
+    """Whether this part of an expression says something else whenever it is asked."""
+    return isinstance(node, ast.FunctionCall) and node.name.lower() in _RANDOM
 
 
 def contains(node: Any, test: Callable[[Any], bool]) -> bool:

@@ -3,6 +3,7 @@
 Every function takes the name of a backend; `auto` chooses.
 """
 
+from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.frontier import levels, reach, reach_merged
 from hoplite.engine.hops.guided import count_trails, trails
 from hoplite.engine.hops.interface import (
@@ -44,6 +45,7 @@ __all__ = [
     "Side",
     "Steps",
     "TrailBatch",
+    "breadth",
     "count_pairs",
     "count_trails",
     "degrees",

@@ -21,12 +21,12 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.duplicates import BLIND_AGGREGATES
 from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
 DEGREE = HIDDEN + "degree"
-BLIND_AGGREGATES = frozenset(("min", "max"))
 
 
 @dataclass(slots=True)

@@ -12,30 +12,19 @@ each row's frontier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.columns import needed_below, wanted_of
+from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import with_children
-
-BLIND_AGGREGATES = frozenset(("min", "max"))
-
-
-@dataclass(frozen=True, slots=True)
-class Above:
-    """What is known of the operators above: the columns they use, and why they count rows ("" where they do not)."""
-
-    needed: frozenset[str]
-    counts_rows: str
-    unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
 
 
 def frontier_instead_of_trails(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Mark the expansions whose trails need not be enumerated, and say why for each."""
-    return _rewrite(plan, Above(wanted_of(plan), "every row is returned"))
+    return _rewrite(plan, above_all(plan))
 
 
 def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
@@ -50,11 +39,11 @@ def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
                 return chosen
             return replace(plan, source=replace(chosen, distinct_from=()))
         case _:
-            return with_children(plan, lambda child: _rewrite(child, _below(plan, child, above)))
+            return with_children(plan, lambda child: _rewrite(child, below(plan, child, above)))
 
 
 def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
-    source = _rewrite(plan.source, _below(plan, plan.source, above))
+    source = _rewrite(plan.source, below(plan, plan.source, above))
     lists = (plan.relationship, plan.left_group, plan.right_group)
     used = [name for name in lists if name is not None and name in above.needed]
     if above.counts_rows:
@@ -71,58 +60,3 @@ def _expansion(plan: lp.VarLengthExpand, above: Above) -> lp.VarLengthExpand:
     if plan.distinct_from:
         reason += ", each row without the relationships it has bound"
     return replace(plan, source=source, pruning=True, merged=merged, reason=reason)
-
-
-def _below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
-    """What a child may assume, given what its parent may."""
-    return Above(needed_below(plan, child, above.needed), _counts_rows(plan, child, above), _unique(plan, above))
-
-
-def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
-    match plan:
-        case lp.Distinct():
-            return ""
-        case lp.EagerAggregation(aggregates=aggregates):
-            counting = [a for a in aggregates if not a.distinct and a.function not in BLIND_AGGREGATES]
-            return f"{counting[0].function}() counts rows" if counting else ""
-        case lp.Top() | lp.Skip() | lp.Limit():
-            return "LIMIT or SKIP counts rows"
-        case lp.Apply(kind="unit", right=right) if child is right:
-            return "a subquery is run for what it does"
-        case lp.Apply(row_by_row=True):
-            return "a subquery that writes sees every row"
-        case (
-            lp.Filter()
-            | lp.Projection()
-            | lp.Select()
-            | lp.Sort()
-            | lp.Union()
-            | lp.Unwind()
-            | lp.AllNodesScan()
-            | lp.NodeByLabelScan()
-            | lp.NodeIndexSeek()
-            | lp.NodeIndexSearch()
-            | lp.NodeByIdSeek()
-            | lp.RelationshipTypeScan()
-            | lp.RelationshipIndexSeek()
-            | lp.Expand()
-            | lp.GetDegree()
-            | lp.VarLengthExpand()
-            | lp.DistinctRelationships()
-            | lp.ProjectPath()
-            | lp.Apply()
-            | lp.ValueHashJoin()
-            | lp.CartesianProduct()
-            | lp.ProduceResults()
-        ):
-            return above.counts_rows
-        case _:
-            return f"{type(plan).__name__} sees every row"
-
-
-def _unique(plan: lp.Plan, above: Above) -> frozenset[str]:
-    match plan:
-        case lp.DistinctRelationships(relationship=relationship, others=others):
-            return above.unique | {relationship, *others}
-        case _:
-            return above.unique

@@ -1,0 +1,234 @@
+"""Chains of relationships whose middle nobody sees: rows of starts in, the distinct ends of each out, or how many
+different values the ends have for the same value of starts.
+
+A chain is followed level by level for many rows at once, as groups of nodes (`Balls`), one for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine import hops
+from hoplite.engine.batch import Batch, concatenate_batches
+from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.logic import as_predicate
+from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
+from hoplite.engine.hops import Balls
+from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.operators.base import (
+    LARGEST_BATCH,
+    Evaluator,
+    Operator,
+    argument_rows,
+    evaluate,
+    node_positions,
+)
+from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.grammar.ast import Direction
+from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
+
+Int32s: TypeAlias = NDArray[np.int32]
+
+# Rows whose chains are followed together: at first, at least and at most.
+_ROWS, _FEWEST_ROWS, _MOST_ROWS = 1024, 64, 1 << 16
+# Pairs that are counted in one piece; of more, operators above make batches.
+_MOST_PAIRS = 1 << 25
+# Nodes among which some are marked, for each that is: beyond, sorting is cheaper.
+_MARKED_SHARE = 8
+
+
+@dataclass(slots=True, eq=False)
+class ChainHop:
+    """One hop, and what is asked of the node it leads to."""
+
+    types: tuple[str, ...] | None
+    direction: Direction
+    node: str
+    predicates: tuple[Evaluator, ...]
+
+    def allowed(self, context: Execution, nodes: Int64s) -> Bools:
+        """Which of these different nodes a chain may pass or end in."""
+        kept = np.arange(len(nodes), dtype=np.int64)
+        for predicate in self.predicates:
+            batch = Batch({self.node: Nodes(nodes[kept])}, len(kept))
+            try:
+                kept = kept[as_predicate(predicate(batch, context)).true_rows()]
+            except RowError as failure:
+                raise failure.error from None
+        answer = np.zeros(len(nodes), np.bool_)
+        answer[kept] = True
+        return answer
+
+
+@dataclass(slots=True, eq=False)
+class DistinctExpand:
+    """The distinct ends of a chain: for each row, or for all rows together where `merged`."""
+
+    source: Operator
+    from_node: str
+    to_node: str
+    hops: tuple[ChainHop, ...]
+    keep: frozenset[str]  # the columns that are used above
+    merged: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """A row for each row of the source and end of a chain from it."""
+        if self.merged and argument_rows(argument) is None:
+            yield from self._together(context, argument)
+            return
+        width = _ROWS
+        for incoming in self.source.run(context, argument):
+            starts = node_positions(incoming, self.from_node)
+            batch = used_columns(incoming, self.keep)
+            first = 0
+            while first < batch.row_count:
+                rows = np.arange(first, min(first + width, batch.row_count), dtype=np.int64)
+                found = self.pairs(context, starts[rows])
+                if found is not None and len(found.nodes):
+                    ends = Nodes(found.nodes.astype(np.int64, copy=False))
+                    yield batch.take(np.repeat(rows, np.diff(found.offsets))).with_columns({self.to_node: ends})
+                first += len(rows)
+                size = 0 if found is None else len(found.nodes)
+                width = min(2 * width, _MOST_ROWS) if size < LARGEST_BATCH // 2 else width
+                width = max(width // 2, _FEWEST_ROWS) if size > LARGEST_BATCH else width
+
+    def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
+        nodes = np.concatenate(starts) if starts else np.zeros(0, np.int64)
+        for step in self.hops:
+            if not len(nodes):
+                return
+            hop = make_hop(context, step.direction, step.types)
+            nodes = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+            nodes = nodes.astype(np.int64, copy=False)
+            if step.predicates:
+                nodes = nodes[step.allowed(context, nodes)]
+        for start in range(0, len(nodes), LARGEST_BATCH):
+            piece = nodes[start : start + LARGEST_BATCH]
+            yield Batch({self.to_node: Nodes(piece)}, len(piece))
+
+    def pairs(self, context: Execution, starts: Int64s, most: int | None = None) -> Balls | None:
+        """The distinct ends of the chains from each start; None where a level may have more than `most` pairs."""
+        found = Balls(np.arange(len(starts) + 1, dtype=np.int64), starts)
+        for step in self.hops:
+            hop = make_hop(context, step.direction, step.types)
+            if most is not None and hops.breadth(hop, found.nodes.astype(np.int64, copy=False)) > most:
+                return None
+            found = hops.neighbourhoods(
+                hop,
+                found.offsets,
+                found.nodes.astype(np.int64, copy=False),
+                check=context.check,
+                backend=context.backend,
+            )
+            if step.predicates and len(found.nodes):
+                found = _only(found, step, context, hop.node_count)
+        return found
+
+
+def _only(found: Balls, step: ChainHop, context: Execution, node_count: int) -> Balls:
+    """The pairs with a node that the step allows; each node is asked once."""
+    nodes = _different(found.nodes, node_count)
+    allowed = step.allowed(context, nodes)
+    if allowed.all():
+        return found
+    with borrowed(node_count) as scratch:
+        scratch.level[nodes] = allowed
+        kept = scratch.level[found.nodes] != 0
+    before = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(kept, out=before[1:])
+    return Balls(before[found.offsets], found.nodes[kept])
+
+
+def _different(nodes: Int32s | Int64s, node_count: int) -> Int64s:
+    """The different nodes, ascending."""
+    if len(nodes) * _MARKED_SHARE < node_count:
+        return distinct(nodes.astype(np.int64, copy=False))
+    marked = np.zeros(node_count, np.bool_)
+    marked[nodes] = True
+    return np.flatnonzero(marked)
+
+
+@dataclass(slots=True, eq=False)
+class CountPairs:
+    """`count(DISTINCT value)` for each key, where a chain has the keys at one end and the values at the other.
+
+    Both ends are given numbers, each row and each node once, and different pairs of numbers are counted.
+    """
+
+    chain: DistinctExpand
+    apart: Operator  # does the same by looking at every pair
+    key_names: tuple[str, ...]
+    keys: tuple[Evaluator, ...]
+    names: tuple[str, ...]
+    values: tuple[Evaluator, ...]
+    keys_at_start: bool
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """All groups at once."""
+        batches = [] if ROW in argument else list(self._starts(context, argument))
+        if not batches:
+            if ROW in argument:
+                yield from self.apart.run(context, argument)
+            return
+        rows = concatenate_batches(batches)
+        found = self.chain.pairs(context, node_positions(rows, self.chain.from_node), _MOST_PAIRS)
+        if found is None:
+            yield from self.apart.run(context, argument)
+            return
+        if not len(found.nodes):
+            return
+        with context.memory.holding() as held:
+            held.add(found.nodes.nbytes + found.offsets.nbytes)
+            yield self._counted(context, rows, found)
+
+    def _starts(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        used = self.chain.keep | {self.chain.from_node}
+        for batch in self.chain.source.run(context, argument):
+            yield used_columns(batch, used)
+
+    def _counted(self, context: Execution, rows: Batch, found: Balls) -> Batch:
+        chain = self.chain
+        some = np.flatnonzero(np.diff(found.offsets))
+        pairs = Balls(found.offsets[np.append(some, len(found.offsets) - 1)], found.nodes)
+        node_count = context.graph.adjacency(True).node_count
+        ends = _different(found.nodes, node_count)
+        at_start = rows.take(some)
+        at_end = Batch({chain.to_node: Nodes(ends)}, len(ends))
+        grouping = Grouping()
+        keys = _columns(self.keys, at_start if self.keys_at_start else at_end, context)
+        groups = grouping.assign(keys)
+        columns: dict[str, Column] = dict(zip(self.key_names, grouping.keys(), strict=True))
+        with borrowed(node_count) as scratch:
+            table = scratch.owner
+            for name, value in zip(self.names, self.values, strict=True):
+                (column,) = _columns((value,), at_end if self.keys_at_start else at_start, context)
+                encoder = ColumnEncoder()
+                numbers = encoder.assign(column)
+                numbers = np.where(column.null_mask(), -1, numbers)
+                row_numbers, table[ends] = (groups, numbers) if self.keys_at_start else (numbers, groups)
+                counts = (grouping.count, encoder.count)
+                context.check()
+                counted = hops.count_pairs(
+                    pairs,
+                    row_numbers,
+                    table,
+                    counts if self.keys_at_start else (counts[1], counts[0]),
+                    by_rows=self.keys_at_start,
+                    backend=context.backend,
+                )
+                columns[name] = Integers(counted)
+        return Batch(columns, grouping.count)
+
+
+def _columns(evaluators: tuple[Evaluator, ...], batch: Batch, context: Execution) -> list[Column]:
+    _, columns, error = evaluate(batch, evaluators, context)
+    if error is not None:
+        raise error
+    return columns

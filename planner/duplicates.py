@@ -1,0 +1,110 @@
+"""Who can tell how often a row is there: going down from the top, what the operators above use and whether they count.
+
+Operators that are blind to duplicates (DISTINCT, min, max, count(DISTINCT), EXISTS) allow those below them to hand on
+each row once, or as often as they like, as long as no operator in between counts rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoplite.planner import logical as lp
+from hoplite.planner.columns import needed_below, wanted_of
+from hoplite.planner.rewrite import contains, is_random
+
+BLIND_AGGREGATES = frozenset(("min", "max"))
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """What is known of the operators above: the columns they use, and why they count rows ("" where they do not)."""
+
+    needed: frozenset[str]
+    counts_rows: str
+    unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
+    stopped_early: bool = False  # there is a LIMIT above that may be content with the first few rows
+
+
+def above_all(plan: lp.Plan) -> Above:
+    """What the top of a plan may assume."""
+    return Above(wanted_of(plan), "every row is returned")
+
+
+def below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
+    """What a child may assume, given what its parent may."""
+    return Above(
+        needed_below(plan, child, above.needed),
+        _counts_rows(plan, child, above),
+        _unique(plan, above),
+        _stopped_early(plan, above),
+    )
+
+
+def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
+    match plan:
+        case lp.Distinct():
+            return ""
+        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
+            counting = [a for a in aggregates if not a.distinct and a.function not in BLIND_AGGREGATES]
+            if counting:
+                return f"{counting[0].function}() counts rows"
+            return _draws(tuple(term for _, term in keys))
+        case lp.Top() | lp.Skip() | lp.Limit():
+            return "LIMIT or SKIP counts rows"
+        case lp.Apply(kind="unit", right=right) if child is right:
+            return "a subquery is run for what it does"
+        case lp.Apply(row_by_row=True):
+            return "a subquery that writes sees every row"
+        case lp.Filter(predicate=predicate):
+            return above.counts_rows or _draws((predicate,))
+        case lp.Projection(items=items):
+            return above.counts_rows or _draws(tuple(term for _, term in items))
+        case lp.Unwind(expression=expression):
+            return above.counts_rows or _draws((expression,))
+        case (
+            lp.Select()
+            | lp.Sort()
+            | lp.Union()
+            | lp.AllNodesScan()
+            | lp.NodeByLabelScan()
+            | lp.NodeIndexSeek()
+            | lp.NodeIndexSearch()
+            | lp.NodeByIdSeek()
+            | lp.RelationshipTypeScan()
+            | lp.RelationshipIndexSeek()
+            | lp.Expand()
+            | lp.DistinctExpand()
+            | lp.GetDegree()
+            | lp.VarLengthExpand()
+            | lp.DistinctRelationships()
+            | lp.ProjectPath()
+            | lp.Apply()
+            | lp.ValueHashJoin()
+            | lp.CartesianProduct()
+            | lp.ProduceResults()
+        ):
+            return above.counts_rows
+        case _:
+            return f"{type(plan).__name__} sees every row"
+
+
+def _draws(terms: tuple[lp.Term, ...]) -> str:
+    return "a random value is drawn for every row" if contains(terms, is_random) else ""
+
+
+def _unique(plan: lp.Plan, above: Above) -> frozenset[str]:
+    match plan:
+        case lp.DistinctRelationships(relationship=relationship, others=others):
+            return above.unique | {relationship, *others}
+        case _:
+            return above.unique
+
+
+def _stopped_early(plan: lp.Plan, above: Above) -> bool:
+    match plan:
+        case lp.Limit() | lp.Distinct(names=()):
+            return True
+        case lp.EagerAggregation() | lp.Sort() | lp.Top():
+            return False  # they read everything in any case
+        case _:
+            return above.stopped_early

@@ -1,0 +1,116 @@
+"""Follow a chain of relationships to its distinct ends where nobody sees what lies between.
+
+    EagerAggregation x.name, count(DISTINCT s.name)        EagerAggregation x.name, count(DISTINCT s.name)
+      Filter s:SideEffect                                    Expand(Pruning) (x)<-[:TREATS]-(d:Drug)-[:CAUSES]->(s)
+        Expand (d)-[:CAUSES]->(s)                    =>        NodeByLabelScan x:Disease
+          Filter d:Drug
+            Expand (x)<-[:TREATS]-(d)
+              NodeByLabelScan x:Disease
+
+Under an operator that is blind to duplicates it is enough to know which ends each row has. So the relationships of the
+chain and the nodes between them are not bound, each level of the chain is made distinct for each row before the next
+hop is taken, and what is asked of a node (labels, predicates on it alone) is asked of it once. Where the ends alone are
+used above, all rows share one frontier. The relationships of a chain are never the same: where their types do not
+exclude it, the plan has a DistinctRelationships between them, at which a chain ends.
+
+A chain of one hop is taken where it saves something: for the ends alone, and below a count of values on its other side,
+which then works on pairs of numbers (`counted_by`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.duplicates import Above, above_all, below
+from hoplite.planner.rewrite import contains, is_random
+from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.tree import with_children
+from hoplite.planner.variables import free_variables
+
+End: TypeAlias = Literal["start", "end"]
+_ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
+
+
+def chains_to_distinct_ends(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+    """Replace the chains whose middle nobody sees."""
+    return _rewrite(plan, above_all(plan))
+
+
+def counted_by(plan: lp.EagerAggregation, chain: lp.DistinctExpand) -> End | None:
+    """At which end of the chain the keys are, where everything that is counted is at the other; else None.
+
+    Then each end is given numbers for itself, and pairs of numbers are counted.
+    """
+    if not all(a.function == "count" and a.distinct for a in plan.aggregates):
+        return None
+    counted = [term for a in plan.aggregates for term in a.arguments]
+    if not all(map(_is_settled, (*(term for _, term in plan.keys), *counted))):
+        return None
+    keys = frozenset[str]().union(*(free_variables(term) for _, term in plan.keys))
+    values = [free_variables(term) for term in counted]
+    end = {chain.to_node}
+    if keys and not keys & end and all(names == end for names in values):
+        return "start"
+    if keys == end and all(names and not names & end for names in values):
+        return "end"
+    return None
+
+
+def _is_settled(term: lp.Term) -> bool:
+    """Whether an expression says the same whenever it is asked for the same row, without running a plan."""
+    return not contains(term, lambda node: isinstance(node, PlannedSubquery) or is_random(node))
+
+
+def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
+    if isinstance(plan, lp.EagerAggregation):
+        chain = _chain(plan.source, below(plan, plan.source, above))
+        if chain is not None and counted_by(plan, chain) is not None:
+            return replace(plan, source=chain)
+    chain = _chain(plan, above)
+    if chain is not None and (chain.merged or len(chain.hops) > 1):
+        return chain
+    return with_children(plan, lambda child: _rewrite(child, below(plan, child, above)))
+
+
+def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
+    """The longest chain that ends with a plan, what is below it rewritten; None where it is none."""
+    if above.counts_rows or above.stopped_early:
+        return None
+    hops: list[lp.ChainHop] = []
+    start = ""
+    while True:
+        expansion, predicates = _asked(plan)
+        if not isinstance(expansion, lp.Expand) or expansion.into or expansion.relationship in above.needed:
+            break
+        node = expansion.to_node
+        if hops and (node != start or node in above.needed):
+            break
+        if any(free_variables(predicate) != {node} for predicate in predicates):
+            break
+        hops.append(lp.ChainHop(expansion.types, expansion.direction, node, predicates))
+        plan, start = expansion.source, expansion.from_node
+    if not hops:
+        return None
+    merged = above.needed <= {hops[0].node}
+    reason = "only distinct ends are seen" + (", from all starts together" if merged else "")
+    # What is below sees the start of the chain, and whatever else is carried past it.
+    source = _rewrite(plan, replace(above, needed=(above.needed - {hops[0].node}) | {start}))
+    return lp.DistinctExpand(source, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
+
+
+def _asked(plan: lp.Plan) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+    """A plan without the filters above it, and what they ask, the first one first."""
+    predicates: list[lp.Term] = []
+    while isinstance(plan, lp.Filter) and _is_settled(plan.predicate) and not _is_arithmetic(plan.predicate):
+        predicates.append(plan.predicate)
+        plan = plan.source
+    return plan, tuple(reversed(predicates))
+
+
+def _is_arithmetic(predicate: lp.Term) -> bool:
+    """One that a filter is lenient with: anything but true is false."""
+    return isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC
