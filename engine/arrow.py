@@ -23,12 +23,14 @@ from hoplite.values.columns import (
     Strings,
 )
 
+_INT64 = pa.int64()
+
 
 def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> pa.Table:
     """A table with these columns."""
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
-    batch = concatenate_batches([b.only(names) for b in batches])
+    batch = batches[0] if len(batches) == 1 else concatenate_batches([b.only(names) for b in batches])
     return pa.Table.from_arrays([to_array(name, batch[name], hydrator) for name in names], list(names))
 
 
@@ -40,6 +42,8 @@ def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Tab
 def to_array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
     """One column; its name is for errors."""
     match column:
+        case Integers(values=values, nulls=None) if values.flags.c_contiguous:  # without a look at what they are
+            return pa.Array.from_buffers(_INT64, len(values), [None, pa.py_buffer(values)])  # type: ignore[arg-type]
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)
         case Booleans(values=flags, nulls=nulls):

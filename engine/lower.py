@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import assert_never
 
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.operators import (
@@ -60,6 +62,10 @@ class Lowering:
             while len(self._lowered) > _KEPT_SUBQUERIES:
                 self._lowered.pop(next(iter(self._lowered)), None)
         return known[1]
+
+    def run_plan(self, plan: lp.Plan, argument: Batch, context: Execution) -> Iterator[Batch]:
+        """Run the plan of a subquery over the rows of an argument."""
+        return self.operator_for(plan).run(context, argument)
 
     def term(self, term: lp.Term) -> Evaluator:
         """A compiled expression."""

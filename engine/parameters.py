@@ -25,6 +25,8 @@ _SIMPLE: dict[type, CypherType] = {
 }
 
 
+_LISTS = (list, tuple)  # made once: every query passes through here
+_ONLY_STRINGS = {str}
 _STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j looks at
 
 
@@ -34,6 +36,6 @@ def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | Non
 
 
 def _type_of(value: Any) -> CypherType | None:
-    if isinstance(value, list | tuple):
-        return _STRINGS if value and all(type(item) is str for item in value) else t.LIST
+    if isinstance(value, _LISTS):
+        return _STRINGS if value and type(value[0]) is str and set(map(type, value)) == _ONLY_STRINGS else t.LIST
     return _SIMPLE.get(type(value))

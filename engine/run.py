@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.lower import Lowering
+from hoplite.engine.memory import Memory
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction
@@ -27,14 +27,12 @@ def execution_for(
     lowering: Lowering,
     writer: Transaction | None,
     timeout: float | None,
+    memory_bytes: int | None,
     backend: BackendName,
     import_folder: str | None,
+    services: Mapping[str, Any],
 ) -> Execution:
     """The context of one run, its clock started."""
-
-    def run_plan(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
-        return lowering.operator_for(plan).run(context, argument)
-
     now = current_time()
     return Execution(
         graph=graph,
@@ -42,13 +40,15 @@ def execution_for(
         functions=functions,
         statement_time=now,
         transaction_time=now,
-        run_plan=run_plan,
+        run_plan=lowering.run_plan,
         writer=writer,
         deadline=None if timeout is None else time.monotonic() + timeout,
         timeout=timeout,
         procedures=procedures,
         backend=backend,
         import_folder=import_folder,
+        services=services,
+        memory=Memory(memory_bytes),
     )
 
 

@@ -15,7 +15,6 @@ from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.khop import KHop, khop, khop_batch, khop_paths
-from hoplite.engine.memory import Memory
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -305,12 +304,11 @@ class Database(Transfers):
             self._preparer.lowering,
             writer,
             limits.timeout,
+            limits.memory_bytes,
             self._backend,
             self._import_folder,
+            {"prepare": self._prepare},
         )
-        execution.services = {**execution.services, "prepare": self._prepare}
-        if limits.memory_bytes is not None:
-            execution.memory = Memory(limits.memory_bytes)
         if limits.stop is not None:
             execution.cancelled = limits.stop
         if limits.metadata is not None:

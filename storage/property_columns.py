@@ -34,6 +34,9 @@ FEW_TEXTS = 16
 """So many texts are read at once; of more, only where they stand is kept until somebody asks for them."""
 
 
+_LOOKED_AT = 1 << 20  # values at once
+
+
 class KeyValues(Protocol):
     """One key's values, in memory or on disk."""
 
@@ -61,16 +64,20 @@ class KeyValues(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PropertyColumn:
-    """One key's values; see the top of the file."""
+    """One key's values; see the top of the file. `counts_from`: value i is this number plus i, so none needs to be read
+    (numbers that a loader or a sequence gave)."""
 
     positions: Int64s | None
     column: Column
+    counts_from: int | None = None
 
     def gather(self, positions: Int64s) -> Column:
         """The values of these entities; null for those that have none, and for positions outside the base."""
         if self.positions is None:
             # As an unsigned number, a negative position is large: one look for both ends of the range.
             if len(positions) and positions.view(np.uint64).max() < len(self.column):
+                if self.counts_from is not None:
+                    return Integers(positions + self.counts_from if self.counts_from else positions)
                 if isinstance(self.column, Strings) and len(positions) > FEW_TEXTS:
                     return self.column.look_up(positions)
                 return self.column.take(positions)
@@ -122,7 +129,7 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     if not len(positions):
         return None
     if len(positions) == total:
-        return PropertyColumn(None, column)
+        return PropertyColumn(None, column, _counts_from(column))
     if len(positions) * DENSE_SHARE < total:
         return PropertyColumn(positions, column)
     slots = np.zeros(total, np.int64)
@@ -130,6 +137,21 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     present = np.zeros(total, np.bool_)
     present[positions] = True
     return PropertyColumn(None, take_or_null(column, slots, present))
+
+
+def _counts_from(column: Column) -> int | None:
+    """The first of consecutive integers; None where they are not that."""
+    if not isinstance(column, Integers) or column.nulls is not None:
+        return None
+    values = column.values
+    first, count = int(values[0]), len(values)
+    if int(values[-1]) - first != count - 1:
+        return None
+    for start in range(0, count - 1, _LOOKED_AT):
+        piece = values[start : start + _LOOKED_AT + 1]
+        if not bool((piece[1:] - piece[:-1] == 1).all()):
+            return None
+    return first
 
 
 def narrowed(column: Column) -> Column:

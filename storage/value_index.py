@@ -33,6 +33,7 @@ class Bound:
 
 
 _PIECE = 1 << 20
+_FEW = 32
 EXACT_DOUBLE = 2**53
 """Integers up to here are doubles too; beyond, several of them equal one double."""
 
@@ -165,8 +166,10 @@ class ValueIndex:
         if isinstance(self.column, Integers) and len(self) and _are_integers(values):
             held, wanted = self.column.values, np.asarray(values, np.int64)
             if self._counts_up:
-                places = wanted - held[0]
-                if places.view(np.uint64).max() < len(held):  # as an unsigned number, a negative one is large
+                places = wanted - held[0] if self._first else wanted
+                # As an unsigned number, a negative one is large. Of a few, Python knows the largest sooner than NumPy.
+                inside = places.view(np.uint64)
+                if (max(inside.tolist()) if len(inside) <= _FEW else inside.max()) < len(held):
                     return np.arange(len(wanted)), self.positions[places]
             low = np.searchsorted(held, wanted)
             if not self._is_distinct:
@@ -188,6 +191,10 @@ class ValueIndex:
     @cached_property
     def _is_distinct(self) -> bool:
         return self.distinct == len(self)
+
+    @cached_property
+    def _first(self) -> int:
+        return int(self.column.objects()[0])
 
     @cached_property
     def _counts_up(self) -> bool:

@@ -43,6 +43,7 @@ _TRAIL_BUDGET = 1 << 16
 _TRAILS_FOR_EACH = 32
 # Where trails are not bounded: how far beyond the lower bound they are followed before the bound is let go.
 _DEEPEST = 16
+_FEW = 32
 
 
 def reach(
@@ -234,6 +235,13 @@ def _deepening(lower: int, upper: int | None) -> Iterator[int | None]:
     yield upper
 
 
+def _are_nodes(positions: Positions) -> bool:
+    """Whether none of them is null. Of a few, Python knows the least sooner than NumPy."""
+    if len(positions) <= _FEW:
+        return not len(positions) or min(positions.tolist()) >= 0
+    return bool(positions.min() >= 0)
+
+
 def reach_merged(
     hop: Hop,
     sources: Positions,
@@ -245,7 +253,7 @@ def reach_merged(
 ) -> Positions:
     """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
     kernels = backend_named(backend)
-    starts = sources if not len(sources) or sources.min() >= 0 else sources[sources >= 0]
+    starts = sources if _are_nodes(sources) else sources[sources >= 0]
     if (upper is not None and upper < lower) or not len(starts):
         return starts[:0]
     undirected = hop.side is Side.BOTH

@@ -31,5 +31,5 @@ def fails_on_the_way_to_nothing(result: Comparison) -> bool:
     failures = [side.failure for side in sides if side.failure is not None]
     if result.verdict is not Verdict.ONE_ERROR or len(failures) != 1 or failures[0].code.endswith("SyntaxError"):
         return False
-    parts = result.query.count("MATCH") + result.query.count("), ")
-    return parts > 1 and not any(side.rows for side in sides)
+    has_parts = "]-" in result.query or "), " in result.query or result.query.count("MATCH") > 1
+    return has_parts and not any(side.rows for side in sides)
