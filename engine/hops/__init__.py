@@ -3,17 +3,16 @@
 Every function takes the name of a backend; `auto` chooses.
 """
 
-from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.frontier import levels, reach, reach_merged
 from hoplite.engine.hops.guided import count_trails, trails
 from hoplite.engine.hops.interface import (
-    Balls,
     Booleans,
     Check,
     Ends,
     Excluded,
     Hop,
     Levels,
+    Neighbourhoods,
     NodeMask,
     Positions,
     RelationshipMask,
@@ -31,7 +30,6 @@ from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_int
 
 __all__ = [
     "BackendName",
-    "Balls",
     "Booleans",
     "Check",
     "Choice",
@@ -39,13 +37,13 @@ __all__ = [
     "Excluded",
     "Hop",
     "Levels",
+    "Neighbourhoods",
     "NodeMask",
     "Positions",
     "RelationshipMask",
     "Side",
     "Steps",
     "TrailBatch",
-    "breadth",
     "count_pairs",
     "count_trails",
     "degrees",

@@ -14,8 +14,8 @@ positions (int64) of one snapshot. What is asked for decides what is carried alo
     shortest_trails(hop, sources, targets, lower, upper, choice)  -> Iterator[TrailBatch]  by length, for each pair
     shortest_paths(hop, sources, targets, lower, upper)   -> Iterator[TrailBatch]  one or all of the shortest
     count_trails(hop, sources, lower, upper)              -> int64[]          how many trails, for each row
-    neighbourhoods(hop, offsets, sources)                 -> Balls            distinct ends of one hop, for each group
-    count_pairs(balls, row_numbers, node_numbers, counts) -> int64[]          how many different numbers, for each
+    neighbourhoods(hop, offsets, sources)                 -> Neighbourhoods   distinct ends of one hop, for each group
+    count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many different numbers, for each
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
 batch; a node of -1 stands for null, and nothing is found from it. An `upper` of None means no bound.
@@ -159,6 +159,15 @@ class Balls(NamedTuple):
 
     offsets: Positions
     nodes: NDArray[np.int32] | Positions
+
+
+class Neighbourhoods(NamedTuple):
+    """For each group the distinct nodes one hop from its sources, as in `Balls`; `every` are the nodes of all groups,
+    each once."""
+
+    offsets: Positions
+    nodes: NDArray[np.int32] | Positions
+    every: Positions
 
 
 class Arrivals(NamedTuple):
@@ -318,12 +327,15 @@ class Backend(Protocol):
         """`ball` for many groups at once: group i is searched from sources[offsets[i]:offsets[i + 1]]."""
         ...
 
-    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
-        """`balls` of one hop, for very many small groups; sources may be -1 here."""
+    def neighbourhoods(
+        self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
+    ) -> Neighbourhoods | None:
+        """`balls` of one hop, for very many small groups; sources may be -1 here. None where more than `most` pairs are
+        found."""
         ...
 
     def count_pairs(
-        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+        self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         """How many different numbers are paired with each, as `pairs.py` says."""
         ...

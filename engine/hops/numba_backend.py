@@ -22,6 +22,7 @@ from hoplite.engine.hops.interface import (
     Excluded,
     Guide,
     Hop,
+    Neighbourhoods,
     Positions,
     Ration,
     Side,
@@ -134,43 +135,20 @@ class NumbaBackend(NumpyBackend):
             return numba_levels.balls(layout, offsets, as_compiled(sources), upper, mark_starts, check)
         return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
 
-    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
+    def neighbourhoods(
+        self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
+    ) -> Neighbourhoods | None:
         entries = numba_pairs.entries_of(hop, len(sources))
         if entries is None:
-            if plain_arrays(hop) is None:
-                return super().neighbourhoods(hop, offsets, sources, check=check)
-            groups, there = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), sources >= 0
-            steps = self.arrivals(hop, groups[there], sources[there], 1, mark_starts=False, check=check)
-            return Balls(np.searchsorted(steps.group, np.arange(len(offsets))), steps.nodes.astype(np.int32))
-        offsets, sources = as_compiled(offsets), as_compiled(sources)
-        counts = np.zeros(len(offsets) - 1, dtype=np.int64)
-        found = [np.zeros(0, dtype=np.int32)]
-        begin = 0
-        with borrowed(hop.node_count) as scratch:
-            while begin < len(counts):
-                check()
-                begin, nodes = numba_pairs.neighbourhoods(
-                    *entries, offsets, sources, begin, _WORK, scratch.mark, counts
-                )
-                found.append(nodes)
-        ends = np.zeros(len(offsets), dtype=np.int64)
-        np.cumsum(counts, out=ends[1:])
-        return Balls(ends, found[1] if len(found) == 2 else np.concatenate(found))
+            return super().neighbourhoods(hop, offsets, sources, most, check=check)
+        return numba_pairs.find(entries, hop.node_count, offsets, sources, most, check)
 
     def count_pairs(
-        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+        self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         if pairs.nodes.dtype != np.int32:
             return super().count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
-        ascending = bool((row_numbers[1:] >= row_numbers[:-1]).all())
-        order = np.arange(len(row_numbers)) if ascending else np.argsort(row_numbers, kind="stable")
-        totals = np.zeros(counts[0] if by_rows else counts[1], dtype=np.int64)
-        stamp = np.full(counts[1], -1, dtype=np.int64)
-        numba_pairs.count_pairs(
-            as_compiled(pairs.offsets), order, as_compiled(row_numbers), as_compiled(pairs.nodes),
-            as_compiled(node_numbers), by_rows, stamp, totals,
-        )  # fmt: skip
-        return totals
+        return numba_pairs.count(pairs, row_numbers, node_numbers, counts, by_rows)
 
     def closings(
         self,
@@ -270,9 +248,7 @@ class NumbaBackend(NumpyBackend):
             lambda: self.count_trails(hop, nodes, 1, 1),
             lambda: self.closings(hop, nodes, nodes, 1),
             lambda: self.search(hop, 0, Scratch(2)).step(unchecked),
-            lambda: self.count_pairs(
-                self.neighbourhoods(hop, np.arange(2), nodes), nodes, np.arange(2), (1, 2), by_rows=True
-            ),
+            lambda: numba_pairs.warm_up(hop),
         ):
             if stop.is_set():
                 return False

@@ -4,7 +4,9 @@ they have.
     near, far   (begins int64[n], ends int64[n], neighbours int32[m]): node v has the entries begins[v] .. ends[v];
                 `far` is the side that an undirected hop follows too
 
-Machine code is kept on disk, as that of `numba_kernels.py`.
+A node that was entered is stamped with the number of the group, so that nothing has to be cleared between groups, nor
+between calls: their stamps go on from the last one (`Scratch.stamped`). Machine code is kept on disk, as that of
+`numba_kernels.py`.
 """
 
 from __future__ import annotations
@@ -14,98 +16,179 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.engine.hops.interface import Hop, Side
+from hoplite.engine.hops.expansion import is_among
+from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Positions, Side, unchecked
 from hoplite.engine.hops.numba_arrays import as_compiled
 from hoplite.engine.hops.numba_kernels import Ints, kernel
+from hoplite.engine.hops.scratch import borrowed
 from hoplite.storage.incidence import Adjacency
 
 Int32s: TypeAlias = NDArray[np.int32]
 Entries: TypeAlias = tuple[Ints, Ints, Int32s]
 _PREPARED = "numba pairs"
+_WORK = 1 << 22  # entries looked at between two calls of a check
+_WORTH = 8  # the entries of types are written down when one node in so many was asked for
+_LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
 
 
 def entries_of(hop: Hop, asked: int) -> tuple[Entries, Entries, bool] | None:
-    """What `neighbourhoods` begins with, of which so many nodes are asked for now; None where the hop is not plain, or
-    where the entries of its types are no ranges that are written down."""
+    """What the loops begin with, of which so many nodes are asked for now; None where the hop is not plain, or where it
+    does not pay to write down the entries of its types."""
     known = hop.prepared.get(_PREPARED)
-    if known is None:
-        if not hop.is_plain or (hop.types is not None and len(hop.types) != 1):
+    if not isinstance(known, tuple):
+        before = known if isinstance(known, int) else 0
+        hop.prepared[_PREPARED] = before + asked
+        if not hop.is_plain or not _pays(hop, before + asked):
             return None
-        sides = [_side_entries(side, hop, asked) for side in hop.sides]
+        sides = [_side_entries(side, hop) for side in hop.sides]
         if any(side is None for side in sides):
             return None
         known = hop.prepared[_PREPARED] = sides[0], sides[-1], hop.side is Side.BOTH
     return cast(tuple[Entries, Entries, bool], known)
 
 
-def _side_entries(side: Adjacency, hop: Hop, asked: int) -> Entries | None:
+def _pays(hop: Hop, asked: int) -> bool:
+    return hop.types is None or (hop.node_count <= _LARGEST and asked * _WORTH >= hop.node_count)
+
+
+def _side_entries(side: Adjacency, hop: Hop) -> Entries | None:
+    """The entries of a side; those of some types side by side, so that they stay in the processor's cache, where they
+    are read over and over."""
     incidence = side.partitions[0]
-    if incidence.indptr.dtype != np.int64 or incidence.neighbours.dtype != np.int32:
+    indptr, neighbours = incidence.indptr, incidence.neighbours
+    if indptr.dtype != np.int64 or neighbours.dtype != np.int32:
         return None
-    neighbours = as_compiled(incidence.neighbours)
-    if hop.types is None:
-        return as_compiled(incidence.indptr[:-1]), as_compiled(incidence.indptr[1:]), neighbours
-    ranges = incidence.ranges.of(int(hop.types[0]), incidence.indptr, incidence.types, asked)
-    return None if ranges is None else (ranges[0], ranges[0] + ranges[1], neighbours)
+    if hop.types is not None:
+        kept = is_among(incidence.types, hop.types)
+        before = np.zeros(len(kept) + 1, dtype=np.int64)
+        np.cumsum(kept, out=before[1:])
+        indptr, neighbours = before[indptr], neighbours[kept]
+    indptr = as_compiled(indptr)
+    return indptr[:-1], indptr[1:], as_compiled(neighbours)
+
+
+def find(
+    entries: tuple[Entries, Entries, bool],
+    node_count: int,
+    offsets: Positions,
+    sources: Positions,
+    most: int,
+    check: Check,
+) -> Neighbourhoods | None:
+    """The distinct neighbours of the sources of each group; None where they are more than `most`."""
+    offsets, sources = as_compiled(offsets), as_compiled(sources)
+    counts = np.zeros(len(offsets) - 1, dtype=np.int64)
+    found: list[Int32s] = []
+    begin, seen, total = 0, 0, 0
+    with borrowed(node_count) as scratch:
+        before = scratch.stamps_for(len(counts))
+        while begin < len(counts) and total <= most:
+            check()
+            begin, seen, nodes = _neighbourhoods(
+                *entries, offsets, sources, begin, _WORK, scratch.stamps, before, scratch.order, seen, counts
+            )
+            found.append(nodes)
+            total += len(nodes)
+        every = scratch.order[:seen].astype(np.int64)
+    if total > most:
+        return None
+    ends = np.zeros(len(offsets), dtype=np.int64)
+    np.cumsum(counts, out=ends[1:])
+    return Neighbourhoods(
+        ends, found[0] if len(found) == 1 else np.concatenate([every[:0].astype(np.int32), *found]), every
+    )
+
+
+def warm_up(hop: Hop) -> None:
+    """Load or compile the loops; the hop is one of any type over two nodes."""
+    entries = entries_of(hop, 1)
+    assert entries is not None
+    found = find(entries, 2, np.arange(2), np.zeros(1, dtype=np.int64), 2, unchecked)
+    assert found is not None
+    count(found, np.zeros(1, dtype=np.int64), np.arange(2), (1, 2), True)
 
 
 @kernel
-def _size(entries: Entries, node: int) -> int:
-    return int(entries[1][node] - entries[0][node])
-
-
-@kernel
-def _entered(entries: Entries, node: int, mark: NDArray[np.uint8], found: Int32s, tail: int) -> int:
-    """Put the neighbours that were not seen yet behind what was found; returns its new end."""
+def _entered(
+    entries: Entries,
+    node: int,
+    stamps: Int32s,
+    before: int,
+    mine: int,
+    found: Int32s,
+    tail: int,
+    every: Int32s,
+    seen: int,
+) -> tuple[int, int]:
+    """Put the neighbours that the group had not yet behind what was found, and those that no group had behind `every`;
+    returns the new ends of both."""
     begins, ends, neighbours = entries
     for entry in range(begins[node], ends[node]):
         # Without a branch: see `numba_ball.py`.
         neighbour = neighbours[entry]
+        stamp = stamps[neighbour]
         found[tail] = neighbour
-        tail += int(mark[neighbour] == 0)
-        mark[neighbour] = 1
-    return tail
+        tail += int(stamp != mine)
+        every[seen] = neighbour
+        seen += int(stamp <= before)
+        stamps[neighbour] = mine
+    return tail, seen
 
 
 @kernel
-def neighbourhoods(
+def _neighbourhoods(
     near: Entries, far: Entries, both: bool, offsets: Ints, sources: Ints, begin: int, work: int,
-    mark: NDArray[np.uint8], counts: Ints,
-) -> tuple[int, Int32s]:  # fmt: skip
+    stamps: Int32s, before: int, every: Int32s, seen: int, counts: Ints,
+) -> tuple[int, int, Int32s]:  # fmt: skip
     """The distinct neighbours of the groups from `begin` on, until more than `work` entries are read.
 
-    Group g has the sources[offsets[g]:offsets[g + 1]], -1 for none. Returns the group to go on with, and the nodes,
-    counts[g] of them for each group.
+    Group g has the sources[offsets[g]:offsets[g + 1]], -1 for none; no stamp is above `before` at first. Returns the
+    group to go on with, the end of `every`, and the nodes, counts[g] of them for each group.
     """
     last, size = begin, 0
     while last < len(offsets) - 1 and size <= work:
         for place in range(offsets[last], offsets[last + 1]):
-            if sources[place] >= 0:
-                size += _size(near, sources[place])
+            source = sources[place]
+            if source >= 0:
+                size += near[1][source] - near[0][source]
                 if both:
-                    size += _size(far, sources[place])
+                    size += far[1][source] - far[0][source]
         last += 1
     found = np.empty(size, np.int32)
     tail = 0
     for group in range(begin, last):
-        first = tail
+        first, mine = tail, before + 1 + group
         for place in range(offsets[group], offsets[group + 1]):
-            if sources[place] >= 0:
-                tail = _entered(near, sources[place], mark, found, tail)
+            source = sources[place]
+            if source >= 0:
+                tail, seen = _entered(near, source, stamps, before, mine, found, tail, every, seen)
                 if both:
-                    tail = _entered(far, sources[place], mark, found, tail)
-        for place in range(first, tail):
-            mark[found[place]] = 0
+                    tail, seen = _entered(far, source, stamps, before, mine, found, tail, every, seen)
         counts[group] = tail - first
-    return last, found[:tail]
+    return last, seen, found[:tail]
+
+
+def count(
+    pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, by_rows: bool
+) -> Positions:
+    """The distinct pairs of numbers, counted by one of the two; `pairs` has nodes of 32 bits."""
+    ascending = bool((row_numbers[1:] >= row_numbers[:-1]).all())
+    order = np.arange(len(row_numbers)) if ascending else np.argsort(row_numbers, kind="stable")
+    totals = np.zeros(counts[0] if by_rows else counts[1], dtype=np.int64)
+    stamp = np.full(counts[1], -1, dtype=np.int64)
+    _count(
+        as_compiled(pairs.offsets), order, as_compiled(row_numbers), as_compiled(pairs.nodes),
+        as_compiled(node_numbers), by_rows, stamp, totals,
+    )  # fmt: skip
+    return totals
 
 
 @kernel
-def count_pairs(
+def _count(
     offsets: Ints, order: Ints, row_numbers: Ints, nodes: Int32s, node_numbers: Ints, by_rows: bool,
-    stamp: Ints, counts: Ints,
+    stamp: Ints, totals: Ints,
 ) -> None:  # fmt: skip
-    """Add the distinct pairs of numbers to counts[row's number] or counts[node's number]; a number below 0 counts not.
+    """Add the distinct pairs of numbers to totals[row's number] or totals[node's number]; a number below 0 counts not.
 
     `order` lists the rows by ascending number, so stamp[node's number], which is the row's number that it was last seen
     with, tells whether a pair was there before. It is -1 everywhere at first.
@@ -114,8 +197,14 @@ def count_pairs(
         number = row_numbers[row]
         if number < 0:
             continue
+        new = 0
         for place in range(offsets[row], offsets[row + 1]):
             other = node_numbers[nodes[place]]
-            if other >= 0 and stamp[other] != number:
+            if other >= 0:
+                is_new = int(stamp[other] != number)
                 stamp[other] = number
-                counts[number if by_rows else other] += 1
+                new += is_new
+                if not by_rows:
+                    totals[other] += is_new
+        if by_rows:
+            totals[number] += new

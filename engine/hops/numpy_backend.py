@@ -24,6 +24,7 @@ from hoplite.engine.hops.interface import (
     Excluded,
     Guide,
     Hop,
+    Neighbourhoods,
     Positions,
     Ration,
     Steps,
@@ -103,11 +104,13 @@ class NumpyBackend:
         ends = np.cumsum([0, *(len(nodes) for nodes in found)], dtype=np.int64)
         return Balls(ends, np.concatenate([sources[:0], *found]))
 
-    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
-        return numpy_pairs.neighbourhoods(hop, offsets, sources, check)
+    def neighbourhoods(
+        self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
+    ) -> Neighbourhoods | None:
+        return numpy_pairs.neighbourhoods(hop, offsets, sources, most, check)
 
     def count_pairs(
-        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+        self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         return numpy_pairs.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 

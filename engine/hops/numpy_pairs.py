@@ -6,13 +6,16 @@ import numpy as np
 
 from hoplite.engine import grouping
 from hoplite.engine.hops.expansion import chunked, gather
-from hoplite.engine.hops.interface import Balls, Check, Counts, Hop, Positions, unchecked
+from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Positions, unchecked
 
-# Steps looked at between two calls of a check, and the codes that are sorted in 32 bits.
-_PIECE, _FITS_32_BITS = 1 << 18, 1 << 31
+_PIECE = 1 << 18  # steps looked at between two calls of a check
+_FITS_32_BITS = 1 << 31
+_MARKED_SHARE = 8  # nodes of the graph for each that is found, up to which different ones are marked and not sorted
 
 
-def neighbourhoods(hop: Hop, offsets: Positions, sources: Positions, check: Check = unchecked) -> Balls:
+def neighbourhoods(
+    hop: Hop, offsets: Positions, sources: Positions, most: int, check: Check = unchecked
+) -> Neighbourhoods | None:
     """The distinct neighbours of the sources of each group."""
     groups = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
     found: list[Positions] = []
@@ -20,15 +23,26 @@ def neighbourhoods(hop: Hop, offsets: Positions, sources: Positions, check: Chec
         check()
         steps = gather(hop, sources, piece.segments, False)
         found.append(grouping.distinct(groups[steps.row] * hop.node_count + steps.neighbours))
+        most -= len(found[-1])
+        if most < 0:
+            return None
     if not found:
-        return Balls(np.zeros(len(offsets), dtype=np.int64), sources[:0])
+        return Neighbourhoods(np.zeros(len(offsets), dtype=np.int64), sources[:0], sources[:0])
     pairs = found[0] if len(found) == 1 else grouping.distinct(np.concatenate(found))
     group, nodes = np.divmod(pairs, hop.node_count)
-    return Balls(np.searchsorted(group, np.arange(len(offsets))), nodes)
+    return Neighbourhoods(np.searchsorted(group, np.arange(len(offsets))), nodes, _different(nodes, hop.node_count))
+
+
+def _different(nodes: Positions, node_count: int) -> Positions:
+    if len(nodes) * _MARKED_SHARE < node_count:
+        return grouping.distinct(nodes)
+    marked = np.zeros(node_count, np.bool_)
+    marked[nodes] = True
+    return np.flatnonzero(marked)
 
 
 def count_pairs(
-    pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+    pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
 ) -> Positions:
     """The distinct pairs of numbers, counted by one of the two."""
     left = np.repeat(row_numbers, np.diff(pairs.offsets))

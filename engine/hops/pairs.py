@@ -3,15 +3,25 @@ different numbers they carry."""
 
 from __future__ import annotations
 
-from hoplite.engine.hops.interface import Balls, Check, Counts, Hop, Positions, unchecked
+from hoplite.engine.hops.interface import UNLIMITED, Check, Counts, Hop, Neighbourhoods, Positions, unchecked
 from hoplite.engine.hops.select import BackendName, backend_named
 
 
 def neighbourhoods(
-    hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked, backend: BackendName = "auto"
-) -> Balls:
-    """The distinct nodes one hop away from the sources of each group: sources[offsets[i]:offsets[i + 1]] (-1: none)."""
-    return backend_named(backend).neighbourhoods(hop, offsets, sources, check=check)
+    hop: Hop,
+    offsets: Positions,
+    sources: Positions,
+    most: int | None = None,
+    *,
+    check: Check = unchecked,
+    backend: BackendName = "auto",
+) -> Neighbourhoods | None:
+    """The distinct nodes one hop away from the sources of each group: sources[offsets[i]:offsets[i + 1]] (-1: none).
+
+    None where there are more than `most` pairs of a group and a node.
+    """
+    limit = UNLIMITED if most is None else most
+    return backend_named(backend).neighbourhoods(hop, offsets, sources, limit, check=check)
 
 
 def neighbours_of_all(
@@ -23,7 +33,7 @@ def neighbours_of_all(
 
 
 def count_pairs(
-    pairs: Balls,
+    pairs: Neighbourhoods,
     row_numbers: Positions,
     node_numbers: Positions,
     counts: Counts,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 # How many of a size are kept for the next searches.
 _KEPT = 4
+_LARGEST_STAMP = 2**31 - 1
 
 
 class Scratch:
@@ -28,6 +29,7 @@ class Scratch:
     seen      uint64[size]   all zero when lent, and to be all zero when given back
     front     uint64[size]   left over
     coming    uint64[size]   all zero, as `seen`
+    stamps    int32[size]    none is above `stamped`
     state     int64[]        a few numbers that a kernel keeps between calls; may be made longer
 
     What is never written to takes no memory: the operating system gives it page by page.
@@ -37,6 +39,7 @@ class Scratch:
         self.size = size
         self.mark: NDArray[np.uint8] = np.zeros(size, dtype=np.uint8)
         self.state: NDArray[np.int64] = np.zeros(128, dtype=np.int64)
+        self.stamped = 0
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
@@ -69,6 +72,18 @@ class Scratch:
     @cached_property
     def coming(self) -> NDArray[np.uint64]:
         return np.zeros(self.size, dtype=np.uint64)
+
+    @cached_property
+    def stamps(self) -> NDArray[np.int32]:
+        return np.zeros(self.size, dtype=np.int32)
+
+    def stamps_for(self, count: int) -> int:
+        """The number below so many new stamps, which may be set from here on: none is above it."""
+        if self.stamped + count > _LARGEST_STAMP:
+            self.stamps[:] = 0
+            self.stamped = 0
+        before, self.stamped = self.stamped, self.stamped + count
+        return before
 
 
 # Those not lent, by the bit length of their size. Taking and putting back are single steps, safe between threads.

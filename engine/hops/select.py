@@ -22,6 +22,7 @@ from hoplite.engine.hops.interface import (
     Excluded,
     Guide,
     Hop,
+    Neighbourhoods,
     Positions,
     Ration,
     Steps,
@@ -253,13 +254,15 @@ class AutoBackend:
         self._done(len(found.nodes))
         return found
 
-    def neighbourhoods(self, hop: Hop, offsets: Positions, sources: Positions, *, check: Check = unchecked) -> Balls:
-        found = self._for(hop).neighbourhoods(hop, offsets, sources, check=check)
-        self._done(len(found.nodes))
+    def neighbourhoods(
+        self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
+    ) -> Neighbourhoods | None:
+        found = self._for(hop).neighbourhoods(hop, offsets, sources, most, check=check)
+        self._done(most if found is None else len(found.nodes))
         return found
 
     def count_pairs(
-        self, pairs: Balls, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
+        self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         backend = self._compiled or self._numpy
         return backend.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)

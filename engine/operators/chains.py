@@ -1,24 +1,22 @@
 """Chains of relationships whose middle nobody sees: rows of starts in, the distinct ends of each out, or how many
 different values the ends have for the same value of starts.
 
-A chain is followed level by level for many rows at once, as groups of nodes (`Balls`), one for each row.
+A chain is followed level by level for many rows at once, as groups of nodes (`Neighbourhoods`), one for each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hoplite.engine import hops
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.logic import as_predicate
-from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
-from hoplite.engine.hops import Balls
+from hoplite.engine.grouping import ColumnEncoder, Grouping
+from hoplite.engine.hops import Neighbourhoods
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
@@ -33,14 +31,10 @@ from hoplite.grammar.ast import Direction
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
-Int32s: TypeAlias = NDArray[np.int32]
-
 # Rows whose chains are followed together: at first, at least and at most.
 _ROWS, _FEWEST_ROWS, _MOST_ROWS = 1024, 64, 1 << 16
 # Pairs that are counted in one piece; of more, operators above make batches.
 _MOST_PAIRS = 1 << 25
-# Nodes among which some are marked, for each that is: beyond, sorting is cheaper.
-_MARKED_SHARE = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -113,46 +107,31 @@ class DistinctExpand:
             piece = nodes[start : start + LARGEST_BATCH]
             yield Batch({self.to_node: Nodes(piece)}, len(piece))
 
-    def pairs(self, context: Execution, starts: Int64s, most: int | None = None) -> Balls | None:
-        """The distinct ends of the chains from each start; None where a level may have more than `most` pairs."""
-        found = Balls(np.arange(len(starts) + 1, dtype=np.int64), starts)
+    def pairs(self, context: Execution, starts: Int64s, most: int | None = None) -> Neighbourhoods | None:
+        """The distinct ends of the chains from each start; None where a level has more than `most` pairs."""
+        level: Neighbourhoods | None = Neighbourhoods(np.arange(len(starts) + 1, dtype=np.int64), starts, starts)
         for step in self.hops:
-            hop = make_hop(context, step.direction, step.types)
-            if most is not None and hops.breadth(hop, found.nodes.astype(np.int64, copy=False)) > most:
+            assert level is not None
+            hop, nodes = make_hop(context, step.direction, step.types), level.nodes.astype(np.int64, copy=False)
+            level = hops.neighbourhoods(hop, level.offsets, nodes, most, check=context.check, backend=context.backend)
+            if level is None:
                 return None
-            found = hops.neighbourhoods(
-                hop,
-                found.offsets,
-                found.nodes.astype(np.int64, copy=False),
-                check=context.check,
-                backend=context.backend,
-            )
-            if step.predicates and len(found.nodes):
-                found = _only(found, step, context, hop.node_count)
-        return found
+            if step.predicates and len(level.nodes):
+                level = _only(level, step, context, hop.node_count)
+        return level
 
 
-def _only(found: Balls, step: ChainHop, context: Execution, node_count: int) -> Balls:
+def _only(found: Neighbourhoods, step: ChainHop, context: Execution, node_count: int) -> Neighbourhoods:
     """The pairs with a node that the step allows; each node is asked once."""
-    nodes = _different(found.nodes, node_count)
-    allowed = step.allowed(context, nodes)
+    allowed = step.allowed(context, found.every)
     if allowed.all():
         return found
     with borrowed(node_count) as scratch:
-        scratch.level[nodes] = allowed
+        scratch.level[found.every] = allowed
         kept = scratch.level[found.nodes] != 0
     before = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(kept, out=before[1:])
-    return Balls(before[found.offsets], found.nodes[kept])
-
-
-def _different(nodes: Int32s | Int64s, node_count: int) -> Int64s:
-    """The different nodes, ascending."""
-    if len(nodes) * _MARKED_SHARE < node_count:
-        return distinct(nodes.astype(np.int64, copy=False))
-    marked = np.zeros(node_count, np.bool_)
-    marked[nodes] = True
-    return np.flatnonzero(marked)
+    return Neighbourhoods(before[found.offsets], found.nodes[kept], found.every[allowed])
 
 
 @dataclass(slots=True, eq=False)
@@ -193,12 +172,12 @@ class CountPairs:
         for batch in self.chain.source.run(context, argument):
             yield used_columns(batch, used)
 
-    def _counted(self, context: Execution, rows: Batch, found: Balls) -> Batch:
+    def _counted(self, context: Execution, rows: Batch, found: Neighbourhoods) -> Batch:
         chain = self.chain
         some = np.flatnonzero(np.diff(found.offsets))
-        pairs = Balls(found.offsets[np.append(some, len(found.offsets) - 1)], found.nodes)
+        pairs = found._replace(offsets=found.offsets[np.append(some, len(found.offsets) - 1)])
         node_count = context.graph.adjacency(True).node_count
-        ends = _different(found.nodes, node_count)
+        ends = found.every
         at_start = rows.take(some)
         at_end = Batch({chain.to_node: Nodes(ends)}, len(ends))
         grouping = Grouping()

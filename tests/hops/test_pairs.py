@@ -8,15 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Balls, Positions, Side
+from hoplite.engine.hops import BackendName, Neighbourhoods, Positions, Side
+from hoplite.engine.hops.scratch import borrowed
 from tests.hops.backends import every_backend
-from tests.hops.test_balls import few_backends, parted, small_pieces
+from tests.hops.test_balls import few_backends, parted
 from tests.hops.test_hops import Case, cases, examples
 from tests.hops.test_work import random_hop
 
 
-def sets_of(found: Balls) -> list[list[int]]:
+def sets_of(found: Neighbourhoods | None) -> list[list[int]]:
     """The nodes of each group, sorted: one that is there twice shows."""
+    assert found is not None
+    assert sorted(found.every.tolist()) == sorted(set(found.nodes.tolist()))
     assert found.offsets[0] == 0 and found.offsets[-1] == len(found.nodes)
     return [sorted(part.tolist()) for part in np.split(found.nodes, found.offsets[1:-1])]
 
@@ -42,7 +45,7 @@ def test_neighbourhoods_are_the_distinct_ends_of_steps(backend: BackendName, cas
 def test_many_neighbourhoods_come_in_pieces(
     monkeypatch: pytest.MonkeyPatch, backend: BackendName, side: Side, types: list[int] | None, partitions: int
 ) -> None:
-    small_pieces(monkeypatch)
+    monkeypatch.setattr("hoplite.engine.hops.numba_pairs._WORK", 7)
     monkeypatch.setattr("hoplite.engine.hops.numpy_pairs._PIECE", 5)
     hop = random_hop(300, 2_000, side, types)
     hop = parted(hop, partitions) if partitions > 1 else hop
@@ -52,6 +55,19 @@ def test_many_neighbourhoods_come_in_pieces(
     found = hops.neighbourhoods(hop, offsets, np.concatenate(sets), backend=backend)
     expected = [sorted(set(hops.expand(hop, own, backend="numpy").neighbours.tolist())) for own in sets]
     assert sets_of(found) == expected
+    size = sum(map(len, expected))
+    assert hops.neighbourhoods(hop, offsets, np.concatenate(sets), size - 1, backend=backend) is None or not size
+
+
+def test_stamps_begin_anew_before_they_are_too_large() -> None:
+    hop = random_hop(300, 2_000, Side.OUTGOING)
+    offsets = np.arange(301, dtype=np.int64)
+    expected = sets_of(hops.neighbourhoods(hop, offsets, np.arange(300), backend="numpy"))
+    for stamped in (2**31 - 301, 2**31 - 300):
+        with borrowed(300) as scratch:
+            scratch.stamps[:] = stamped
+            scratch.stamped = stamped
+        assert sets_of(hops.neighbourhoods(hop, offsets, np.arange(300), backend="numba")) == expected
 
 
 numbers = st.lists(st.integers(-1, 3), min_size=6, max_size=6)
@@ -74,7 +90,7 @@ def test_pairs_of_numbers_count_once(
     expected = [sum(min(p) >= 0 and p[0 if by_rows else 1] == number for p in pairs) for number in range(4)]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     ends = np.array([node for nodes in rows for node in nodes], np.int64)
-    balls = Balls(offsets, ends.astype(np.int32) if narrow else ends)
+    found = Neighbourhoods(offsets, ends.astype(np.int32) if narrow else ends, np.unique(ends))
     given_rows: Positions = np.array(by_row[: len(rows)], np.int64)
-    counted = hops.count_pairs(balls, given_rows, np.array(by_node, np.int64), (4, 4), by_rows=by_rows, backend=backend)
+    counted = hops.count_pairs(found, given_rows, np.array(by_node, np.int64), (4, 4), by_rows=by_rows, backend=backend)
     assert counted.tolist() == expected
