@@ -147,6 +147,12 @@ def gather(hop: Hop, nodes: Positions, found: Sequence[Segments], relationships_
         row, neighbours = row[order], neighbours[order]
         if relationships_used:
             relationships = relationships[order]
+    return allowed_steps(hop, nodes, Steps(row, relationships, neighbours))
+
+
+def allowed_steps(hop: Hop, nodes: Positions, steps: Steps) -> Steps:
+    """Those of the steps from the nodes that the masks of the hop allow."""
+    row, relationships, neighbours = steps
     if hop.relationship_mask is not None and len(row):
         kept = hop.relationship_mask(relationships, nodes[row], neighbours)
         row, relationships, neighbours = row[kept], relationships[kept], neighbours[kept]

@@ -13,6 +13,7 @@ import numpy as np
 
 from hoplite.engine.hops import numba_ball, numba_levels, numba_pairs
 from hoplite.engine.hops import numba_kernels as kernels
+from hoplite.engine.hops.expansion import segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Arrivals,
@@ -31,6 +32,8 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.numba_arrays import NO_POSITIONS, BallArrays, as_compiled, ball_arrays, plain_arrays
+from hoplite.engine.hops.numba_gather import gather_compiled
+from hoplite.engine.hops.numba_paged import count_paged, search_paged
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numba_trails import count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
@@ -54,7 +57,9 @@ class NumbaBackend(NumpyBackend):
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
         arrays = plain_arrays(hop)
         if arrays is None:
-            return super().expand(hop, nodes)
+            if not _fits(hop):
+                return super().expand(hop, nodes)
+            return gather_compiled(hop, nodes, segments_of(hop, nodes))
         return Steps(*kernels.expand(*arrays, np.ascontiguousarray(nodes)))
 
     def arrivals(
@@ -192,6 +197,9 @@ class NumbaBackend(NumpyBackend):
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
         arrays = plain_arrays(hop)
+        if arrays is None and _fits(hop) and not hop.has_mask:
+            yield from search_paged(hop, sources, lower, upper, guide, excluded, ration, chunk, check)
+            return
         if arrays is None:
             yield from super().trails(
                 hop,
@@ -222,6 +230,8 @@ class NumbaBackend(NumpyBackend):
         check: Check = unchecked,
     ) -> Positions:
         arrays = plain_arrays(hop)
+        if arrays is None and _fits(hop) and not hop.has_mask:
+            return count_paged(hop, sources, lower, upper, excluded, check)
         if arrays is None:
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         return count_by_search(arrays, sources, lower, upper, excluded, check)
@@ -246,6 +256,7 @@ class NumbaBackend(NumpyBackend):
             lambda: self.ball(masked, nodes, 1, mark_starts=True),
             lambda: self.arrivals(masked, np.arange(2), np.arange(2), 1, mark_starts=False),
             lambda: self.count_trails(hop, nodes, 1, 1),
+            lambda: self.count_trails(Hop(Side.BOTH, outgoing=newer, incoming=newer), nodes, 1, 1),
             lambda: self.closings(hop, nodes, nodes, 1),
             lambda: self.search(hop, 0, Scratch(2)).step(unchecked),
             lambda: numba_pairs.warm_up(hop),
@@ -300,6 +311,11 @@ def _search_plain(
             state[numba_ball.AT_NODE] = 0
             while not numba_ball.pull(*arrays, scratch.mark, scratch.order, state, _WORK):
                 check()
+
+
+def _fits(hop: Hop) -> bool:
+    """Whether positions of nodes fit 32 bits, as compiled loops take them."""
+    return hop.node_count < 2**31
 
 
 def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
