@@ -34,6 +34,7 @@ from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
 
 KEPT_PLANS = 1000
+KEPT_CHARACTERS = 4_000_000  # of their texts: a text full of data makes a plan that holds as much
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +91,7 @@ class Preparer:
         self.procedures = procedures
         self.lowering = Lowering(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        self._kept_characters = 0
         # By text alone: the schema and parameter types that it came with last, which are compared faster than hashed.
         self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
         self._lock = threading.Lock()
@@ -98,6 +100,7 @@ class Preparer:
         """Drop all plans: a function or procedure was registered."""
         with self._lock:
             self._kept.clear()
+            self._kept_characters = 0
             self._latest.clear()
 
     def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
@@ -121,9 +124,12 @@ class Preparer:
                 raise
             prepared = self._prepare_relaxed(text, graph, types, error)
         with self._lock:
+            if key not in self._kept:
+                self._kept_characters += len(text)
             self._kept[key] = prepared
-            while len(self._kept) > KEPT_PLANS:
+            while len(self._kept) > KEPT_PLANS or self._kept_characters > KEPT_CHARACTERS:
                 dropped, _ = self._kept.popitem(last=False)
+                self._kept_characters -= len(dropped[0])
                 self._latest.pop(dropped[0], None)
         return prepared
 
@@ -143,7 +149,11 @@ class Preparer:
         statement = parse(text)
         check_options(statement)
         catalogue = GraphCatalogue(graph, self.functions, self.procedures)
-        checked = check(statement, text, catalogue, types)
+        try:
+            checked = check(statement, text, catalogue, types)
+        except CypherError:
+            check(parse(text, constants=False), text, catalogue, types)  # fails with a message that spells lists out
+            raise
         plan: lp.Plan | None = None
         operator: Operator | None = None
         command: ast.Command | None = None

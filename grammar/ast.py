@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,20 @@ class ListLiteral:
 
     items: tuple[Expression, ...]
     span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantList:
+    """A long list of constants: numbers, strings, lists and maps of them, as values. Shorter ones are ListLiterals."""
+
+    value: list[Any]
+    span: Span = _span()
+
+    def __eq__(self, other: object) -> bool:  # told apart by type as literals are, at any depth
+        return isinstance(other, ConstantList) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash(len(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +390,7 @@ class SubqueryExpression:
 Expression: TypeAlias = (
     Literal
     | ListLiteral
+    | ConstantList
     | MapLiteral
     | Parameter
     | Variable

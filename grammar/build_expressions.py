@@ -11,24 +11,13 @@ import re
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
+from hoplite.grammar.constants import string_value
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.source import Source
-from hoplite.grammar.tokens import Token
+from hoplite.grammar.tokens import ConstantToken, Token
 
 # --- names and literals ---------------------------------------------------------------------------------------
 
-_ESCAPES = {
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "`": "`",
-}
-_ESCAPE = re.compile(r"\\([bfnrt\\'\"`])")
 _DECIMAL = re.compile(r"0|[1-9](?:_?\d)*")
 _HEXADECIMAL = re.compile(r"0[xX](?:_?[0-9a-fA-F])+")
 _OCTAL = re.compile(r"0[oO](?:_?[0-7])+")
@@ -55,10 +44,7 @@ def name_of(token: Token) -> str:
 
 def string_of(token: Token) -> str:
     """The value of a string literal."""
-    text = token.text[1:-1]
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(lambda match: _ESCAPES[match.group(1)], text)
+    return string_value(token.text)
 
 
 def integer_of(source: Source, token: Token) -> int:
@@ -142,6 +128,10 @@ def dotted_name(source: Source, span: Span, *parts: Token) -> str:
 
 def list_literal(source: Source, span: Span, *items: Expression) -> ast.ListLiteral:
     return ast.ListLiteral(items, span)
+
+
+def constant_list(source: Source, span: Span, token: ConstantToken) -> ast.ConstantList:
+    return ast.ConstantList(token.value, span)
 
 
 def map_entry(source: Source, span: Span, key: Token, value: Expression) -> tuple[str, Expression]:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
 from hoplite.grammar.commands import refuse_old_forms, server_command
+from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lookahead import choose_kind
 from hoplite.grammar.source import Source
 from hoplite.grammar.syntax_errors import end_of_input, unexpected
@@ -47,15 +49,24 @@ def _machine() -> _Machine:
     )
 
 
-def parse(text: str) -> ast.Statement:
-    """The syntax tree of one statement.
+def parse(text: str, constants: bool = True) -> ast.Statement:
+    """The syntax tree of one statement. Without `constants`, long lists of constants are spelled out in it, too.
 
     >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
     '1'
     """
+    if constants and len(text) >= FEWEST_CHARACTERS:
+        try:
+            return _parse(text, True)
+        except CypherError:
+            pass  # said again below by a parser that has seen every token
+    return _parse(text, False)
+
+
+def _parse(text: str, constants: bool) -> ast.Statement:
     table = _machine().table
     plain, offsets = replace_escapes(text)
-    tokens = tokenize(plain, table.vocabulary)
+    tokens = tokenize(plain, table.vocabulary, constants)
     if offsets is not None:
         for token in tokens:
             token.start, token.end = offsets[token.start], offsets[token.end]

@@ -34,6 +34,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from hoplite.grammar.constants import FEWEST_CHARACTERS, constant_list
 
 Kinds = tuple[str, ...]
 
@@ -50,6 +53,13 @@ class Token:
     text: str
     start: int
     end: int
+
+
+@dataclass(slots=True)
+class ConstantToken(Token):
+    """A long list of constants, already read."""
+
+    value: list[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +97,25 @@ _SCANNER = re.compile(
 END = "$END"
 
 
-def tokenize(text: str, vocabulary: Vocabulary) -> list[Token]:
-    """The tokens of a text, the last of which is its end, with their kinds in order."""
-    tokens = _scan(text, vocabulary)
+def tokenize(text: str, vocabulary: Vocabulary, constants: bool = False) -> list[Token]:
+    """The tokens of a text, the last of which is its end, with their kinds in order.
+
+    With `constants`, a long list of constants is one token.
+    """
+    tokens: list[Token] = []
+    position: int | None = 0
+    constants = constants and len(text) >= FEWEST_CHARACTERS
+    while position is not None:
+        position = _scan(text, position, vocabulary, constants, tokens)
+    tokens.append(Token((END,), END, "", len(text), len(text)))
     _mark(tokens)
     return tokens
 
 
-def _scan(text: str, vocabulary: Vocabulary) -> list[Token]:
-    tokens: list[Token] = []
+def _scan(text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token]) -> int | None:
+    """Add tokens up to the end of the text, or up to a long list of constants, behind which the scan goes on."""
     keywords, signs = vocabulary.keywords, vocabulary.signs
-    for match in _SCANNER.finditer(text):
+    for match in _SCANNER.finditer(text, first):
         group = match.lastgroup
         if group == "SPACE":
             continue
@@ -112,6 +130,10 @@ def _scan(text: str, vocabulary: Vocabulary) -> list[Token]:
             else:
                 tokens.append(Token((keyword, "NAME"), word, piece, start, end))
         elif group == "SIGN":
+            if piece == "[" and constants and (constant := constant_list(text, start)) is not None:
+                value, end = constant
+                tokens.append(ConstantToken(("CONSTANT",), "constant", text[start:end], start, end, value))
+                return end
             tokens.append(Token((signs[piece],), piece, piece, start, end))
         elif group == "NUMBER":
             kind = "INTEGER" if _is_integer(piece) else "FLOAT"
@@ -120,8 +142,7 @@ def _scan(text: str, vocabulary: Vocabulary) -> list[Token]:
             assert group is not None
             word = group if group == "NAME" else group.lower()
             tokens.append(Token((group,), word, piece, start, end))
-    tokens.append(Token((END,), END, "", len(text), len(text)))
-    return tokens
+    return None
 
 
 def _is_integer(number: str) -> bool:
@@ -136,10 +157,10 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
 _DOUBLE_SIGNS = ("..", "<=", ">=", "<>", "=~", "!=", "+=", "::", "||")
 _NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
-    ["string", "integer", "float", "parameter", "dollar", "unknown", END]
+    ["string", "integer", "float", "constant", "parameter", "dollar", "unknown", END]
 )
 _ENDS_EXPRESSION = _NO_WORD.difference(
-    ["(", "[", "{", "+", "-", "!", "string", "integer", "float", "parameter", "dollar", "unknown"]
+    ["(", "[", "{", "+", "-", "!", "string", "integer", "float", "constant", "parameter", "dollar", "unknown"]
 ).union(["AS", "AND", "OR", "XOR", "IS", "IN", "THEN", "WHEN", "STARTS", "ENDS", "CONTAINS"])
 _AFTER_NODE_NAME = frozenset([")", ":", "{", "parameter", "WHERE", "IS"])
 _AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "parameter"])

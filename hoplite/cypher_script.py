@@ -7,9 +7,9 @@ own while relationships are made, and lose them at the end.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hoplite.cli.statements import split_statements
 from hoplite.storage.exporters.files import whole_file
@@ -24,7 +24,8 @@ from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, Loc
 if TYPE_CHECKING:
     from hoplite.database import Database
 
-_BATCH_ROWS = 200
+_BATCH_ROWS = 1000
+_BATCH_CHARACTERS = 500_000  # of texts and items of lists
 _LABEL, _ID, _RULE = "`UNIQUE IMPORT LABEL`", "`UNIQUE IMPORT ID`", "`UNIQUE IMPORT NAME`"
 _FUNCTIONS: Mapping[type, str] = {
     Date: "date",
@@ -32,7 +33,10 @@ _FUNCTIONS: Mapping[type, str] = {
     Time: "time",
     LocalDateTime: "localdatetime",
     DateTime: "datetime",
+    Duration: "duration",
+    Point: "point",
 }
+Row = TypeVar("Row", NodeRow, RelationshipRow)
 
 
 def import_cypher(db: Database, path: str | os.PathLike[str], progress: Progress | None = None) -> dict[str, int]:
@@ -81,14 +85,17 @@ def export_cypher(snapshot: Snapshot, path: str | os.PathLike[str], progress: Pr
         stream.write(f"CREATE CONSTRAINT {_RULE} FOR (n:{_LABEL}) REQUIRE n.{_ID} IS UNIQUE;\n")
         rules: tuple[Constraint | Index, ...] = (*snapshot.schema.constraints, *snapshot.schema.indexes)
         for rule in rules:
-            if statement := _rule(rule):
-                stream.write(f"{statement};\n")
-        batches = chain(
-            _batches(node_rows(snapshot), lambda row: row.labels, _nodes),
-            _batches(relationship_rows(snapshot), lambda row: row.type, _relationships),
+            if made := _rule(rule):
+                stream.write(f"{made};\n")
+        written = chain(
+            ((len(rows), _nodes(rows, notes)) for rows in _batches(node_rows(snapshot), lambda row: row.labels)),
+            (
+                (len(rows), _relationships(rows, notes))
+                for rows in _batches(relationship_rows(snapshot), lambda row: row.type)
+            ),
         )
-        for count, make, rows in batches:
-            stream.write(f"{make(rows, notes)};\n")
+        for count, statement in written:
+            stream.write(f"{statement};\n")
             done += count
             if progress is not None:
                 progress(done, total)
@@ -98,44 +105,101 @@ def export_cypher(snapshot: Snapshot, path: str | os.PathLike[str], progress: Pr
     return {**counts, "notes": sorted(notes)}
 
 
-def _batches(rows: Iterable[Any], kind: Any, make: Any) -> Iterator[tuple[int, Any, list[Any]]]:
-    """Rows of one kind together, however they come: a batch is handed over when it is full, the rest at the end."""
-    waiting: dict[Any, list[Any]] = {}
+def _batches(rows: Iterable[Row], kind: Callable[[Row], Hashable]) -> Iterator[list[Row]]:
+    """Rows of one kind together, however they come: a batch is handed over when it is full, the rest at the end.
+
+    Values under one key that take different functions to write are of different kinds.
+    """
+    waiting: dict[Hashable, list[Row]] = {}
+    sizes: dict[Hashable, int] = {}
     for row in rows:
-        batch = waiting.setdefault(kind(row), [])
+        functions = tuple(
+            sorted((key, made) for key, value in row.properties.items() if (made := _function(value)) is not None)
+        )
+        group = (kind(row), functions)
+        batch = waiting.setdefault(group, [])
         batch.append(row)
-        if len(batch) == _BATCH_ROWS:
-            yield len(batch), make, waiting.pop(kind(row))
-    for batch in waiting.values():
-        yield len(batch), make, batch
+        sizes[group] = sizes.get(group, 0) + sum(
+            len(value) for value in row.properties.values() if isinstance(value, str | list)
+        )
+        if len(batch) == _BATCH_ROWS or sizes[group] > _BATCH_CHARACTERS:
+            del sizes[group]
+            yield waiting.pop(group)
+    yield from waiting.values()
 
 
 def _nodes(rows: list[NodeRow], notes: set[str]) -> str:
     labels = "".join(f":{_name(label)}" for label in rows[0].labels)
-    items = ",\n  ".join(f"{{id: {row.id}, properties: {_map(row.properties, notes)}}}" for row in rows)
-    given = f" SET n{labels}" if labels else ""
-    return f"UNWIND [\n  {items}\n] AS row\nCREATE (n:{_LABEL} {{{_ID}: row.id}}) SET n += row.properties{given}"
+    items, entries = _rows([(row.id,) for row in rows], [row.properties for row in rows], notes)
+    properties = ", ".join([f"{_ID}: row[0]", *entries])
+    return f"UNWIND [\n{items}\n] AS row\nCREATE (:{_LABEL}{labels} {{{properties}}})"
 
 
 def _relationships(rows: list[RelationshipRow], notes: set[str]) -> str:
-    items = ",\n  ".join(
-        f"{{start: {row.start}, end: {row.end}, properties: {_map(row.properties, notes)}}}" for row in rows
-    )
+    items, entries = _rows([(row.start, row.end) for row in rows], [row.properties for row in rows], notes)
+    properties = f" {{{', '.join(entries)}}}" if entries else ""
     return (
-        f"UNWIND [\n  {items}\n] AS row\nMATCH (a:{_LABEL} {{{_ID}: row.start}})\n"
-        f"MATCH (b:{_LABEL} {{{_ID}: row.end}})\n"
-        f"CREATE (a)-[r:{_name(rows[0].type)}]->(b) SET r += row.properties"
+        f"UNWIND [\n{items}\n] AS row\nMATCH (a:{_LABEL} {{{_ID}: row[0]}})\n"
+        f"MATCH (b:{_LABEL} {{{_ID}: row[1]}})\nCREATE (a)-[:{_name(rows[0].type)}{properties}]->(b)"
     )
 
 
-def _map(properties: Mapping[str, Any], notes: set[str]) -> str:
-    entries = []
-    for key, value in properties.items():
-        if isinstance(value, bytes):
-            notes.add(f"{key}: Cypher has no literal for bytes")
-        else:
-            entries.append(f"{_name(key)}: {literal(value)}")
-    return "{" + ", ".join(entries) + "}"
+def _rows(ids: list[tuple[int, ...]], maps: list[dict[str, Any]], notes: set[str]) -> tuple[str, list[str]]:
+    """Rows of constants, and what makes properties of them: a list of constants is read faster than expressions are."""
+    functions: dict[str, str | None] = {}
+    for held in maps:
+        for key, value in held.items():
+            if isinstance(value, bytes):
+                notes.add(f"{key}: Cypher has no literal for bytes")
+            else:
+                functions.setdefault(key, _function(value))
+    lines = []
+    for numbers, held in zip(ids, maps, strict=True):
+        values = [_constant(held[key]) if key in held else "null" for key in functions]
+        lines.append(f"  [{', '.join([*map(str, numbers), *values])}]")
+    first = len(ids[0])
+    entries = [
+        f"{_name(key)}: {_applied(function, f'row[{column}]')}"
+        for column, (key, function) in enumerate(functions.items(), first)
+    ]
+    return ",\n".join(lines), entries
+
+
+def _function(value: Any) -> str | None:
+    """The function that makes the value of a constant, `date` or `[date]` for a list; None for constants."""
+    if isinstance(value, list):
+        function = _FUNCTIONS.get(type(value[0])) if value else None
+        return None if function is None else f"[{function}]"
+    return _FUNCTIONS.get(type(value))
+
+
+def _applied(function: str | None, argument: str) -> str:
+    if function is None:
+        return argument
+    if function.startswith("["):
+        return f"[item IN {argument} | {function[1:-1]}(item)]"
+    return f"{function}({argument})"
+
+
+def _constant(value: Any) -> str:
+    """A value as a literal without functions, from which its function makes it."""
+    match value:
+        case list():
+            return f"[{', '.join(map(_constant, value))}]"
+        case Duration():
+            return literal(
+                {
+                    "months": value.months,
+                    "days": value.days,
+                    "seconds": value.seconds,
+                    "nanoseconds": value.nanoseconds,
+                }
+            )
+        case Point():
+            return literal({**dict(zip("xyz", value.coordinates, strict=False)), "srid": value.srid})
+        case Date() | LocalTime() | Time() | LocalDateTime() | DateTime():
+            return _string(str(value))
+    return literal(value)
 
 
 def literal(value: Any) -> str:
@@ -155,18 +219,7 @@ def literal(value: Any) -> str:
             return "[" + ", ".join(map(literal, value)) + "]"
         case dict():
             return "{" + ", ".join(f"{_name(key)}: {literal(item)}" for key, item in value.items()) + "}"
-        case Duration():
-            parts = {
-                "months": value.months,
-                "days": value.days,
-                "seconds": value.seconds,
-                "nanoseconds": value.nanoseconds,
-            }
-            return f"duration({literal(parts)})"
-        case Point():
-            axes = dict(zip("xyz", value.coordinates, strict=False))
-            return f"point({literal({**axes, 'srid': value.srid})})"
-    return f"{_FUNCTIONS[type(value)]}({_string(str(value))})"
+    return f"{_FUNCTIONS[type(value)]}({_constant(value)})"
 
 
 def _string(text: str) -> str:

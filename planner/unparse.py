@@ -36,6 +36,8 @@ def unparse(node: Any) -> str:
             return f"{unparse(subject)}[{unparse(start)}..{unparse(end)}]"
         case ast.ListLiteral(items=items):
             return f"[{', '.join(map(unparse, items))}]"
+        case ast.ConstantList(value=value):
+            return f"[... {len(value):,} constants]"
         case ast.MapLiteral(entries=entries):
             return "{" + ", ".join(f"{key}: {unparse(value)}" for key, value in entries) + "}"
         case ast.Unary(operator=operator, operand=operand):

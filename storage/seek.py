@@ -34,9 +34,7 @@ class Seek:
         index = self.delta.base.node_index(code, key)
         if not self._nodes_written(key):
             return index.find_all(values)
-        written = self.delta.nodes_by_value(key)
-        listed = values.tolist() if isinstance(values, np.ndarray) else values
-        return _collect(listed, lambda value, wanted: self._nodes_with(code, key, value, wanted, index, written))
+        return self._nodes_with(code, key, values.tolist() if isinstance(values, np.ndarray) else values, index)
 
     def relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
         """(index into values, relationship) for every relationship of the type with one of the values."""
@@ -87,30 +85,36 @@ class Seek:
     def _nodes_written(self, key: str) -> bool:
         return bool(self.delta.relabelled or self.delta.node_values.get(key))
 
-    def _nodes_with(
-        self,
-        label: int,
-        key: str,
-        value: Any,
-        wanted: Hashable,
-        index: ValueIndex,
-        written: dict[Hashable, dict[int, None]],
-    ) -> list[int]:
+    def _nodes_with(self, label: int, key: str, values: Sequence[Any], index: ValueIndex) -> tuple[Int64s, Int64s]:
+        """What the base says of nodes that were not written to, and those of the written that have a value."""
         delta = self.delta
-        found = index.find(value)
-        changed = delta.node_values.get(key, {})
-        if found and (changed or delta.relabelled):
-            found = [node for node in found if node not in changed and node not in delta.relabelled]
-        having = delta.base.tokens.sets_having(label)
-        for node in written.get(wanted, ()):
-            if (
-                node < delta.node_count
-                and having[delta.label_set(node)]
-                and equals(delta.node_value(node, key), value)
-                and (node in changed or node in delta.relabelled)
-            ):
-                found.append(node)
-        return found
+        changed, relabelled = delta.node_values.get(key, {}), delta.relabelled
+        rows, found = index.find_all(values) if len(index) else _pairs([], [])
+        if len(found):
+            kept = np.array([node not in changed and node not in relabelled for node in found.tolist()], np.bool_)
+            rows, found = rows[kept], found[kept]
+        written, having, node_count = delta.nodes_by_value(key), delta.base.tokens.sets_having(label), delta.node_count
+        new_rows: list[int] = []
+        new_nodes: list[int] = []
+        for row, value in enumerate(values):
+            wanted = lookup_key(value)
+            for node in written.get(wanted, ()) if wanted is not None else ():
+                if (
+                    node < node_count
+                    and having[delta.label_set(node)]
+                    and equals(delta.node_value(node, key), value)
+                    and (node in changed or node in relabelled)
+                ):
+                    new_rows.append(row)
+                    new_nodes.append(node)
+        if not len(found):
+            return _pairs(new_rows, new_nodes)
+        rows, found = (
+            np.concatenate([rows, new_rows]).astype(np.int64),
+            np.concatenate([found, new_nodes]).astype(np.int64),
+        )
+        order = np.argsort(rows, kind="stable")
+        return rows[order], found[order]
 
     def _relationships_with(
         self,

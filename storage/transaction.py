@@ -96,9 +96,9 @@ class Transaction(Snapshot):
             for key, (rows, objects) in values.items():
                 delta.base.tokens.keys.intern(key)
                 delta.set_node_values(nodes[rows].tolist(), key, objects, self._journal)
-            names = delta.base.tokens.label_names_of(label_set)
-            if any(delta.schema.unique(Entity.NODE, name) for name in names):
-                for node in nodes.tolist():
+            made, names = nodes.tolist(), delta.base.tokens.label_names_of(label_set)
+            if not all(uniqueness.nodes_are_unique(delta, made, name) for name in names):
+                for node in made:
                     self._check_node(delta, node, mark)
         return nodes
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hoplite.storage.delta import Delta
 from hoplite.storage.property_values import shown
 from hoplite.storage.schema import Entity
 from hoplite.storage.seek import Seek
+from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import ObjectArray
 from hoplite.values.order import equals, group_key
 
@@ -38,6 +39,22 @@ def node_violation(delta: Delta, node: int, key: str | None) -> Violation | None
                 if _same([delta.node_value(other, wanted) for wanted in constraint.keys[1:]], values[1:]):
                     return other, label, list(zip(constraint.keys, values, strict=True))
     return None
+
+
+def nodes_are_unique(delta: Delta, nodes: Iterable[int], label: str) -> bool:
+    """Whether all of these nodes, which have the label, are seen at once to meet its constraints on a single key.
+
+    A no is for `node_violation` to look into: of constraints on several keys nothing is seen at once.
+    """
+    for constraint in delta.schema.unique(Entity.NODE, label):
+        if len(constraint.keys) > 1:
+            return False
+        (key,) = constraint.keys
+        held = [value for node in nodes if lookup_key(value := delta.node_value(node, key)) is not None]
+        _, found = Seek(delta).nodes(label, key, held)
+        if len(found) > len(held):  # each finds itself
+            return False
+    return True
 
 
 def relationship_violation(delta: Delta, relationship: int, key: str | None) -> Violation | None:

@@ -65,7 +65,7 @@ def compile_expression(expression: ast.Expression | PlannedSubquery, functions: 
 
 def _compile(expression: ast.Expression | PlannedSubquery, functions: Functions) -> Compiled:
     compiled = _compile_node(expression, functions)
-    if compiled.constant and not isinstance(expression, ast.Literal | ast.Parameter):
+    if compiled.constant and not isinstance(expression, ast.Literal | ast.ConstantList | ast.Parameter):
         return Compiled(once_per_execution(compiled.evaluate))
     return compiled
 
@@ -75,7 +75,7 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
         return _compile(inner, functions)
 
     match expression:
-        case ast.Literal(value=value):
+        case ast.Literal(value=value) | ast.ConstantList(value=value):
             return Compiled(lambda batch, _: broadcast(value, batch.row_count))
         case ast.Parameter(name=name):
             return Compiled(lambda batch, execution: broadcast(execution.parameters[name], batch.row_count))

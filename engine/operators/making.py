@@ -13,7 +13,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import null_column
 from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
 from hoplite.errors import CypherError, type_error
-from hoplite.values.columns import Column, Nodes, Relationships
+from hoplite.values.columns import Column, Int64s, Nodes, Relationships, from_objects
 from hoplite.values.entities import NodeRef
 from hoplite.values.render import describe
 
@@ -49,8 +49,12 @@ def _properties(value: Any) -> dict[str, Any]:
     return {key: item for key, item in value.items() if item is not None}
 
 
+class _NotAtOnce(Exception):
+    """Some row needs to be looked at alone."""
+
+
 class Maker:
-    """Makes the nodes and relationships of a pattern, a row at a time."""
+    """Makes the nodes and relationships of a pattern, a row at a time or all at once."""
 
     def __init__(self, creations: tuple[ToMake, ...], batch: Batch, context: Execution) -> None:
         self.creations = creations
@@ -87,6 +91,62 @@ class Maker:
             counters.properties_set += len(properties)
         return made
 
+    def make_all(self) -> dict[str, Int64s] | None:
+        """Make everything for all rows at once: positions by variable. None, and nothing made, where only going row by
+        row tells what comes out, or which row fails.
+
+        With one node and one relationship in a pattern each gets the id it would get row by row.
+        """
+        nodes = [creation for creation in self.creations if isinstance(creation, NodeToMake)]
+        if len(nodes) > 1 or len(self.creations) - len(nodes) > 1:
+            return None
+        if not all(map(self._is_plain, self.creations)):
+            return None
+        writer, counters, count = writer_of(self.context), self.context.counters, self.batch.row_count
+        savepoint, made, properties_set = writer.savepoint(), dict[str, Int64s](), 0
+        try:
+            for number, creation in enumerate(self.creations):
+                values, maps = self.values[number], list[dict[str, Any]]()
+                if values is not None:
+                    maps = [_properties(values(row)) for row in range(count)]
+                keys = dict.fromkeys(key for held in maps for key in held)
+                columns = {key: from_objects([held.get(key) for held in maps]) for key in keys}
+                properties_set += sum(map(len, maps))
+                if isinstance(creation, NodeToMake):
+                    names = names_of(creation.labels, self.batch, 0, self.context)
+                    made[creation.variable] = writer.create_nodes(count, names, columns)
+                else:
+                    ends = [self._ends(name, made) for name in (creation.start, creation.end)]
+                    (type_,) = names_of((creation.type,), self.batch, 0, self.context)
+                    made[creation.variable] = writer.create_relationships(ends[0], ends[1], type_, columns)
+        except (CypherError, _NotAtOnce):
+            writer.rollback_to(savepoint)
+            return None
+        for creation in self.creations:
+            if isinstance(creation, NodeToMake):
+                counters.nodes_created += count
+                counters.labels_added += count * len(set(creation.labels))
+            else:
+                counters.relationships_created += count
+        counters.properties_set += properties_set
+        return made
+
+    def _is_plain(self, creation: ToMake) -> bool:
+        """Whether its names are written down, and no write can change its properties."""
+        names = creation.labels if isinstance(creation, NodeToMake) else (creation.type,)
+        own = creation.properties
+        if own is not None and (own.reads & {c.variable for c in self.creations} or not own.is_settled(self.batch)):
+            return False
+        return all(isinstance(name, str) for name in names)
+
+    def _ends(self, name: str, made: dict[str, Int64s]) -> Int64s:
+        if name in made:
+            return made[name]
+        column = self.batch[name]
+        if not isinstance(column, Nodes) or not self.context.graph.node_exists(column.ids).all():
+            raise _NotAtOnce
+        return column.ids
+
     def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
         """The property map of a creation; one that reads what was made before it is evaluated now."""
         values, creation = self.values[number], self.creations[number]
@@ -117,8 +177,14 @@ class Maker:
 
 
 def made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> dict[str, Column]:
-    columns: dict[str, Column] = {}
-    for creation in creations:
-        ids = np.fromiter((row[creation.variable] for row in made), np.int64, len(made))
-        columns[creation.variable] = Nodes(ids) if isinstance(creation, NodeToMake) else Relationships(ids)
-    return columns
+    """Columns of what was made row by row."""
+    variables = [creation.variable for creation in creations]
+    return columns_of(creations, {v: np.fromiter((row[v] for row in made), np.int64, len(made)) for v in variables})
+
+
+def columns_of(creations: tuple[ToMake, ...], made: dict[str, Int64s]) -> dict[str, Column]:
+    """Columns of what was made, by variable."""
+    return {
+        creation.variable: (Nodes if isinstance(creation, NodeToMake) else Relationships)(made[creation.variable])
+        for creation in creations
+    }

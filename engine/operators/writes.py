@@ -9,12 +9,14 @@ from typing import Any, Protocol
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
-from hoplite.engine.operators.making import Maker, ToMake, made_columns
+from hoplite.engine.operators.making import Maker, ToMake, columns_of, made_columns
 from hoplite.engine.operators.row_values import RowValue, writer_of
 from hoplite.engine.operators.setting import Setter, ToSet
 from hoplite.errors import type_error
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.render import describe
+
+_WORTH_DOING_AT_ONCE = 8  # rows
 
 
 class Step(Protocol):
@@ -51,6 +53,8 @@ class Create:
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with what was made for them."""
         maker = Maker(self.creations, batch, context)
+        if batch.row_count >= _WORTH_DOING_AT_ONCE and (at_once := maker.make_all()) is not None:
+            return batch.with_columns(columns_of(self.creations, at_once))
         made: list[dict[str, int]] = []
         for row in range(batch.row_count):
             context.check()

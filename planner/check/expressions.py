@@ -7,7 +7,7 @@ whether aggregating functions may be used there, and whether a truth value is as
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.grammar import ast
@@ -100,7 +100,9 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
         case ast.Parameter(name=name):
             return check.parameters.get(name, ALL) if check.resolved else ALL
         case ast.ListLiteral(items=items):
-            return _list_literal(check, items, scope, place)
+            return _list_of([type_of(check, item, scope, place.value) for item in items])
+        case ast.ConstantList(value=value):
+            return _constant(value)
         case ast.MapLiteral(entries=entries):
             for _, entry in entries:
                 type_of(check, entry, scope, place.value)
@@ -217,8 +219,23 @@ def _check_type_name(check: Check, type: ast.TypeName) -> None:
         _check_type_name(check, argument)
 
 
-def _list_literal(check: Check, items: tuple[ast.Expression, ...], scope: Scope, place: Place) -> TypeSpec:
-    types = [type_of(check, item, scope, place.value) for item in items]
+def _constant(value: Any) -> TypeSpec:
+    """The type of a constant of a long list, which may be a list or a map."""
+    if isinstance(value, dict):
+        return exactly(MAP)
+    if not isinstance(value, list):
+        return _literal(value)
+    different: dict[object, Any] = {}  # an item of each type; of flat lists, one for each set of types in them
+    for item in value:
+        kind: object = type(item)
+        if kind is list:
+            held = frozenset(map(type, item))
+            kind = id(item) if list in held else held
+        different.setdefault(kind, item)
+    return _list_of([_constant(item) for item in different.values()])
+
+
+def _list_of(types: list[TypeSpec]) -> TypeSpec:
     if not types:
         return LISTS
     common = types[0]

@@ -239,6 +239,8 @@ def _registry_call(
 
 def _is_constant_list(argument: ast.Expression) -> bool:
     """Lists of numbers are turned into parameters before the second round, which forgets what they hold."""
+    if isinstance(argument, ast.ConstantList):
+        return {bool, int, float}.issuperset(map(type, argument.value))
     return isinstance(argument, ast.ListLiteral) and all(
         isinstance(item, ast.Literal) and isinstance(item.value, int | float) for item in argument.items
     )

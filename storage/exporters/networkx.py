@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.driver import to_driver
+from hoplite.values.temporal import DateTime
 
 PREFIX = "property:"
 
@@ -33,5 +35,10 @@ def _value(value: Any) -> Any:
     if isinstance(value, list):
         return [_value(item) for item in value]
     made = to_driver(value)
-    # Years beyond 9999 and some zones have no value of the driver's: ours is better than a marker.
-    return value if type(made).__name__ == "BrokenHydrationObject" else made
+    if type(made).__name__ == "BrokenHydrationObject":
+        # Years beyond 9999 and some zones have no value of the driver's: ours is better than a marker.
+        return value
+    if isinstance(value, DateTime) and value.region is None and value.offset_seconds == 0:
+        # The driver's zone for the offset Z is named UTC, as the region is: Python's has no name to be taken for one.
+        return made.replace(tzinfo=UTC)
+    return made

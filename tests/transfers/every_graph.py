@@ -3,7 +3,8 @@
     python -m tests.transfers.every_graph                 all of them (minutes)
     python -m tests.transfers.every_graph movies pole     some
 
-The data lies where HOPLITE_DATA says. Exit status 1: some graph did not come back as it was.
+Printed are seconds of CPU for the way there and back. The data lies where HOPLITE_DATA says. Exit status 1: some graph
+did not come back as it was.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +27,9 @@ HETIONET = "hetionet"
 
 
 def graph_names() -> list[str]:
-    """Those that are there."""
-    names = [path.parent.name for path in sorted(data_path("demo").glob("*/graph.jsonl.gz"))]
-    return [*names, HETIONET]
+    """Those that are there, smallest files first."""
+    files = sorted(data_path("demo").glob("*/graph.jsonl.gz"), key=lambda path: path.stat().st_size)
+    return [*(path.parent.name for path in files), HETIONET]
 
 
 def load(name: str, db: hoplite.Database) -> None:
@@ -60,37 +63,50 @@ def _load_hetionet(db: hoplite.Database) -> None:
     load_tables(db._graph, tables, relationships)
 
 
-def failures(name: str, folder: Path) -> list[str]:
-    """Through disk, and from there through every form; which did not give the same graph."""
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One way there and back: the seconds of CPU it took, and whether the graph came back as it was."""
+
+    way: str
+    seconds: float
+    is_equal: bool
+
+
+def outcomes(name: str, folder: Path) -> Iterator[Outcome]:
+    """Through disk, and from there through every form."""
     source = hoplite.open()
     load(name, source)
     expected = canonical(source)
-    wrong = []
     path = folder / f"{name}.hop"
+    began = time.process_time()
     with hoplite.open(path, partitions=3) as db:
         load(name, db)
     with hoplite.open(path, memory="8MB") as stored:
-        if canonical(stored) != expected or stored.verify() != []:
-            wrong.append("disk")
+        took = time.process_time() - began
+        yield Outcome("disk", took, canonical(stored) == expected and stored.verify() == [])
         for trip in TRIPS:
             target = hoplite.open()
             inside = folder / trip.__name__
             inside.mkdir()
+            began = time.process_time()
             trip(stored, target, inside)
-            if canonical(target) != expected:
-                wrong.append(trip.__name__)
-    return wrong
+            took = time.process_time() - began
+            yield Outcome(trip.__name__.removeprefix("through_"), took, canonical(target) == expected)
 
 
 def main(names: list[str]) -> int:
-    """Run those graphs, or all."""
+    """Run those graphs, or all, and print the seconds of CPU of every trip."""
     wrong = 0
     for name in names or graph_names():
-        began = time.perf_counter()
+        print(f"{name}:", end="", flush=True)
+        different = []
         with tempfile.TemporaryDirectory(prefix="hoplite-trips-") as folder:
-            found = failures(name, Path(folder))
-        wrong += bool(found)
-        print(f"{name}: {found or 'ok'} ({time.perf_counter() - began:.0f} s)", flush=True)
+            for outcome in outcomes(name, Path(folder)):
+                print(f" {outcome.way} {outcome.seconds:.1f}", end="", flush=True)
+                if not outcome.is_equal:
+                    different.append(outcome.way)
+        wrong += bool(different)
+        print(f" s: {f'DIFFERENT THROUGH {different}' if different else 'ok'}", flush=True)
     print(f"{wrong} graphs did not come back as they were")
     return int(wrong > 0)
 

@@ -18,7 +18,8 @@ end \\ tab	é😀 `', empty: '', spaces: ' x ', number: '12', `odd key`: 1,
   booleans: [true, false], integers: [1, -2], floats: [1.5, NaN], texts: ['a;b', 'c|d', '"', '', 'x,y'], nothing: [],
   date: date('2024-02-29'), far: date('-9999-01-01'), localtime: localtime('10:20:30.000000001'),
   time: time('10:20+05:30'), localdatetime: localdatetime('2024-01-01T00:00:01.5'),
-  offset: datetime('2024-01-01T00:00:01-07:00'), zoned: datetime('2024-07-01T00:00[Europe/Rome]'),
+  offset: datetime('2024-01-01T00:00:01-07:00'), zulu: datetime('2024-01-01T00:00Z'),
+  utc: datetime('2024-01-01T00:00[UTC]'), zoned: datetime('2024-07-01T00:00[Europe/Rome]'),
   duration: duration({months: -14, days: 3, seconds: -5, nanoseconds: 7}),
   durations: [duration('P1D'), duration('PT24H')],
   dates: [date('2020-01-01')], point: point({x: 1.25, y: -2}), space: point({x: 1, y: 2, z: 3}),
@@ -42,11 +43,13 @@ def fill(db: hoplite.Database, nodes: int = 0) -> None:
 
 
 def canonical(db: hoplite.Database) -> tuple[Counter[Any], Counter[Any]]:
-    """Nodes and relationships by what they hold; ends by what they hold, too."""
+    """Nodes and relationships by what they hold; ends by what they hold, too: its place among all that nodes hold."""
     snapshot = db._graph.snapshot()
     nodes = {row.id: (row.labels, _held(row.properties)) for row in node_rows(snapshot)}
+    places = {held: place for place, held in enumerate(sorted(set(nodes.values())))}
+    ends = {id: places[held] for id, held in nodes.items()}
     relationships = Counter(
-        (row.type, nodes[row.start], nodes[row.end], _held(row.properties)) for row in relationship_rows(snapshot)
+        (row.type, ends[row.start], ends[row.end], _held(row.properties)) for row in relationship_rows(snapshot)
     )
     return Counter(nodes.values()), relationships
 

@@ -1,0 +1,117 @@
+r"""Long lists of constants in a query: text in, the value out, without a token or a tree for each of its many parts.
+
+    UNWIND [{id: 1, name: 'Ann'}, {id: 2, name: 'Bob'}, ...] AS row
+
+What programs write as rows is nearly JSON. The brackets are matched by one regular expression, keys, strings and words
+are rewritten to JSON's, and Python's JSON reader makes the value. Whatever is not surely a constant that Cypher reads
+the same way (a variable, a call, a comment, a number in a form that JSON does not have) is left to the parser.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from hoplite.grammar.hidden import HIDDEN
+
+FEWEST_CHARACTERS = 512  # of a list that is read here; the parser takes as long for a short one, and says more of it
+_FEWEST_ITEMS = 2  # `xs[1]` looks like a list of one item
+_DEEPEST = 6  # brackets in brackets
+
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`": "`"}
+_ESCAPE = re.compile(r"\\([bfnrt\\'\"`])")
+_STRING = r"'(?:[^'\\]++|\\(?s:.))*+' | \"(?:[^\"\\]++|\\(?s:.))*+\""
+_NAME = r"`(?:[^`]|``)*+`"
+
+
+def _nested(depth: int) -> str:
+    """What may stand in a bracket: no round ones, no comments, no parameters."""
+    plain = rf"[^\[\]{{}}()'\"`/$]++ | {_STRING} | {_NAME}"
+    if depth == 0:
+        return rf"(?: {plain} )*+"
+    inner = _nested(depth - 1)
+    return rf"(?: {plain} | \[ {inner} \] | \{{ {inner} \}} )*+"
+
+
+_LIST = re.compile(rf"\[ {_nested(_DEEPEST - 1)} \]", re.VERBOSE)
+_PART = re.compile(rf"(?: {_STRING} | {_NAME} | (?<![\w.])[^\W\d]\w*+ ) (?: [ \t\r\n]*+ : )?+", re.VERBOSE)
+_WORDS = {"TRUE": "true", "FALSE": "false", "NULL": "null", "NAN": "NaN", "INF": "Infinity", "INFINITY": "Infinity"}
+_LARGE_NUMBER = re.compile(r"\d{19}|[eE]\+?\d{3}")
+
+
+class _NoConstant(Exception):
+    """The list holds something else."""
+
+
+def constant_list(text: str, start: int) -> tuple[list[Any], int] | None:
+    """The value of the long list of constants that begins at `start`, and where it ends; None if there is none."""
+    found = _LIST.match(text, start)
+    if found is None or found.end() - start < FEWEST_CHARACTERS:
+        return None
+    literal = found.group()
+    if HIDDEN in literal:
+        return None
+    try:
+        as_json = _PART.sub(_Rewriting(), literal)
+        reader = _CHECKED_READER if _LARGE_NUMBER.search(as_json) else _READER
+        value = reader.decode(as_json)
+    except (_NoConstant, ValueError):  # ValueError: no JSON after all
+        return None
+    return (value, found.end()) if len(value) >= _FEWEST_ITEMS else None
+
+
+def string_value(quoted: str) -> str:
+    """What a string literal stands for."""
+    text = quoted[1:-1]
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda match: _ESCAPES[match.group(1)], text)
+
+
+class _Rewriting:
+    """Keys, strings and words in JSON's spelling. The same few keys come over and over, and are remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __call__(self, found: re.Match[str]) -> str:
+        text = found.group()
+        if text[0] in "'\"":
+            if text[-1] == ":":
+                raise _NoConstant  # a string is no key
+            if "\\" not in text and '"' not in text[1:-1]:
+                return f'"{text[1:-1]}"'
+            return json.dumps(string_value(text))
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self._name_or_word(text)
+        return known
+
+    def _name_or_word(self, text: str) -> str:
+        if text[-1] == ":":
+            name = text[:-1].rstrip()
+            return json.dumps(name[1:-1].replace("``", "`") if name[0] == "`" else name) + ":"
+        word = _WORDS.get(text.upper())
+        if word is None:
+            raise _NoConstant  # a variable
+        return word
+
+
+def _integer(digits: str) -> int:
+    value = int(digits)
+    if not -(2**63) <= value < 2**63:
+        raise _NoConstant  # the parser says what is wrong with it
+    return value
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _NoConstant
+    return value
+
+
+_READER = json.JSONDecoder(strict=False)
+_CHECKED_READER = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_float)
