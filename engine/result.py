@@ -8,6 +8,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from neo4j import ResultSummary
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
     import pyarrow
     from neo4j import Record
     from neo4j.graph import Graph
+
+
+@cache
+def _arrow() -> ModuleType:
+    """What makes tables, loaded when the first one is asked for, and not looked for again."""
+    from hoplite.engine import arrow
+
+    return arrow
 
 
 class Result:
@@ -248,15 +258,16 @@ class Result:
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
-        from hoplite.engine.arrow import rows_to_table, to_table
-
+        arrow = _arrow()
         if self._hydrator is None or self._buffer:
             self.detach()
-            return rows_to_table(self._prepared.columns, self._taken())
+            waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, self._taken())
+            return waiting
         batches: list[Batch] = []
         while (batch := self._next_batch()) is not None:
             batches.append(batch)
-        return to_table(self._prepared.columns, batches, self._hydrator)
+        table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, self._hydrator)
+        return table
 
     # --- the end -----------------------------------------------------------------------------------------------
 

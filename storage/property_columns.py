@@ -71,11 +71,12 @@ class PropertyColumn:
     column: Column
     counts_from: int | None = None
 
-    def gather(self, positions: Int64s) -> Column:
-        """The values of these entities; null for those that have none, and for positions outside the base."""
+    def gather(self, positions: Int64s, inside: bool = False) -> Column:
+        """The values of these entities; null for those that have none, and for positions outside the base. `inside`
+        says that all are known to be in it."""
         if self.positions is None:
             # As an unsigned number, a negative position is large: one look for both ends of the range.
-            if len(positions) and positions.view(np.uint64).max() < len(self.column):
+            if inside or (len(positions) and positions.view(np.uint64).max() < len(self.column)):
                 if self.counts_from is not None:
                     return Integers(positions + self.counts_from if self.counts_from else positions)
                 if isinstance(self.column, Strings) and len(positions) > FEW_TEXTS:

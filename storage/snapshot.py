@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hoplite.storage import statistics
 from hoplite.storage.delta import Delta, Values
 from hoplite.storage.incidence import Adjacency
-from hoplite.storage.property_columns import KeyValues, patched
+from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.seek import Bound, Seek
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
@@ -309,6 +309,18 @@ class Snapshot:
         """A property of each node; null for null, and where it has none."""
         delta, base = self._delta, self._delta.base
         return _values(nodes, base.node_columns.get(key), delta.node_values.get(key), base.node_count)
+
+    def node_property_of(self, nodes: Int64s, key: str) -> Column:
+        """The same of nodes that are known to be some, without looking for others among them."""
+        delta, base = self._delta, self._delta.base
+        column = base.node_columns.get(key)
+        if (
+            isinstance(column, PropertyColumn)
+            and delta.node_count == base.node_count
+            and not delta.node_values.get(key)
+        ):
+            return column.gather(nodes, inside=True)
+        return self.node_property(nodes, key)
 
     def relationship_property(self, relationships: Int64s, key: str) -> Column:
         """A property of each relationship; null for null, and where it has none."""

@@ -163,22 +163,22 @@ class ValueIndex:
 
     def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """For each value the positions that have it: (index into values, position)."""
-        if isinstance(self.column, Integers) and len(self) and _are_integers(values):
+        if isinstance(self.column, Integers) and self._count and _are_integers(values):
             held, wanted = self.column.values, np.asarray(values, np.int64)
             if self._counts_up:
                 places = wanted - held[0] if self._first else wanted
                 # As an unsigned number, a negative one is large. Of a few, Python knows the largest sooner than NumPy.
                 inside = places.view(np.uint64)
-                if (max(inside.tolist()) if len(inside) <= _FEW else inside.max()) < len(held):
-                    return np.arange(len(wanted)), self.positions[places]
+                if (max(inside.tolist()) if len(inside) <= _FEW else inside.max()) < self._count:
+                    found = places if isinstance(self.positions, _Counting) else self.positions[places]
+                    return np.arange(len(wanted)), found
             low = np.searchsorted(held, wanted)
             if not self._is_distinct:
                 counts = np.searchsorted(held, wanted, "right") - low
                 which = np.repeat(np.arange(len(wanted)), counts)
                 places = np.arange(len(which)) + np.repeat(low - np.cumsum(counts) + counts, counts)
                 return which, self.positions[places]
-            found = held[np.minimum(low, len(held) - 1)] == wanted
-            which = np.flatnonzero(found)
+            which = np.flatnonzero(held[np.minimum(low, len(held) - 1)] == wanted)
             return which, self.positions[low if len(which) == len(low) else low[which]]
         rows: list[int] = []
         hits: list[int] = []
@@ -193,8 +193,13 @@ class ValueIndex:
         return self.distinct == len(self)
 
     @cached_property
+    def _count(self) -> int:
+        return len(self.positions)
+
+    @cached_property
     def _first(self) -> int:
-        return int(self.column.objects()[0])
+        assert isinstance(self.column, Integers)
+        return int(self.column.values[0])
 
     @cached_property
     def _counts_up(self) -> bool:

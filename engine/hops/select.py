@@ -233,6 +233,8 @@ class AutoBackend:
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
+        if self._compiled is not None and self._device is None:
+            return self._compiled.ball(hop, sources, upper, mark_starts=mark_starts, check=check)
         found = self._for_search(hop, len(sources), upper).ball(
             hop, sources, upper, mark_starts=mark_starts, check=check
         )

@@ -31,7 +31,7 @@ class DistinctEnds:
         if context.writer is not None or ROW in argument or not graph.has_distinct_values(self.key):
             yield from self.apart.run(context, argument)
             return
-        column = graph.node_property(self.ends.merged_ends(context, argument), self.key)
+        column = graph.node_property_of(self.ends.merged_ends(context, argument), self.key)
         if getattr(column, "nulls", self) is not None:
             kept = np.ones(len(column), np.bool_)
             kept[np.flatnonzero(column.null_mask())[1:]] = False
