@@ -1,8 +1,8 @@
-"""Java's regular expressions, which `=~` takes, run by Python's `re`.
+"""Java's regular expressions, which `=~` and functions of APOC take, run by Python's `re`.
 
-A pattern goes in, a function from a text and a time limit to whether all of it matches comes out. `re` cannot be
-stopped, and a pattern may take it time exponential in the length of the text: where loops could add up, the package
-`regex` runs the same pattern, for it heeds a limit.
+A pattern goes in, a function from a text and a time limit to whether all of it matches comes out, or one to the matches
+in it. `re` cannot be stopped, and a pattern may take it time exponential in the length of the text: where loops could
+add up, the package `regex` runs the same pattern, for it heeds a limit.
 
 The pattern is read as `java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written
 anew for Python. What differs is spelled out on the way:
@@ -18,9 +18,11 @@ anew for Python. What differs is spelled out on the way:
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -30,7 +32,8 @@ from hoplite.errors import CypherError, semantic_error, unsupported
 Matcher = Callable[[str, float | None], bool]
 
 _LOOP, _LOOP_OF_A_GROUP = re.compile(r"[*+{]"), re.compile(r"\)[*+{]")
-_IGNORES_CASE = re.compile(r"\(\?[a-z]*i")
+_ONE_CHARACTER = re.compile(r"[^\\\[(]|\\\W|\[(?:\\.|[^\]\\])+\]", re.DOTALL)
+_REFERENCE_IN_ASCII = "(?ia:\\"
 _FEW_CHARACTERS, _FEW_STEPS = 16, 10**7
 
 
@@ -38,25 +41,84 @@ _FEW_CHARACTERS, _FEW_STEPS = 16, 10**7
 def matcher(pattern: str) -> Matcher:
     """Whether a text matches, as a whole: `matcher('a.*')('abc', None)` is true. TimeoutError if that takes longer than
     so many seconds."""
-    translated = _Translator(pattern).translate()
+    compiled = _compiled(pattern)
+
+    def matches(text: str, seconds: float | None) -> bool:
+        if compiled.is_quick(text, searches=False):
+            return compiled.pattern.fullmatch(text) is not None
+        return interruptible(pattern).fullmatch(text, timeout=seconds, concurrent=True) is not None
+
+    return matches
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match: all of it, then its groups (None for one that took no part); and where it begins and ends."""
+
+    groups: tuple[str | None, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A pattern that is looked for in texts. `names` are the numbers of named groups."""
+
+    names: Mapping[str, int]
+    group_count: int
+    find: Callable[[str, float | None], Iterator[Found]]
+    """The matches in a text, from left to right. TimeoutError if one takes longer than so many seconds."""
+
+
+@lru_cache(maxsize=512)
+def finder(pattern: str) -> Finder:
+    """The matches of a pattern: `finder('b(.)').find('abc', None)` gives one, with the groups `('bc', 'c')`."""
+    compiled = _compiled(pattern)
+
+    def find(text: str, seconds: float | None) -> Iterator[Found]:
+        if compiled.is_quick(text, searches=True):
+            matches = compiled.pattern.finditer(text)
+        else:
+            matches = interruptible(pattern).finditer(text, timeout=seconds, concurrent=True)
+        return (Found((match.group(), *match.groups()), match.start(), match.end()) for match in matches)
+
+    return Finder(compiled.names, compiled.pattern.groups, find)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A pattern for `re`, and what tells how long it may take."""
+
+    pattern: re.Pattern[str]
+    names: Mapping[str, int]
+    loops: int
+    has_nested_loops: bool
+    is_for_re_alone: bool
+
+    def is_quick(self, text: str, searches: bool) -> bool:
+        """Whether `re` may run it on a text, or has to."""
+        # Loops one after the other take at most so many steps; a loop around a group, twice as many for each character.
+        loops = self.loops + searches
+        is_flat = (loops < 2 or len(text) ** loops <= _FEW_STEPS) and not self.has_nested_loops
+        return is_flat or len(text) <= _FEW_CHARACTERS or (self.is_for_re_alone and not text.isascii())
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> _Compiled:
+    translator = _Translator(pattern)
+    translated = translator.translate()
     try:
         compiled = re.compile(translated)
     except (re.error, OverflowError):
         raise unsupported(f"the regular expression {pattern}") from None
-    # Without the flag u, case is ignored in ASCII alone; `regex` would ignore it in all letters.
-    ignores_case = _IGNORES_CASE.search(translated) is not None
-    loops = len(_LOOP.findall(translated))
-    nested = _LOOP_OF_A_GROUP.search(translated) is not None
-
-    def matches(text: str, seconds: float | None) -> bool:
-        # Loops one after the other take at most so many steps; a loop around a group, twice as many for each character.
-        quick = loops < 2 or len(text) ** loops <= _FEW_STEPS
-        few = len(text) <= _FEW_CHARACTERS or (quick and not nested)
-        if few or (ignores_case and not (text.isascii() and pattern.isascii())):
-            return compiled.fullmatch(text) is not None
-        return interruptible(pattern).fullmatch(text, timeout=seconds, concurrent=True) is not None
-
-    return matches
+    return _Compiled(
+        compiled,
+        translator.names,
+        len(_LOOP.findall(translated)),
+        _LOOP_OF_A_GROUP.search(translated) is not None,
+        # What such a reference refers to is only known with the text; `regex` would ignore case in all letters.
+        _REFERENCE_IN_ASCII in _Translator(pattern, spells_case=True).translate(),
+    )
 
 
 @lru_cache(maxsize=512)
@@ -66,7 +128,7 @@ def interruptible(pattern: str) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        return regex.compile(_Translator(pattern).translate(), regex.V0)
+        return regex.compile(_Translator(pattern, spells_case=True).translate(), regex.V0)
 
 
 _END = ""  # what `peek` returns past the end
@@ -83,10 +145,15 @@ _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 class _Translator:
-    """One pass over a pattern; `cursor` moves as in Java, for its messages name the place."""
+    """One pass over a pattern; `cursor` moves as in Java, for its messages name the place.
 
-    def __init__(self, pattern: str) -> None:
+    Without the flag u, case is ignored in ASCII alone. `regex` has no such flag: with `spells_case`, both letters are
+    written down instead.
+    """
+
+    def __init__(self, pattern: str, spells_case: bool = False) -> None:
         self.pattern = pattern
+        self.spells_case = spells_case
         self.cursor = 0
         self.flags: frozenset[str] = frozenset()
         self.groups_opened = 0
@@ -140,13 +207,30 @@ class _Translator:
             atom = self._atom()
             if atom is None:
                 continue
-            flags = "" if "i" not in self.flags else "iu" if "u" in self.flags or "U" in self.flags else "ia"
+            flags = self._case_flags()
+            if flags == "ia" and self.spells_case:
+                flags = ""
             text = self._quantified(atom)
             if runs and runs[-1][0] == flags:
                 runs[-1] = flags, runs[-1][1] + text
             else:
                 runs.append((flags, text))
         return "".join(f"(?{flags}:{text})" if flags else text for flags, text in runs)
+
+    def _case_flags(self) -> str:
+        return "" if "i" not in self.flags else "iu" if "u" in self.flags or "U" in self.flags else "ia"
+
+    def _spelled(self, content: str) -> str:
+        """The content of a class, with the other case of its ASCII letters where that has to be written down."""
+        if not content or not self.spells_case or self._case_flags() != "ia":
+            return content
+        letters = set(re.findall(f"[{content}]", string.ascii_letters))
+        return content + "".join(sorted(set("".join(letters).swapcase()) - letters))
+
+    def _literal(self, char: str) -> str:
+        escaped = re.escape(char)
+        spelled = self._spelled(escaped)
+        return escaped if spelled == escaped else f"[{spelled}]"
 
     def _quantified(self, atom: str) -> str:
         self._skip_comments()
@@ -161,6 +245,8 @@ class _Translator:
         if self._peek() and self._peek() in "?+":
             quantifier += self._peek()
             self.cursor += 1
+        if _ONE_CHARACTER.fullmatch(atom):
+            return atom + quantifier
         # A quantifier behind an assertion or another group of ours must take all of it.
         return f"(?:{atom}){quantifier}"
 
@@ -203,7 +289,7 @@ class _Translator:
             case "$":
                 return _AT_LINE_END if "m" in self.flags else _BEFORE_LAST_LINE_END
             case _:
-                return re.escape(char)
+                return self._literal(char)
 
     def _group(self) -> str | None:
         outer_flags = self.flags
@@ -304,13 +390,13 @@ class _Translator:
             end = self.pattern.find("\\E", self.cursor)
             quoted = self.pattern[self.cursor + 2 : None if end < 0 else end]
             self.cursor = len(self.pattern) if end < 0 else end + 2
-            return "".join(map(re.escape, quoted)) or "(?:)"
+            return "".join(map(self._literal, quoted)) or "(?:)"
         if char == "k":
             return self._named_reference()
         if char and char in "123456789":
             return self._reference()
         known = self._class_escape()
-        return known.pattern() if known is not None else re.escape(self._character())
+        return known.pattern() if known is not None else self._literal(self._character())
 
     def _reference(self) -> str:
         """`\\12`: group 12 where there are so many, else group 1 and the digit 2."""
@@ -320,7 +406,12 @@ class _Translator:
         while self._peek().isdigit() and number * 10 + int(self._peek()) <= self.groups_opened:
             number = number * 10 + int(self._peek())
             self.cursor += 1
-        return f"(?:\\{number})" if number in self.groups_closed else _NEVER
+        return self._group_again(number)
+
+    def _group_again(self, number: int) -> str:
+        if number not in self.groups_closed:
+            return _NEVER
+        return f"{_REFERENCE_IN_ASCII}{number})" if self._case_flags() == "ia" else f"(?:\\{number})"
 
     def _named_reference(self) -> str:
         found = re.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.cursor)
@@ -330,7 +421,7 @@ class _Translator:
         if found[1] not in self.names:
             raise self._error(f"named capturing group <{found[1]}> does not exist", self.cursor - 1)
         number = self.names[found[1]]
-        return f"(?:\\{number})" if number in self.groups_closed else _NEVER
+        return self._group_again(number)
 
     def _class_escape(self) -> CharacterClass | None:
         """`\\d`, `\\p{..}` and the like; None (and nothing read) where the escape is a single character."""
@@ -347,7 +438,7 @@ class _Translator:
             content = rf"\{lower}"
         else:
             content = {"d": "0-9", "w": "a-zA-Z_0-9", "s": r" \t\n\x0b\f\r"}[lower]
-        return CharacterClass(content, negated=char.isupper())
+        return CharacterClass(self._spelled(content), negated=char.isupper())
 
     def _property(self) -> CharacterClass:
         negated = self._peek(1) == "P"
@@ -366,7 +457,7 @@ class _Translator:
         content = property_class(name, "U" in self.flags)
         if content is None:
             raise self._error(f"Unknown character property name {{{name}}}", self.cursor - 1)
-        return CharacterClass(content, negated=negated)
+        return CharacterClass(self._spelled(content), negated=negated)
 
     def _character(self) -> str:
         """An escape that stands for one character."""
@@ -463,7 +554,7 @@ class _Translator:
                 break
             if char == "&" and self._peek(1) == "&":
                 self.cursor += 2
-                factors.append(CharacterClass(content, tuple(nested)))
+                factors.append(CharacterClass(self._spelled(content), tuple(nested)))
                 content, nested = "", []
                 continue
             empty = False
@@ -481,9 +572,9 @@ class _Translator:
                 self.cursor = stop if end < 0 else end + 2
             else:
                 content += self._range()
-        last = CharacterClass(content, tuple(nested))
+        last = CharacterClass(self._spelled(content), tuple(nested))
         if not factors:
-            return CharacterClass(content, tuple(nested), negated=negated)
+            return CharacterClass(last.content, last.nested, negated=negated)
         # An empty side of && takes nothing away, as in Java.
         sides = tuple(side for side in (*factors, last) if side.content or side.nested)
         return CharacterClass("", (), sides, negated)

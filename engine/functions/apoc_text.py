@@ -1,14 +1,18 @@
-"""apoc.text.* and apoc.util.*: functions of text that Cypher itself does not have."""
+"""apoc.text.* and apoc.util.*: functions of text that Cypher itself does not have. Those about words in upper and lower
+case are in `apoc_text_case.py`, those with regular expressions in `apoc_text_patterns.py`."""
 
 from __future__ import annotations
 
 import base64
+import codecs
 import hashlib
 import random
 import re
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote_plus, unquote_plus
 
@@ -18,7 +22,6 @@ from hoplite.engine.memory import refuse_text
 
 Text = str | None
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 
 
@@ -27,10 +30,17 @@ def _of_text(signature: str, description: str, function: Callable[[str], Any]) -
     apoc_function(signature, description)(lambda text: None if text is None else function(text))
 
 
+def _units(text: str) -> str:
+    """A character for each of Java's 16 bits: places and distances are counted in them."""
+    if text.isascii() or max(text) < "\U00010000":
+        return text
+    return "".join(map(chr, array("H", text.encode("utf-16", "surrogatepass")[2:])))
+
+
 def _of_two_texts(name: str, returns: str, description: str, function: Callable[[str, str], Any]) -> None:
     """Register a function of two texts; a null gives null."""
     apoc_function(f"apoc.text.{name}(text1 :: STRING, text2 :: STRING) :: {returns}", description)(
-        lambda first, second: None if first is None or second is None else function(first, second)
+        lambda first, second: None if first is None or second is None else function(_units(first), _units(second))
     )
 
 
@@ -46,62 +56,17 @@ def join(texts: list[Any] | None, delimiter: Text) -> Text:
 
 
 @apoc_function(
-    "apoc.text.split(text :: STRING, regex :: STRING, limit = 0 :: INTEGER) :: LIST<ANY>",
-    "Splits a text at the matches of a regular expression, into so many parts at most.",
-)
-def split(text: Text, regex: Text, limit: int) -> list[str] | None:
-    """As Java's String.split: without a limit empty parts at the end are dropped."""
-    if text is None or regex is None or limit is None:
-        return None
-    parts: list[str] = re.split(regex, text, maxsplit=max(limit - 1, 0)) if limit != 1 else [text]
-    while limit == 0 and len(parts) > 1 and not parts[-1]:
-        parts.pop()
-    return parts
-
-
-def _java_replacement(replacement: str) -> str:
-    """A replacement of Java's (`$1`, `\\$`) as one of Python's."""
-    escaped = re.sub(r"\\(.)|\\", lambda found: f"\0{found.group(1) or ''}", replacement)
-    numbered = re.sub(r"(?<!\0)\$(\d)", r"\\g<\1>", escaped.replace("\\", r"\\"))
-    named = re.sub(r"(?<!\0)\$\{(\w+)\}", r"\\g<\1>", numbered)
-    return named.replace("\0", "")
-
-
-@apoc_function(
-    "apoc.text.replace(text :: STRING, regex :: STRING, replacement :: STRING) :: STRING",
-    "Replaces every match of a regular expression.",
-)
-@apoc_function(
-    "apoc.text.regreplace(text :: STRING, regex :: STRING, replacement :: STRING) :: STRING",
-    "Replaces every match of a regular expression.",
-)
-def replace(text: Text, regex: Text, replacement: Text) -> Text:
-    """Groups are $1, $2, ... in the replacement."""
-    if text is None or regex is None or replacement is None:
-        return None
-    return re.sub(regex, _java_replacement(replacement), text)
-
-
-@apoc_function(
-    "apoc.text.regexGroups(text :: STRING, regex :: STRING) :: LIST<ANY>",
-    "Returns every match of a regular expression with its groups.",
-)
-def regex_groups(text: Text, regex: Text) -> list[list[Text]]:
-    """The whole match comes first."""
-    if text is None or regex is None:
-        return []
-    return [[found.group(0), *found.groups()] for found in re.finditer(regex, text)]
-
-
-@apoc_function(
     "apoc.text.indexOf(text :: STRING, lookup :: STRING, from = 0 :: INTEGER, to = -1 :: INTEGER) :: INTEGER",
     "Returns the first place of a text in another between two places, or -1.",
 )
 def index_of(text: Text, lookup: Text, start: int, end: int) -> int | None:
     """The end is not included; -1 is the end of the text."""
+    if start is None or end is None:
+        raise TypeError("the places are numbers")
     if text is None:
         return None
-    return -1 if lookup is None else text.find(lookup, start, len(text) if end == -1 else end)
+    text, start = _units(text), max(start, 0)
+    return -1 if lookup is None else text.find(_units(lookup), start, len(text) if end == -1 else end)
 
 
 @apoc_function(
@@ -110,10 +75,15 @@ def index_of(text: Text, lookup: Text, start: int, end: int) -> int | None:
 )
 def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | None:
     """Matches may overlap."""
+    if start is None or end is None:
+        raise TypeError("the places are numbers")
     if text is None:
         return None
+    if lookup is None:
+        return []
+    text, lookup = _units(text), _units(lookup)
     last = len(text) if end == -1 else end
-    return [place for place in range(start, last) if lookup and text.startswith(lookup, place)]
+    return [place for place in range(max(start, 0), last) if text.startswith(lookup, place)]
 
 
 @apoc_function("apoc.text.repeat(item :: STRING, count :: INTEGER) :: STRING", "Returns a text so many times over.")
@@ -121,6 +91,8 @@ def repeat(item: Text, count: int) -> Text:
     """`repeat('ab', 2)` is `'abab'`."""
     if item is None:
         return None
+    if count < 0 and item:
+        raise ValueError(str(len(item) * count))
     refuse_text(len(item) * count)
     return item * count
 
@@ -130,8 +102,8 @@ def repeat(item: Text, count: int) -> Text:
     "Fills a text up on the left.",
 )
 def left_pad(text: Text, count: int, filler: str) -> Text:
-    """With spaces, if nothing else is given."""
-    return None if text is None else (filler or " ") * (count - len(text)) + text
+    """With the first character of what is given, else with spaces."""
+    return None if text is None else _filling(text, count, filler) + text
 
 
 @apoc_function(
@@ -139,16 +111,25 @@ def left_pad(text: Text, count: int, filler: str) -> Text:
     "Fills a text up on the right.",
 )
 def right_pad(text: Text, count: int, filler: str) -> Text:
-    """With spaces, if nothing else is given."""
-    return None if text is None else text + (filler or " ") * (count - len(text))
+    """With the first character of what is given, else with spaces."""
+    return None if text is None else text + _filling(text, count, filler)
+
+
+def _filling(text: str, count: int, filler: str) -> str:
+    missing = max(count - len(_units(text)), 0)
+    refuse_text(missing)
+    return (filler[:1] or " ") * missing if missing else ""
 
 
 @apoc_function(
     "apoc.text.slug(text :: STRING, delimiter = - :: STRING) :: STRING", "Replaces white space with a delimiter."
 )
 def slug(text: Text, delimiter: str) -> Text:
-    """`slug('a b')` is `'a-b'`."""
-    return None if text is None else re.sub(r"[^\w]+", delimiter, text.strip())
+    """`slug('a b')` is `'a-b'`; letters, ASCII digits and underscores stay."""
+    if text is None or delimiter is None:
+        return None
+    runs = groupby(text.strip(), lambda c: unicodedata.category(c)[0] == "L" or c in "0123456789_")
+    return "".join("".join(run) if stays else delimiter for stays, run in runs)
 
 
 @apoc_function(
@@ -158,61 +139,6 @@ def slug(text: Text, delimiter: str) -> Text:
 def format_text(text: Text, params: list[Any] | None, language: str) -> Text:
     """`%s`, `%d`, `%.2f` and the like."""
     return None if text is None else text % tuple(params or ())
-
-
-# --- case ---
-
-
-def _words(text: str) -> list[str]:
-    return _WORDS.findall(text)
-
-
-def _camel(text: str) -> str:
-    upper = "".join(word.capitalize() for word in _words(text))
-    return upper[:1].lower() + upper[1:]
-
-
-def _each_word(text: str, change: Callable[[str], str]) -> str:
-    return re.sub(r"\S+", lambda found: change(found.group(0)), text)
-
-
-_of_text(
-    "apoc.text.capitalize(text :: STRING) :: STRING",
-    "Turns the first letter to upper case.",
-    lambda text: text[:1].upper() + text[1:],
-)
-_of_text(
-    "apoc.text.capitalizeAll(text :: STRING) :: STRING",
-    "Turns the first letter of every word to upper case.",
-    lambda text: _each_word(text, lambda word: word[:1].upper() + word[1:]),
-)
-_of_text(
-    "apoc.text.decapitalize(text :: STRING) :: STRING",
-    "Turns the first letter to lower case.",
-    lambda text: text[:1].lower() + text[1:],
-)
-_of_text(
-    "apoc.text.decapitalizeAll(text :: STRING) :: STRING",
-    "Turns the first letter of every word to lower case.",
-    lambda text: _each_word(text, lambda word: word[:1].lower() + word[1:]),
-)
-_of_text("apoc.text.camelCase(text :: STRING) :: STRING", "Writes the words of a text likeThis.", _camel)
-_of_text(
-    "apoc.text.upperCamelCase(text :: STRING) :: STRING",
-    "Writes the words of a text LikeThis.",
-    lambda text: "".join(word.capitalize() for word in _words(text)),
-)
-_of_text(
-    "apoc.text.snakeCase(text :: STRING) :: STRING",
-    "Writes the words of a text like-this.",
-    lambda text: "-".join(word.lower() for word in _words(text)),
-)
-_of_text(
-    "apoc.text.toUpperCase(text :: STRING) :: STRING",
-    "Writes the words of a text LIKE_THIS.",
-    lambda text: "_".join(word.upper() for word in _words(text)),
-)
-_of_text("apoc.text.swapCase(text :: STRING) :: STRING", "Swaps upper and lower case.", str.swapcase)
 
 
 # --- comparing ---
@@ -235,7 +161,7 @@ def _levenshtein(first: str, second: str) -> int:
 
 def _levenshtein_similarity(first: str, second: str) -> float:
     longest = max(len(first), len(second))
-    return 1.0 if longest == 0 else 1.0 - _levenshtein(first, second) / longest
+    return 1.0 if longest == 0 else (longest - _levenshtein(first, second)) / longest
 
 
 def _jaro_winkler_distance(first: str, second: str) -> float:
@@ -272,7 +198,7 @@ def _pairs_of(text: str) -> Counter[str]:
 def _sorensen_dice(first: str, second: str) -> float:
     left, right = _pairs_of(first), _pairs_of(second)
     size = left.total() + right.total()
-    return 2 * (left & right).total() / size if size else 0.0
+    return 2 * (left & right).total() / size if size else float(first == second)
 
 
 _of_text(
@@ -317,8 +243,28 @@ def sorensen_dice(first: Text, second: Text, language: str) -> float | None:
 
 # --- codes ---
 
-_of_text("apoc.text.urlencode(text :: STRING) :: STRING", "Encodes a text for a URL.", quote_plus)
-_of_text("apoc.text.urldecode(text :: STRING) :: STRING", "Decodes a text of a URL.", unquote_plus)
+
+def _url_decoded(text: str) -> str:
+    if re.search("%(?![0-9a-fA-F]{2})", text):
+        raise ValueError("Illegal hex characters in escape (%) pattern")
+    return unquote_plus(text)
+
+
+def _base64_decoded(text: str, alphabet: bytes) -> str:
+    """Without padding, too; what is no UTF-8 then is marked."""
+    if "=" not in text:
+        text += "=" * (-len(text) % 4)
+    if len(text) % 4 or (alphabet == b"-_" and not {"+", "/"}.isdisjoint(text)):
+        raise ValueError("Illegal base64 character")
+    return base64.b64decode(text, alphabet, validate=True).decode(errors="replace")
+
+
+_of_text(
+    "apoc.text.urlencode(text :: STRING) :: STRING",
+    "Encodes a text for a URL.",
+    lambda text: quote_plus(text, safe="*").replace("~", "%7E"),
+)
+_of_text("apoc.text.urldecode(text :: STRING) :: STRING", "Decodes a text of a URL.", _url_decoded)
 _of_text(
     "apoc.text.base64Encode(text :: STRING) :: STRING",
     "Encodes a text with Base64.",
@@ -327,7 +273,7 @@ _of_text(
 _of_text(
     "apoc.text.base64Decode(text :: STRING) :: STRING",
     "Decodes a text of Base64.",
-    lambda text: base64.b64decode(text).decode(),
+    lambda text: _base64_decoded(text, b"+/"),
 )
 
 
@@ -358,14 +304,14 @@ _of_text(
 _of_text(
     "apoc.text.base64UrlDecode(url :: STRING) :: STRING",
     "Decodes a text of Base64 for URLs.",
-    lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode(),
+    lambda text: _base64_decoded(text, b"-_"),
 )
 
 
 @apoc_function("apoc.text.byteCount(text :: STRING, charset = UTF-8 :: STRING) :: INTEGER", "Returns how many bytes.")
 def byte_count(text: Text, charset: str) -> int | None:
     """Null for a missing text."""
-    return None if text is None else len(text.encode(charset))
+    return None if text is None else len(_encoded(text, charset))
 
 
 @apoc_function(
@@ -373,13 +319,22 @@ def byte_count(text: Text, charset: str) -> int | None:
 )
 def text_bytes(text: Text, charset: str) -> list[int] | None:
     """From 0 to 255."""
-    return None if text is None else list(text.encode(charset))
+    return None if text is None else list(_encoded(text, charset))
+
+
+def _encoded(text: str, charset: str) -> bytes:
+    """What the charset does not have becomes a question mark."""
+    if charset.upper() == "UTF-16":
+        return b"\xfe\xff" + text.encode("utf-16-be") if text else b""
+    codecs.lookup(charset)
+    return text.encode(charset, "replace")
 
 
 @apoc_function("apoc.text.charAt(text :: STRING, index :: INTEGER) :: INTEGER", "Returns the code of a character.")
 def char_at(text: Text, index: int | None) -> int | None:
     """Null outside the text."""
-    return ord(text[index]) if text is not None and index is not None and 0 <= index < len(text) else None
+    units = "" if text is None else _units(text)
+    return ord(units[index]) if index is not None and 0 <= index < len(units) else None
 
 
 @apoc_function("apoc.text.hexCharAt(text :: STRING, index :: INTEGER) :: STRING", "Returns a character's code in hex.")
@@ -391,13 +346,15 @@ def hex_char_at(text: Text, index: int | None) -> Text:
 @apoc_function("apoc.text.hexValue(value :: INTEGER) :: STRING", "Returns a number in hex.")
 def hex_value(value: int | None) -> Text:
     """At least four digits."""
-    return None if value is None else f"{value % 2**64:04X}"
+    if value is None:
+        return None
+    return f"{value:016X}" if value >= 2**32 else f"{value:08X}" if value >= 2**16 else f"{value % 2**32:04X}"
 
 
 @apoc_function("apoc.text.code(codepoint :: INTEGER) :: STRING", "Returns the character of a code.")
 def character(code: int | None) -> Text:
     """Null for what is no code."""
-    return chr(code) if code is not None and 0 <= code < 0x110000 else None
+    return chr(code) if code is not None and 0 <= code < 0x10000 else None
 
 
 @apoc_function(
@@ -422,18 +379,6 @@ def fuzzy_match(first: Text, second: Text) -> bool | None:
     return _levenshtein(first, second) <= allowed
 
 
-@apoc_function(
-    "apoc.text.regexGroupsByName(text :: STRING, regex :: STRING) :: LIST<ANY>",
-    "Returns the matches of a regular expression with their named groups.",
-)
-def regex_groups_by_name(text: Text, pattern: Text) -> list[dict[str, Any]]:
-    """A map for each match: the group of all, the matches by name."""
-    if text is None or pattern is None:
-        return []
-    compiled = re.compile(re.sub(r"\(\?<(?=[A-Za-z])", "(?P<", pattern))
-    return [{"group": found.group(), "matches": found.groupdict()} for found in compiled.finditer(text)]
-
-
 _SOUNDEX = {
     letter: str(code) for code, group in enumerate(("BFPV", "CGJKQSXZ", "DT", "L", "MN", "R"), 1) for letter in group
 }
@@ -456,4 +401,4 @@ def _soundex(word: str) -> str:
 @apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns how the words of a text sound, by Soundex.")
 def phonetic(text: Text) -> Text:
     """The codes of all words, one after the other."""
-    return None if text is None else "".join(_soundex(word) for word in re.split(r"\W+", text) if word)
+    return None if text is None else "".join(_soundex(word) for word in re.findall(r"(?a:\w+)", text))

@@ -40,6 +40,23 @@ def upper_case(text: str) -> str:
     return text.upper()
 
 
+def simple_upper(character: str) -> str:
+    """The one character that is its upper case: `'ß'` stays."""
+    upper = upper_case(character)
+    return upper if len(upper) <= 1 else simple_title(character)
+
+
+def simple_lower(character: str) -> str:
+    """The one character that is its lower case: `'İ'` is `'i'`."""
+    return lower_case(character)[:1]
+
+
+def simple_title(character: str) -> str:
+    """The one character that begins a word for it: `'ǆ'` is `'ǅ'`, and `'ß'` stays."""
+    title = character.title()
+    return title if len(title) <= 1 and not _LATER_SMALL.match(character) else character
+
+
 def _ends_word(text: str, place: int) -> bool:
     """Whether a letter with case comes before this place in its word, and none after it."""
     first = place

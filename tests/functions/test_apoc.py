@@ -23,7 +23,9 @@ assert hoplite.engine.procedures.__all__, "importing the package fills the table
 def call(name: str, *arguments: Any) -> Any:
     """The function as the evaluator calls it."""
     function = FUNCTIONS[name.lower()]
-    return function.call(None, *arguments) if function.needs_context else function.call(*arguments)
+    now = DateTime(0, 0, 0)
+    execution = Execution(Graph().snapshot(), {}, {}, now, now, _no_plans)
+    return function.call(execution, *arguments) if function.needs_context else function.call(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,42 @@ ROWS = (
     "CALL apoc.convert.toTree(paths) YIELD value RETURN value.name, size(value.knows)",
 )
 
+_ODD_TEXTS = (
+    "", " ", "a", "hello world", "Hello  World", "  lead trail  ", "fooBar", "FOO_BAR", "foo_bar", "foo-bar", "foo.bar",
+    "XMLHttpRequest", "userID2", "2fast2furious", "abc123def", "a1B2c3", "éclair Über", "ÉCLAIR_ÜBER", "straße", "ß",
+    "foo__bar", "foo--bar", "--foo--", "_foo_", "foo!bar?", "foo\\tbar\\nbaz", "ABC DEF", "aBCd", "日本語 テスト",
+    "ǆungla", "ΑΒΓ δεζ", "ΟΔΟΣ", "😀 smile", "a😀B", "don\\'t stop", "ŉ a", "İstanbul", "A1", "ALL-CAPS", "test_1_test",
+    "ǅA", "Ⅷa", "a²B", "A\u0661", "aªb", "e\u0301a", "𐐨a 𐐨", "ﬁx", "foo\u00a0bar", "MiXeD_CaSe-foo BAR",
+)  # fmt: skip
+CASES = tuple(
+    f"RETURN apoc.text.{name}('{text}') AS changed"
+    for name in ("snakeCase", "camelCase", "upperCamelCase", "capitalize", "capitalizeAll", "decapitalize",
+                 "decapitalizeAll", "toUpperCase", "swapCase", "slug", "clean", "phonetic", "urlencode")
+    for text in _ODD_TEXTS
+)  # fmt: skip
+_PATTERNS = (
+    "", "a", "a*", "X", r"\\s+", r"([a-z])(\\d)?", r"(\\d+)-(\\d+)-(\\d+)", "[.]", "(?i)é", "(?i)[a-c]", "(?iu)é", "$",
+    "^", r"\\b", r"(?<k>\\w+)=(?<v>\\w+)", r"<(\\w+)>(.*?)</\\1>", "(", "(?=x)", "x?", "(?:a|b)+", r"\\p{Lu}", "(?m)^.",
+)  # fmt: skip
+_SEARCHED = ("", "aXbXc", "2024-01-02, 2023-12-31", "ÉcoleéCOLE", "<b>x</b><b>y</b> k=v")
+PATTERNS = tuple(
+    f"RETURN apoc.text.{call} AS found"
+    for text in _SEARCHED
+    for pattern in _PATTERNS
+    for call in (
+        f"regexGroups('{text}', '{pattern}')",
+        f"regexGroupsByName('{text}', '{pattern}')",
+        f"split('{text}', '{pattern}')",
+        f"split('{text}', '{pattern}', 2)",
+        f"split('{text}', '{pattern}', -1)",
+        f"replace('{text}', '{pattern}', '[$0]')",
+        rf"regreplace('{text}', '{pattern}', '$1\\$\\\\')",
+        f"replace('{text}', '{pattern}', '${{k}}')",
+    )
+)
 GROUPS = {
+    "upper and lower case": CASES,
+    "patterns": PATTERNS,
     "paths": (*PATHS, *CONFIGURED, *SUBGRAPHS, *NEIGHBOURS, *ALGORITHMS),
     "meta": META,
     "functions": FUNCTIONS,
