@@ -99,7 +99,9 @@ class Lowering:
             case lp.NodeByLabelScan(source=source, node=node, label=label):
                 return scans.NodeScan(lower(source), node, label, _first_batch(plan.stopped_early))
             case lp.NodeIndexSeek(source=source, node=node, label=label, key=key, value=value, many=many):
-                return scans.IndexSeek(lower(source), node, label, key, self.term(value), many)
+                alone = isinstance(source, lp.Argument) and isinstance(value, ast.Parameter) and not many
+                parameter = value.name if alone and isinstance(value, ast.Parameter) else None
+                return scans.IndexSeek(lower(source), node, label, key, self.term(value), many, parameter)
             case lp.NodeIndexSearch(source=source, node=node, label=label, key=key, conditions=conditions):
                 asked = tuple((c.operator, None if c.value is None else self.term(c.value)) for c in conditions)
                 return scans.IndexSearch(lower(source), node, label, key, asked)
@@ -228,6 +230,8 @@ class Lowering:
                 below = lower(source)
                 if isinstance(below, distinct_ends.DistinctEnds) and names == (below.name,):
                     return below
+                if isinstance(below, rows.Project):
+                    return rows.Project(below.source, below.names, below.evaluators, names)
                 return rows.Select(below, names)
             case lp.Distinct(
                 source=lp.Projection(

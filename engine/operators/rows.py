@@ -64,18 +64,20 @@ class Filter:
 
 @dataclass(slots=True, eq=False)
 class Project:
-    """Computed columns beside those that are there."""
+    """Computed columns beside those that are there, or only those of `kept`."""
 
     source: Operator
     names: tuple[str, ...]
     evaluators: tuple[Evaluator, ...]
+    kept: tuple[str, ...] | None = None
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each batch with the new columns; a row that fails raises once the rows before it are taken."""
         for incoming in self.source.run(context, argument):
             batch, columns, error = evaluate(incoming, self.evaluators, context)
             if batch.row_count or error is None:
-                yield batch.with_columns(dict(zip(self.names, columns, strict=True)))
+                made = batch.with_columns(dict(zip(self.names, columns, strict=True)))
+                yield made if self.kept is None else with_row(made, self.kept)
             if error is not None:
                 raise error
 

@@ -168,9 +168,15 @@ class IndexSeek:
     key: str
     value: Evaluator
     many: bool
+    parameter: str | None = None  # that the value is, where the source has no rows but the argument's
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node that has the value."""
+        if self.parameter is not None and not argument.columns and argument.row_count == 1:
+            _, nodes = context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))
+            if len(nodes):
+                yield Batch({self.node: Nodes(nodes)}, len(nodes))
+            return
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.value,), context)
             rows, values = _wanted(column, self.many)
