@@ -35,6 +35,8 @@ class Direction(Enum):
     INCOMING = "<-"
     BOTH = "--"
 
+    __hash__ = object.__hash__  # every query looks things up by it, and the one of Enum is written in Python
+
     @property
     def reversed(self) -> Direction:
         """The same pattern read from right to left."""

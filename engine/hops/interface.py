@@ -62,6 +62,8 @@ class Side(Enum):
     INCOMING = "<-"
     BOTH = "--"
 
+    __hash__ = object.__hash__  # every query looks things up by it, and the one of Enum is written in Python
+
     @property
     def opposite(self) -> Side:
         match self:
