@@ -30,6 +30,7 @@ from hoplite.engine.procedures.lucene import (
 )
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.engine.procedures.vectors import index_for
+from hoplite.errors import transaction_timed_out
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Int64s
@@ -133,14 +134,14 @@ def _build(context: Execution, index: Index) -> _FullText:
 # --- searching ---
 
 
-def _search(index: _FullText, query: Query) -> Scores:
+def _search(index: _FullText, query: Query, context: Execution) -> Scores:
     match query:
         case Boolean(clauses=clauses, boost=boost):
-            return _boosted(_combined(index, clauses), boost)
+            return _boosted(_combined(index, clauses, context), boost)
         case Words(boost=boost):
             return _boosted(_words(index, query), boost)
-        case Wildcard(pattern=pattern, field=name, boost=boost):
-            return _constant(index, name, lambda word: pattern.fullmatch(word) is not None, boost)
+        case Wildcard(matches=matches, field=name, boost=boost):
+            return _constant(index, name, lambda word: matches(word, context.seconds_left()), boost)
         case Range(field=name, boost=boost):
             return _constant(index, name, lambda word: _within(word, query), boost)
         case Fuzzy(text=text, edits=edits, field=name, boost=boost):
@@ -153,12 +154,12 @@ def _boosted(scores: Scores, boost: float) -> Scores:
     return scores if boost == 1 else {document: score * boost for document, score in scores.items()}
 
 
-def _combined(index: _FullText, clauses: tuple[tuple[Occur, Query], ...]) -> Scores:
+def _combined(index: _FullText, clauses: tuple[tuple[Occur, Query], ...], context: Execution) -> Scores:
     total: Scores = {}
     required: list[set[int]] = []
     excluded: set[int] = set()
     for occur, clause in clauses:
-        scores = _search(index, clause)
+        scores = _search(index, clause, context)
         if occur is Occur.MUST_NOT:
             excluded |= scores.keys()
             continue
@@ -260,7 +261,11 @@ def _query(
     except QueryError as failure:
         raise call_failed(procedure, "org.apache.lucene.queryparser.classic.ParseException", str(failure)) from None
     made = _index(context, index)
-    ranked = sorted(_search(made, query).items(), key=lambda found: (-found[1], found[0]))
+    try:
+        scores = _search(made, query, context)
+    except TimeoutError:
+        raise transaction_timed_out() from None
+    ranked = sorted(scores.items(), key=lambda found: (-found[1], found[0]))
     skip, limit = int((options or {}).get("skip") or 0), (options or {}).get("limit")
     for document, score in ranked[skip : None if limit is None else skip + int(limit)]:
         yield int(made.entities[document]), score

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from hoplite.engine.expressions.regex import Matcher, matcher
+from hoplite.errors import CypherError
+
 
 class Occur(Enum):
     """What a clause asks of a document."""
@@ -35,9 +38,9 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """A word with `*` and `?`, or a regular expression, as a compiled pattern of the whole word."""
+    """A word with `*` and `?`, or a regular expression; `matches` says whether a whole word fits, within a time."""
 
-    pattern: re.Pattern[str]
+    matches: Matcher
     field: str | None = None
     boost: float = 1.0
 
@@ -171,23 +174,29 @@ class _Parser:
         if token["range"]:
             return _range(token["range"], field, boost)
         if token["regex"]:
-            return Wildcard(re.compile(token["regex"][1:-1]), field, boost)
+            return Wildcard(self._matcher(token["regex"][1:-1]), field, boost)
         word = token["word"]
         if token["slop"] is not None:
             return Fuzzy(_unescaped(word).lower(), min(int(float(token["slop"] or 2)), 2), field, boost)
         if re.search(r"(?<!\\)[*?]", word):
-            return Wildcard(_wildcard_pattern(word), field, boost)
+            return Wildcard(self._matcher(_wildcard_pattern(word)), field, boost)
         return Words(_unescaped(word), field, False, boost)
+
+    def _matcher(self, pattern: str) -> Matcher:
+        try:
+            return matcher(pattern)
+        except CypherError as error:
+            raise QueryError(f"Cannot parse '{self._text}': {error.message}") from None
 
 
 def _unescaped(text: str) -> str:
     return _ESCAPE.sub(r"\1", text)
 
 
-def _wildcard_pattern(word: str) -> re.Pattern[str]:
+def _wildcard_pattern(word: str) -> str:
     parts = re.findall(r"\\.|[*?]|[^*?\\]+", word.lower())
     patterns = {"*": ".*", "?": "."}
-    return re.compile("".join(patterns.get(part) or re.escape(_unescaped(part)) for part in parts), re.DOTALL)
+    return "(?s)" + "".join(patterns.get(part) or re.escape(_unescaped(part)) for part in parts)
 
 
 def _range(text: str, field: str | None, boost: float) -> Range:

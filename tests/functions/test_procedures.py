@@ -166,7 +166,7 @@ def test_full_text_queries(people: Graph, query: str, found: set[int]) -> None:
     assert all(score > 0 for _, score in rows)
 
 
-@pytest.mark.parametrize("text", ["", "(", "a AND", ")"])
+@pytest.mark.parametrize("text", ["", "(", "a AND", ")", "/(/", "/[a/"])
 def test_broken_queries_are_refused(text: str) -> None:
     with pytest.raises(QueryError):
         parse_query(text)
