@@ -27,6 +27,7 @@ from hoplite.engine.operators import (
     setting,
     show,
     transactions,
+    walks,
     writes,
 )
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
@@ -74,6 +75,10 @@ class Lowering:
     def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
         """Several compiled expressions."""
         return tuple(self.term(term) for term in terms)
+
+    def chain(self, steps: tuple[lp.ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
+        """The hops of a chain."""
+        return tuple(chains.ChainHop(hop.types, hop.direction, hop.node, self.terms(hop.predicates)) for hop in steps)
 
     def row_value(self, term: lp.Term) -> row_values.RowValue:
         """An expression that a writing clause evaluates row by row."""
@@ -130,10 +135,11 @@ class Lowering:
                 piece = SMALL_BATCH if plan.stopped_early else LARGEST_BATCH
                 return expand.Expand(lower(source), *ends, plan.types, plan.direction, plan.keep, piece)
             case lp.DistinctExpand(source=source):
-                steps = tuple(
-                    chains.ChainHop(hop.types, hop.direction, hop.node, self.terms(hop.predicates)) for hop in plan.hops
-                )
+                steps = self.chain(plan.hops)
                 return chains.DistinctExpand(lower(source), plan.from_node, plan.to_node, steps, plan.keep, plan.merged)
+            case lp.CountWalks(source=source):
+                steps = self.chain(plan.hops)
+                return walks.CountWalks(lower(source), plan.from_node, steps, plan.to_node, plan.name, plan.keep)
             case lp.GetDegree(source=source):
                 return degrees.CountSteps(
                     lower(source),

@@ -64,7 +64,10 @@ def describe(plan: lp.Plan) -> Line:
             computed = "one hop, in small pieces for the LIMIT" if plan.stopped_early and not into else "one hop"
             return Line("Expand(Into)" if into else "Expand(All)", pattern, computed)
         case lp.DistinctExpand():
-            return _chain(plan)
+            return Line("Expand(Pruning)", _chain(plan.from_node, plan.hops), f"frontier: {plan.reason}")
+        case lp.CountWalks(to_node=to_node):
+            each = "row" if to_node is None else "end"
+            return Line("CountWalks", _chain(plan.from_node, plan.hops), f"walk counts for each {each}, hop by hop")
         case lp.GetDegree():
             return _degree(plan)
         case lp.VarLengthExpand():
@@ -160,9 +163,10 @@ def describe(plan: lp.Plan) -> Line:
             assert_never(plan)
 
 
-def _chain(plan: lp.DistinctExpand) -> Line:
-    pattern, before, asked = "", plan.from_node, []
-    for hop in plan.hops:
+def _chain(from_node: str, hops: tuple[lp.ChainHop, ...]) -> str:
+    """A chain as a pattern, with what is asked of its nodes."""
+    pattern, before, asked = "", from_node, []
+    for hop in hops:
         labels = ""
         for predicate in hop.predicates:
             match predicate:
@@ -173,8 +177,7 @@ def _chain(plan: lp.DistinctExpand) -> Line:
         step = _pattern(before, "", hop.types, "", hop.direction, hop.node)
         pattern += (step if not pattern else step.removeprefix(f"({named(before)})")).removesuffix(")") + labels + ")"
         before = hop.node
-    details = f"{pattern} WHERE {' AND '.join(asked)}" if asked else pattern
-    return Line("Expand(Pruning)", details, f"frontier: {plan.reason}")
+    return f"{pattern} WHERE {' AND '.join(asked)}" if asked else pattern
 
 
 def _degree(plan: lp.GetDegree) -> Line:

@@ -163,6 +163,22 @@ class DistinctExpand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CountWalks:
+    """How many ways lead along a chain of relationships, of which no two can be the same.
+
+    Without `to_node` the number of ways from each row, rows without any dropped; with it a row for each different end
+    and the number of ways from all rows to it, and no other columns. `keep` as in `Expand`.
+    """
+
+    source: Plan
+    from_node: str
+    hops: tuple[ChainHop, ...]
+    to_node: str | None
+    name: str
+    keep: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GetDegree:
     """How many trails of `lower` to `upper` relationships lead from a bound node to nodes with all of the labels.
 
@@ -712,6 +728,7 @@ Plan: TypeAlias = (
     | RelationshipIndexSeek
     | Expand
     | DistinctExpand
+    | CountWalks
     | GetDegree
     | VarLengthExpand
     | Repeat

@@ -13,12 +13,14 @@ from hoplite.planner.rules.frontier import frontier_instead_of_trails
 from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
 from hoplite.planner.rules.top import sort_and_limit_to_top
+from hoplite.planner.rules.walk_counts import walks_instead_of_rows
 
 Rule = Callable[[Plan, Catalogue], Plan]
 
 RULES: tuple[Rule, ...] = (
     count_from_statistics,
     drop_unused_columns,
+    walks_instead_of_rows,
     degrees_instead_of_steps,
     frontier_instead_of_trails,
     chains_to_distinct_ends,

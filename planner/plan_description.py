@@ -38,6 +38,7 @@ _TOUCHING = (
     lp.RelationshipIndexSeek,
     lp.Expand,
     lp.DistinctExpand,
+    lp.CountWalks,
     lp.GetDegree,
     lp.VarLengthExpand,
     lp.Repeat,

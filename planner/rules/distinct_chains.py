@@ -83,7 +83,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     hops: list[lp.ChainHop] = []
     start = ""
     while True:
-        expansion, predicates = _asked(plan)
+        expansion, predicates = without_filters(plan)
         if not isinstance(expansion, lp.Expand) or expansion.into or expansion.relationship in above.needed:
             break
         node = expansion.to_node
@@ -102,7 +102,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     return lp.DistinctExpand(source, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
 
 
-def _asked(plan: lp.Plan) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+def without_filters(plan: lp.Plan) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
     """A plan without the filters above it, and what they ask, the first one first."""
     predicates: list[lp.Term] = []
     while isinstance(plan, lp.Filter) and _is_settled(plan.predicate) and not _is_arithmetic(plan.predicate):

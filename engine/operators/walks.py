@@ -1,0 +1,186 @@
+"""How many ways lead along a chain of hops, by sums over neighbours: the cost is the relationships that are passed.
+
+For the ways on from a node v, w over the nodes and A the hop from level to level:  w_k(v) = sum of w_{k+1}(u), v -> u.
+For the ways that lead to u:  w_{k+1}(u) = sum of w_k(v), v -> u.  Each level has every node once, whichever rows or
+ways it was reached by. Sums are exact: they are kept in two halves and fit 64 bits or raise an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine import hops
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.hops import Hop, Steps
+from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.operators.base import LARGEST_BATCH, Operator, argument_rows, node_positions
+from hoplite.engine.operators.chains import ChainHop
+from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.errors import arithmetic_error
+from hoplite.planner.subquery import ROW
+from hoplite.values.columns import Column, Int64s, Integers, Nodes
+
+_PIECE = 1 << 19  # relationships that are passed at once
+_LOW_BITS = 32
+_LOW = (1 << _LOW_BITS) - 1
+
+
+class _Sums:
+    """Sums of integers by place, exact."""
+
+    def __init__(self, size: int) -> None:
+        self._low = np.zeros(size, np.int64)
+        self._high: Int64s | None = None
+
+    def add(self, places: Int64s, values: Int64s) -> None:
+        """Add each value at its place; none is negative."""
+        if int(values.max(initial=0)) >> _LOW_BITS:
+            if self._high is None:
+                self._high = np.zeros(len(self._low), np.int64)
+            np.add.at(self._high, places, values >> _LOW_BITS)
+            values = values & _LOW
+        np.add.at(self._low, places, values)
+
+    def totals(self) -> Int64s:
+        """The sums; raises where one does not fit."""
+        if self._high is None:
+            return self._low
+        high = self._high + (self._low >> _LOW_BITS)
+        if int(high.max(initial=0)) >= 1 << (63 - _LOW_BITS):
+            raise arithmetic_error("long overflow")
+        return (high << _LOW_BITS) + (self._low & _LOW)
+
+
+@dataclass(slots=True, eq=False)
+class CountWalks:
+    """The number of ways as a column: for each row of the source, or for each different end."""
+
+    source: Operator
+    from_node: str
+    hops: tuple[ChainHop, ...]
+    to_node: str | None
+    name: str
+    keep: frozenset[str] | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows from which there is a way, or the ends that one leads to."""
+        total = 0
+        to_node = self.to_node
+        found = self._from_rows(context, argument) if to_node is None else self._to_ends(context, argument, to_node)
+        for batch, ways in found:
+            # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+            total += (int((ways >> _LOW_BITS).sum()) << _LOW_BITS) + int((ways & _LOW).sum())
+            if total >= 1 << 63:
+                raise arithmetic_error("long overflow")
+            yield batch.with_columns({self.name: Integers(ways)})
+
+    def _from_rows(self, context: Execution, argument: Batch) -> Iterator[tuple[Batch, Int64s]]:
+        """The rows from which there is a way, and how many."""
+        for batch in self.source.run(context, argument):
+            context.check()
+            nodes, place = np.unique(node_positions(batch, self.from_node), return_inverse=True)
+            ways = np.zeros(len(nodes), np.int64)
+            there = nodes >= 0
+            ways[there] = self._ways_on(context, nodes[there], 0)
+            ways = ways[place.reshape(-1)]
+            kept = np.flatnonzero(ways)
+            if len(kept):
+                yield used_columns(batch, self.keep).take(kept), ways[kept]
+
+    def _ways_on(self, context: Execution, nodes: Int64s, level: int) -> Int64s:
+        """From each of some different nodes, the ways along the hops from a level on."""
+        step = self.hops[level]
+        hop = make_hop(context, step.direction, step.types)
+        is_last = level + 1 == len(self.hops)
+        if is_last and not step.predicates:
+            return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
+        reached, allowed = self._next_level(context, hop, step, nodes)
+        ways = np.zeros(len(reached), np.int64)
+        ways[allowed] = 1 if is_last else self._ways_on(context, reached[allowed], level + 1)
+        sums = _Sums(len(nodes))
+        with borrowed(hop.node_count) as scratch:
+            scratch.owner[reached] = ways
+            for steps in self._steps(context, hop, nodes):
+                sums.add(steps.row, scratch.owner[steps.neighbours])
+        return sums.totals()
+
+    def _next_level(self, context: Execution, hop: Hop, step: ChainHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """The different nodes one hop on, and which of them the chain may lead through, by their number."""
+        found = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+        reached = found.astype(np.int64, copy=False)
+        if not step.predicates:
+            return reached, np.arange(len(reached))
+        return reached, np.flatnonzero(step.allowed(context, reached))
+
+    def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Iterator[Steps]:
+        for steps in hops.expand_chunks(hop, nodes, _PIECE, relationships=False, backend=context.backend):
+            context.check()
+            yield steps
+
+    def _to_ends(self, context: Execution, argument: Batch, to_node: str) -> Iterator[tuple[Batch, Int64s]]:
+        """The ends and the ways to them, for each row of the argument apart."""
+        starts, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for batch in self.source.run(context, argument):
+            starts.append(node_positions(batch, self.from_node))
+            of_batch = argument_rows(batch)
+            rows.append(np.zeros(batch.row_count, np.int64) if of_batch is None else of_batch)
+        nodes, groups = np.concatenate(starts), np.concatenate(rows)
+        nodes, groups = nodes[nodes >= 0], groups[nodes >= 0]
+        if not len(nodes):
+            return
+        if int(groups.min()) == int(groups.max()):
+            nodes, ways = self._ways_to(context, *np.unique(nodes, return_counts=True))
+            groups = np.full(len(nodes), groups[0], np.int64)
+        else:
+            groups, nodes, ways = self._ways_by_group(context, groups, nodes)
+        has_rows = argument_rows(argument) is not None
+        for first in range(0, len(nodes), LARGEST_BATCH):
+            piece = slice(first, first + LARGEST_BATCH)
+            columns: dict[str, Column] = {to_node: Nodes(nodes[piece])}
+            if has_rows:
+                columns[ROW] = Integers(groups[piece])
+            yield Batch(columns, len(nodes[piece])), ways[piece]
+
+    def _ways_to(self, context: Execution, nodes: Int64s, ways: Int64s) -> tuple[Int64s, Int64s]:
+        """The ends of the chains from some different nodes, and the ways to them; so many lead to each of the nodes."""
+        for step in self.hops:
+            hop = make_hop(context, step.direction, step.types)
+            reached, allowed = self._next_level(context, hop, step, nodes)
+            sums = _Sums(len(reached))
+            with borrowed(hop.node_count) as scratch:
+                scratch.owner[reached] = np.arange(len(reached))
+                for steps in self._steps(context, hop, nodes):
+                    sums.add(scratch.owner[steps.neighbours], ways[steps.row])
+            nodes, ways = reached[allowed], sums.totals()[allowed]
+        return nodes, ways
+
+    def _ways_by_group(self, context: Execution, groups: Int64s, nodes: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """The same for nodes in groups: groups of ends, ends, and ways. A group and a node make one key."""
+        count = make_hop(context, self.hops[0].direction, self.hops[0].types).node_count
+        keys, ways = _summed(groups * count + nodes, np.ones(len(nodes), np.int64))
+        for step in self.hops:
+            hop = make_hop(context, step.direction, step.types)
+            groups, nodes = keys // count, keys % count
+            pieces = [
+                _summed(groups[steps.row] * count + steps.neighbours, ways[steps.row])
+                for steps in self._steps(context, hop, nodes)
+            ]
+            keys = np.concatenate([keys[:0], *(piece[0] for piece in pieces)])
+            keys, ways = _summed(keys, np.concatenate([ways[:0], *(piece[1] for piece in pieces)]))
+            if step.predicates:
+                reached, place = np.unique(keys % count, return_inverse=True)
+                allowed = step.allowed(context, reached)[place.reshape(-1)]
+                keys, ways = keys[allowed], ways[allowed]
+        return keys // count, keys % count, ways
+
+
+def _summed(keys: Int64s, values: Int64s) -> tuple[Int64s, Int64s]:
+    """The different keys, and the sum of the values of each."""
+    different, place = np.unique(keys, return_inverse=True)
+    sums = _Sums(len(different))
+    sums.add(place.reshape(-1), values)
+    return different, sums.totals()

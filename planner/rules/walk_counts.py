@@ -1,0 +1,126 @@
+"""Count the ways along a chain of relationships without making a row for each.
+
+    EagerAggregation count(*)                    EagerAggregation sum(degree)
+      Expand (c)-[:W]->(d)                         CountWalks (a)-[:U]->(b)-[:V]->(c)-[:W]->(d) AS degree
+        Expand (b)-[:V]->(c)               =>        NodeByLabelScan a:A
+          Expand (a)-[:U]->(b)
+            NodeByLabelScan a:A
+
+    EagerAggregation d, count(*)                 EagerAggregation d, sum(degree)
+      Expand (c)-[:W]->(d)                 =>      CountWalks (a)-[:U]->(b)-[:V]->(c)-[:W]->(d) AS degree
+        ...                                          ...
+
+How many ways lead on from a node is the sum over its neighbours, and how many lead to a node the sum over those before
+it: what a hop costs is the relationships it passes, however many ways there are. Where nothing of the chain but its
+start is used, the number is made for each row; where nothing but its end is, for each different end.
+
+Ways are walks, and a MATCH asks for relationships that differ. Where two of a chain could be the same the plan has a
+DistinctRelationships above them, at which a chain ends: within one, walks and matches are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.duplicates import BLIND_AGGREGATES
+from hoplite.planner.rules.degrees import DEGREE
+from hoplite.planner.rules.distinct_chains import without_filters
+from hoplite.planner.tree import bottom_up
+from hoplite.planner.variables import free_variables
+
+_FEWEST_HOPS = 2  # the last step of a single one is a degree
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Hops that follow on each other, the first one first, and the names that they bind."""
+
+    source: lp.Plan
+    from_node: str
+    hops: tuple[lp.ChainHop, ...]
+    made: frozenset[str]
+    keep: frozenset[str] | None
+
+    @property
+    def end(self) -> str:
+        return self.hops[-1].node
+
+
+def walks_instead_of_rows(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+    """Count along chains."""
+
+    def change(node: lp.Plan) -> lp.Plan:
+        return _counted(node) if isinstance(node, lp.EagerAggregation) else node
+
+    return bottom_up(plan, change)
+
+
+def _counted(node: lp.EagerAggregation) -> lp.Plan:
+    keys = free_variables(tuple(term for _, term in node.keys))
+    for chain in _chains(node.source):
+        aggregates = _summed(node.aggregates, chain)
+        if aggregates is None or len(chain.hops) < _FEWEST_HOPS:
+            continue
+        used = keys.union(*(free_variables(a.arguments) for a in aggregates)) - {DEGREE}
+        if not used & chain.made:
+            to_node = None
+        elif used == {chain.end} and all(a.function == "sum" for a in aggregates):
+            to_node = chain.end
+        else:
+            continue
+        counted = lp.CountWalks(chain.source, chain.from_node, chain.hops, to_node, DEGREE, chain.keep)
+        return replace(node, source=counted, aggregates=aggregates)
+    return node
+
+
+def _summed(aggregates: tuple[lp.Aggregate, ...], chain: _Chain) -> tuple[lp.Aggregate, ...] | None:
+    """The aggregates with every count of rows as a sum; None where one would see each row."""
+    summed: list[lp.Aggregate] = []
+    for aggregate in aggregates:
+        match aggregate:
+            case lp.Aggregate(function="count", distinct=False, arguments=()):
+                summed.append(_sum(aggregate))
+            case lp.Aggregate(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
+                name in chain.made or name == chain.from_node
+            ):  # none of them is ever null
+                summed.append(_sum(aggregate))
+            case lp.Aggregate(function=function, distinct=distinct) if distinct or function in BLIND_AGGREGATES:
+                summed.append(aggregate)
+            case _:
+                return None
+    return tuple(summed)
+
+
+def _sum(aggregate: lp.Aggregate) -> lp.Aggregate:
+    return lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
+
+
+def _chains(plan: lp.Plan) -> Iterator[_Chain]:
+    """The chains that a plan ends with, the longest first."""
+    found: list[_Chain] = []
+    hops: tuple[lp.ChainHop, ...] = ()
+    made: frozenset[str] = frozenset()
+    keep: frozenset[str] | None = None
+    while isinstance(plan, lp.Select | lp.ProjectPath):
+        if isinstance(plan, lp.ProjectPath):
+            made |= {plan.path}
+        plan = plan.source
+    while True:
+        expansion, predicates = without_filters(plan)
+        if not isinstance(expansion, lp.Expand) or expansion.into:
+            break
+        node = expansion.to_node
+        if any(free_variables(predicate) != {node} for predicate in predicates):
+            break
+        if hops and node != found[-1].from_node:
+            break
+        keep = expansion.keep if not hops else keep
+        hops = (lp.ChainHop(expansion.types, expansion.direction, node, predicates), *hops)
+        made |= {node, expansion.relationship}
+        found.append(_Chain(expansion.source, expansion.from_node, hops, made, keep))
+        plan = expansion.source
+    return reversed(found)
