@@ -232,6 +232,12 @@ class Transfers:
 
         return export_triples(self._graph.snapshot(), path, key, progress)
 
+    def export_ntriples(self, path: File, progress: Progress | None = None) -> dict[str, Any]:
+        """Write the graph as N-Triples (RDF), which `import_ntriples` reads back as it was."""
+        from hoplite.storage.exporters.ntriples import export_ntriples
+
+        return export_ntriples(self._graph.snapshot(), path, progress)
+
     def to_igraph(self) -> Any:
         """The graph as a directed igraph Graph."""
         from hoplite.storage.exporters.igraph import to_igraph

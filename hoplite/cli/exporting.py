@@ -9,7 +9,7 @@ from typing import Any
 
 from hoplite.cli.opening import add_database_options, open_database, progress_bar
 
-KINDS = ("jsonl", "csv", "parquet", "cypher", "triples")
+KINDS = ("jsonl", "csv", "parquet", "cypher", "triples", "ntriples")
 
 
 def add_export_command(commands: Any) -> None:
@@ -17,8 +17,8 @@ def add_export_command(commands: Any) -> None:
         "export",
         help="write a graph to files",
         description="Write a graph as JSON lines (.jsonl, .jsonl.gz), as CSV files for neo4j-admin or Parquet files in"
-        " a folder, as a script of Cypher statements (.cypher, .cypher.gz), or as triples separated by tabs, of names"
-        " under the key `id`. `hoplite import` reads them all.",
+        " a folder, as a script of Cypher statements (.cypher, .cypher.gz), as triples separated by tabs, of names"
+        " under the key `id`, or as N-Triples (.nt, .nt.gz). `hoplite import` reads them all.",
     )
     exporting.add_argument("kind", choices=KINDS)
     exporting.add_argument("database", metavar="DB", help="a folder, or :memory: with --import or --sample")
@@ -35,6 +35,7 @@ def _export(options: argparse.Namespace) -> int:
             "parquet": db.export_parquet,
             "cypher": db.export_cypher,
             "triples": db.export_triples,
+            "ntriples": db.export_ntriples,
         }
         if options.kind == "csv":
             done = db.export_csv(options.target, compress=options.gzip, progress=progress)

@@ -32,5 +32,7 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for number, row in enumerate(rows):
         for key, value in row.items():
-            columns.setdefault(key, [None] * len(rows))[number] = value
+            if key not in columns:
+                columns[key] = [None] * len(rows)
+            columns[key][number] = value
     return columns

@@ -6,20 +6,28 @@
 Every resource is a node with the label Resource and its IRI under `uri` (blank nodes `_:b0` alike). `rdf:type` gives a
 label, a literal a property, anything else a relationship; names are what stands after the last `#` or `/` of an IRI.
 Literals are read by their datatype; several of one predicate become a list, of texts where their types differ.
+
+What was exported from here (`storage/exporters/ntriples.py`, names in `rdf_names.py`) comes back as it was: nodes
+without label and IRI of their own, and the properties of relationships, which stand on statements about their triples.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from hoplite.errors import CypherError
 from hoplite.storage.graph import Graph
+from hoplite.storage.importers import rdf_names as rdf
 from hoplite.storage.importers.bad_rows import BadRows
 from hoplite.storage.importers.growing_load import GrowingLoad
+from hoplite.storage.importers.json_values import stored_value
 from hoplite.storage.importers.lines import Progress, numbered_lines
+from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.property_values import storable
 from hoplite.values.temporal_parse import (
     parse_date,
@@ -30,13 +38,12 @@ from hoplite.values.temporal_parse import (
     parse_time,
 )
 
-LABEL, KEY = "Resource", "uri"
-_RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_RESOURCE = r"<([^<>\"{}|^`\\\x00-\x20]*)>|(_:[^\s<>\"]+)"
+_RDF_TYPE = f"{rdf.RDF}type"
+_IRI = r"<((?:[^<>\"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>"
+_RESOURCE = rf"{_IRI}|(_:[^\s<>\"]+)"
 _LINE = re.compile(
-    rf"\s*(?:{_RESOURCE})\s*<([^<>\s]*)>\s*"
-    rf"(?:{_RESOURCE}|\"((?:[^\"\\]|\\.)*)\"(?:\^\^<([^<>\s]*)>|@[A-Za-z0-9-]+)?)\s*\.\s*(?:\#.*)?\Z"
+    rf"\s*(?:{_RESOURCE})\s*{_IRI}\s*"
+    rf"(?:{_RESOURCE}|\"((?:[^\"\\]|\\.)*)\"(?:\^\^{_IRI}|@[A-Za-z0-9-]+)?)\s*\.\s*(?:\#.*)?\Z"
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -62,9 +69,13 @@ def import_ntriples(
             bad_rows.take(path, number, getattr(error, "message", None) or str(error), error)
     with graph.bulk() as load:
         growing = GrowingLoad(load)
-        resources.hand_to(growing)
+        try:
+            resources.hand_to(growing)
+        except ValueError as error:
+            raise bad_file(path, str(error)) from error
         growing.finish()
-        load.make_unique(LABEL, KEY)
+        if resources.are_of_others:
+            load.make_unique(rdf.RESOURCE_LABEL, rdf.RESOURCE_KEY)
         load.commit()
     return bad_rows.summary(growing.node_count, growing.relationship_count)
 
@@ -77,6 +88,12 @@ class _Resources:
         self._labels: dict[int, dict[str, None]] = {}
         self._values: dict[int, dict[str, list[Any]]] = {}
         self._relationships: list[tuple[str, int, int]] = []
+        self._statements: dict[str, _Statement] = {}
+
+    @property
+    def are_of_others(self) -> bool:
+        """Whether no node is one that was exported from here: IRIs are then the names of all of them."""
+        return not any(name.startswith(rdf.NODE) for name in self._rows)
 
     def read(self, text: str) -> None:
         """Take in one line."""
@@ -84,32 +101,86 @@ class _Resources:
         if found is None:
             raise ValueError("no triple: expected <subject> <predicate> <object> . or a literal as the object")
         iri, blank, predicate, object_iri, object_blank, literal, datatype = found.groups()
-        name = local_name(predicate)
-        target = object_iri if object_iri is not None else object_blank
+        subject = _unescaped(iri) if iri is not None else blank
+        predicate = _unescaped(predicate)
+        target = _unescaped(object_iri) if object_iri is not None else object_blank
         value = None if target is not None else _value(_unescaped(literal), datatype)
-        subject = self._row(_unescaped(iri) if iri is not None else blank)
-        if target is None:
-            self._values.setdefault(subject, {}).setdefault(name, []).append(value)
+        if subject.startswith(rdf.RELATIONSHIP):
+            self._statements.setdefault(subject, _Statement()).take(predicate, target, value)
+        elif target is None:
+            name = local_name(predicate)
+            self._values.setdefault(self._row(subject), {}).setdefault(name, []).append(value)
         elif predicate == _RDF_TYPE:
-            self._labels.setdefault(subject, {})[local_name(target)] = None
+            name = "" if target == rdf.ANY_NODE else local_name(target)
+            labels = self._labels.setdefault(self._row(subject), {})
+            if name:
+                labels[name] = None
         else:
-            self._relationships.append((name, subject, self._row(_unescaped(target))))
+            name = local_name(predicate)
+            self._relationships.append((name, self._row(subject), self._row(target)))
 
     def _row(self, name: str) -> int:
         return self._rows.setdefault(name, len(self._rows))
 
     def hand_to(self, load: GrowingLoad) -> None:
         """Everything that was read, nodes first."""
+        statements = self._by_triple()  # before the nodes: it may name some that nothing else does
         for name, row in self._rows.items():
             values = self._values.get(row, {})
             properties = {key: _property(items) for key, items in values.items()}
-            load.add_node((LABEL, *self._labels.get(row, ())), {**properties, KEY: name})
-        for type, start, end in self._relationships:
-            load.add_relationship(type, start, end, {})
+            labels = self._labels.get(row, {})
+            if name.startswith(rdf.NODE):
+                load.add_node(tuple(labels), properties)
+            else:
+                load.add_node(tuple({rdf.RESOURCE_LABEL: None, **labels}), {**properties, rdf.RESOURCE_KEY: name})
+        for triple in self._relationships:
+            waiting = statements.get(triple)
+            load.add_relationship(*triple, waiting.pop() if waiting else {})
+        for triple, left in statements.items():  # about triples that do not stand in the file themselves
+            for properties in left:
+                load.add_relationship(*triple, properties)
+
+    def _by_triple(self) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
+        """The properties that statements give to relationships, of those with the same ends and type the last first."""
+        found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+        for name, statement in reversed(self._statements.items()):
+            if statement.subject is None or statement.predicate is None or statement.object is None:
+                raise ValueError(f"<{name}> is about no triple: it has no rdf:subject, rdf:predicate or rdf:object")
+            triple = (local_name(statement.predicate), self._row(statement.subject), self._row(statement.object))
+            properties = {key: _property(items) for key, items in statement.values.items()}
+            found.setdefault(triple, []).append(properties)
+        return found
+
+
+class _Statement:
+    """An rdf:Statement: the triple that it is about, and what is said of it."""
+
+    __slots__ = ("object", "predicate", "subject", "values")
+
+    def __init__(self) -> None:
+        self.subject: str | None = None
+        self.predicate: str | None = None
+        self.object: str | None = None
+        self.values: dict[str, list[Any]] = {}
+
+    def take(self, predicate: str, target: str | None, value: Any) -> None:
+        """One of its triples."""
+        if target is None:
+            self.values.setdefault(local_name(predicate), []).append(value)
+        elif predicate == f"{rdf.RDF}subject":
+            self.subject = target
+        elif predicate == f"{rdf.RDF}predicate":
+            self.predicate = target
+        elif predicate == f"{rdf.RDF}object":
+            self.object = target
+        elif predicate != _RDF_TYPE:
+            raise ValueError(f"<{predicate}> cannot be said of a relationship: only literals can")
 
 
 def local_name(iri: str) -> str:
     """`treats` for `http://ex.org/treats`."""
+    if iri.startswith(rdf.NAMESPACE):
+        return rdf.name_of_own(iri)
     name = re.split(r"[#/]", iri.rstrip("#/"))[-1]
     if not name:
         raise ValueError(f"<{iri}> has no name after its last # or /")
@@ -140,9 +211,11 @@ def _unescaped(text: str) -> str:
 
 
 def _value(text: str, datatype: str | None) -> Any:
-    if datatype is None or not datatype.startswith(_XSD):
+    if datatype == rdf.JSON:
+        return stored_value(json.loads(text))
+    if datatype is None or not datatype.startswith(rdf.XSD):
         return text
-    read = _READERS.get(datatype.removeprefix(_XSD))
+    read = _READERS.get(datatype.removeprefix(rdf.XSD))
     return text if read is None else read(text)
 
 
@@ -180,4 +253,6 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "dateTime": _moment,
     "time": _time,
     "duration": parse_duration,
+    "base64Binary": lambda text: b64decode(text, validate=True),
+    "hexBinary": bytes.fromhex,
 }

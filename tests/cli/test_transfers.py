@@ -11,7 +11,14 @@ from hoplite.cli import main
 
 
 @pytest.mark.parametrize(
-    ("kind", "target"), [("jsonl", "g.jsonl.gz"), ("csv", "csv"), ("parquet", "parquet"), ("cypher", "g.cypher")]
+    ("kind", "target"),
+    [
+        ("jsonl", "g.jsonl.gz"),
+        ("csv", "csv"),
+        ("parquet", "parquet"),
+        ("cypher", "g.cypher"),
+        ("ntriples", "g.nt.gz"),
+    ],
 )
 def test_a_graph_there_and_back(kind: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = str(tmp_path / target)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from neo4j.exceptions import ClientError
 
 import hoplite
 from hoplite.sample import load_sample
 from tests.suites.data import data_folder
 from tests.transfers.every_graph import outcomes
 from tests.transfers.graphs import canonical, fill
-from tests.transfers.trips import TRIPS, Trip, through_csv, through_cypher, through_jsonl, through_parquet
+from tests.transfers.trips import (
+    TRIPS,
+    Trip,
+    through_csv,
+    through_cypher,
+    through_jsonl,
+    through_ntriples,
+    through_parquet,
+)
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -31,7 +40,7 @@ def test_an_empty_graph(trip: Trip, tmp_path: Path) -> None:
     assert canonical(target) == canonical(source)
 
 
-@pytest.mark.parametrize("trip", [through_jsonl, through_parquet])
+@pytest.mark.parametrize("trip", [through_jsonl, through_parquet, through_ntriples])
 def test_bytes_survive(trip: Trip, tmp_path: Path) -> None:
     source, target = hoplite.open(), hoplite.open()
     source.run("CREATE (:B {bytes: $bytes})", bytes=bytes(range(256)))
@@ -82,6 +91,63 @@ def test_demo_graphs(name: str, tmp_path: Path) -> None:
     if not (data_folder() / "demo" / name).exists():
         pytest.skip("needs HOPLITE_DATA")
     assert [outcome.way for outcome in outcomes(name, tmp_path) if not outcome.is_equal] == []
+
+
+def test_resources_of_others_keep_their_names(tmp_path: Path) -> None:
+    source, target = hoplite.open(), hoplite.open()
+    (tmp_path / "in.nt").write_text(
+        "<http://ex.org/a> <http://ex.org/knows> _:b0 .\n"
+        "<http://ex.org/a> <http://ex.org/knows> _:b0 .\n"
+        '<http://ex.org/a> <http://ex.org/name> "x" .\n'
+        "_:b0 <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/Thing> .\n",
+        "utf-8",
+    )
+    source.import_ntriples(tmp_path / "in.nt")
+    assert source.export_ntriples(tmp_path / "out.nt.gz") == {"nodes": 2, "relationships": 2, "notes": []}
+    target.import_ntriples(tmp_path / "out.nt.gz")
+    assert canonical(target) == canonical(source)
+    source.run(
+        "CREATE (:Resource {uri: 'no iri'}), (:Resource {uri: 'urn:hoplite:node/0'}), (:Resource), ({uri: 'a:b'})"
+    )
+    source.export_ntriples(tmp_path / "more.nt")
+    mixed = hoplite.open()
+    mixed.import_ntriples(tmp_path / "more.nt")
+    assert canonical(mixed) == canonical(source)
+
+
+def test_ntriples_are_what_the_standard_says(tmp_path: Path) -> None:
+    db = hoplite.open()
+    db.run(
+        "CREATE (a:`Odd label` {name: 'é \"x\" \\n', age: 7, tags: ['b', 'a'], one: ['a'], at: localtime('10:20'),"
+        " inf: Infinity})-[:`is a` {since: date('2020-01-02')}]->(b)"
+    )
+    db.export_ntriples(tmp_path / "g.nt")
+    rdf, xsd = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2001/XMLSchema#"
+    assert (tmp_path / "g.nt").read_text("utf-8").splitlines() == [
+        f"<urn:hoplite:node/0> <{rdf}type> <urn:hoplite:label/Odd%20label> .",
+        r'<urn:hoplite:node/0> <urn:hoplite:key/name> "é \"x\" \n" .',
+        f'<urn:hoplite:node/0> <urn:hoplite:key/age> "7"^^<{xsd}integer> .',
+        '<urn:hoplite:node/0> <urn:hoplite:key/tags> "b" .',
+        '<urn:hoplite:node/0> <urn:hoplite:key/tags> "a" .',
+        r'<urn:hoplite:node/0> <urn:hoplite:key/one> "[\"a\"]"^^<urn:hoplite:json> .',
+        f'<urn:hoplite:node/0> <urn:hoplite:key/at> "10:20:00"^^<{xsd}time> .',
+        f'<urn:hoplite:node/0> <urn:hoplite:key/inf> "INF"^^<{xsd}double> .',
+        f"<urn:hoplite:node/1> <{rdf}type> <urn:hoplite:node> .",
+        "<urn:hoplite:node/0> <urn:hoplite:type/is%20a> <urn:hoplite:node/1> .",
+        f"<urn:hoplite:relationship/0> <{rdf}type> <{rdf}Statement> .",
+        f"<urn:hoplite:relationship/0> <{rdf}subject> <urn:hoplite:node/0> .",
+        f"<urn:hoplite:relationship/0> <{rdf}predicate> <urn:hoplite:type/is%20a> .",
+        f"<urn:hoplite:relationship/0> <{rdf}object> <urn:hoplite:node/1> .",
+        f'<urn:hoplite:relationship/0> <urn:hoplite:key/since> "2020-01-02"^^<{xsd}date> .',
+    ]
+
+
+def test_a_statement_about_nothing_is_refused(tmp_path: Path) -> None:
+    db = hoplite.open()
+    (tmp_path / "g.nt").write_text('<urn:hoplite:relationship/0> <urn:hoplite:key/x> "1" .\n', "utf-8")
+    with pytest.raises(ClientError, match=r"g\.nt: <urn:hoplite:relationship/0> is about no triple"):
+        db.import_ntriples(tmp_path / "g.nt")
+    assert db.run("MATCH (n) RETURN count(n) AS n").data() == [{"n": 0}]
 
 
 def test_triples_come_back_as_they_were(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ def through_cypher(source: hoplite.Database, target: hoplite.Database, folder: P
     return target.import_cypher(folder / "graph.cypher")
 
 
+def through_ntriples(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
+    source.export_ntriples(folder / "graph.nt")
+    return target.import_ntriples(folder / "graph.nt")
+
+
 def through_networkx(source: hoplite.Database, target: hoplite.Database, folder: Path) -> object:
     return target.import_networkx(source.to_networkx(), key=None)
 
@@ -49,6 +54,7 @@ TRIPS: tuple[Trip, ...] = (
     through_gzipped_csv,
     through_parquet,
     through_cypher,
+    through_ntriples,
     through_networkx,
     through_igraph,
 )
