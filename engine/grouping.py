@@ -17,7 +17,7 @@ and a column that changes its class between batches moves its encoder to the gen
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from hoplite.values.columns import (
 )
 from hoplite.values.order import group_key
 from hoplite.values.texts import TextPool
+
+Assigned: TypeAlias = tuple[Int64s, Int64s]
+"""The number of every row, and the rows at which new numbers appear for the first time, in order of those numbers."""
 
 _Whole = TypeVar("_Whole", np.int32, np.int64)
 
@@ -63,12 +66,12 @@ class _Table:
         self.count = 0
         self._rows = 0
 
-    def assign(self, codes: Int64s) -> Int64s | None:
+    def assign(self, codes: Int64s) -> Assigned | None:
         if len(codes) == 0:
-            return codes
+            return codes, codes
         self._rows += len(codes)
-        needed = int(codes.max()) + 1
-        if int(codes.min()) < 0 or needed > max(_SMALLEST_TABLE, _TABLE_SLOTS_PER_ROW * self._rows):
+        needed = int(codes.view(np.uint64).max()) + 1  # a code below 0 is a very large one
+        if needed > max(_SMALLEST_TABLE, _TABLE_SLOTS_PER_ROW * self._rows):
             return None
         if needed > len(self.numbers):
             grown = np.full(max(needed, 2 * len(self.numbers)), -1, np.int64)
@@ -77,15 +80,16 @@ class _Table:
             self._place = np.zeros(len(grown), np.int64)
         found = self.numbers[codes]
         missing = np.flatnonzero(found < 0)
-        if len(missing):
-            unknown = codes[missing]
-            order = np.arange(len(unknown))
-            self._place[unknown[::-1]] = order[::-1]  # of several the first is written last
-            arrived = unknown[self._place[unknown] == order]
-            self.numbers[arrived] = np.arange(self.count, self.count + len(arrived))
-            self.count += len(arrived)
-            found[missing] = self.numbers[unknown]
-        return found
+        if not len(missing):
+            return found, missing
+        unknown = codes[missing]
+        order = np.arange(len(unknown))
+        self._place[unknown[::-1]] = order[::-1]  # of several the first is written last
+        first = np.flatnonzero(self._place[unknown] == order)
+        self.numbers[unknown[first]] = np.arange(self.count, self.count + len(first))
+        self.count += len(first)
+        found[missing] = self.numbers[unknown]
+        return found, missing[first]
 
     def items(self) -> dict[Hashable, int]:
         """The same mapping as a dict."""
@@ -93,10 +97,11 @@ class _Table:
         return dict(zip(known.tolist(), self.numbers[known].tolist(), strict=True))
 
 
-def _numbered(table: dict[Hashable, int], keys: Iterable[Hashable], count: int) -> Int64s:
+def _numbered(table: dict[Hashable, int], keys: Iterable[Hashable], count: int) -> Assigned:
     """The number of each key, giving new keys the next free ones."""
-    add = table.setdefault
-    return np.fromiter((add(key, len(table)) for key in keys), np.int64, count)
+    add, before = table.setdefault, len(table)
+    numbers = np.fromiter((add(key, len(table)) for key in keys), np.int64, count)
+    return numbers, _first_rows(numbers, before)
 
 
 class _IntegerEncoder:
@@ -110,11 +115,11 @@ class _IntegerEncoder:
     def count(self) -> int:
         return len(self._dict) if self._table is None else self._table.count
 
-    def assign(self, codes: Int64s) -> Int64s:
+    def assign(self, codes: Int64s) -> Assigned:
         if self._table is not None:
-            numbers = self._table.assign(codes)
-            if numbers is not None:
-                return numbers
+            assigned = self._table.assign(codes)
+            if assigned is not None:
+                return assigned
             self._dict = self._table.items()
             self._table = None
         return _numbered(self._dict, codes.tolist(), len(codes))
@@ -137,19 +142,17 @@ class _Join:
     def count(self) -> int:
         return self._codes.count
 
-    def assign(self, left: Int64s, right: Int64s, right_count: int) -> Int64s:
+    def assign(self, left: Int64s, right: Int64s, right_count: int) -> Assigned:
         if right_count > self._width:
             self._width = 1 << (2 * right_count - 1).bit_length()
             self._codes = _IntegerEncoder()
             for known_left, known_right in zip(self._lefts, self._rights, strict=True):
                 self._codes.assign(known_left * self._width + known_right)
-        before = self.count
-        numbers = self._codes.assign(left * self._width + right)
-        if self.count > before:
-            rows = first_rows(numbers, before)
-            self._lefts.append(left[rows])
-            self._rights.append(right[rows])
-        return numbers
+        numbers, opened = self._codes.assign(left * self._width + right)
+        if len(opened):
+            self._lefts.append(left[opened])
+            self._rights.append(right[opened])
+        return numbers, opened
 
 
 def _small_codes(column: Column) -> Int64s | None:
@@ -202,6 +205,10 @@ class ColumnEncoder:
 
     def assign(self, column: Column) -> Int64s:
         """The number of every value, new values getting the next free ones."""
+        return self.assign_first(column)[0]
+
+    def assign_first(self, column: Column) -> Assigned:
+        """The number of every value, and the rows with a new one."""
         if self._kind is None:
             self._kind = type(column)
             self._pool = _pool_worth_coding(column)
@@ -211,16 +218,15 @@ class ColumnEncoder:
         elif self._kind is Strings and self._codes is None and not self._general:
             self._turn_to_codes(column)
         if not self._general:
-            before = self.count
-            numbers = self._assign_typed(column) if type(column) is self._kind else None
-            if numbers is not None:
-                if self.count > before:
-                    self._seen.append(column.take(first_rows(numbers, before)))
-                return numbers
+            assigned = self._assign_typed(column) if type(column) is self._kind else None
+            if assigned is not None:
+                if len(assigned[1]):
+                    self._seen.append(column.take(assigned[1]))
+                return assigned
             self._generalise()
         return _numbered(self._dict, map(group_key, column.objects()), len(column))
 
-    def _assign_typed(self, column: Column) -> Int64s | None:
+    def _assign_typed(self, column: Column) -> Assigned | None:
         if self._codes is not None:
             if isinstance(column, Strings) and column.pool is not self._pool:
                 return None
@@ -249,7 +255,7 @@ class ColumnEncoder:
         self._seen.clear()
 
 
-def first_rows(numbers: Int64s, known: int) -> Int64s:
+def _first_rows(numbers: Int64s, known: int) -> Int64s:
     """The rows at which the numbers from `known` on appear for the first time, in order of those numbers."""
     rows = np.flatnonzero(numbers >= known)
     if len(rows) == 0:
@@ -294,25 +300,24 @@ class Grouping:
 
     def assign_first(self, columns: Sequence[Column], row_count: int | None = None) -> tuple[Int64s, Int64s]:
         """The group number of every row, and the rows that opened a new group, in order: what DISTINCT keeps."""
-        before = self.count
-        numbers = self._assign(columns, row_count or 0)
-        opened = first_rows(numbers, before)
+        numbers, opened = self._assign(columns, row_count or 0)
         if len(opened) and self._keep_keys:
             self._first_keys.append(tuple(column.take(opened) for column in columns))
         return numbers, opened
 
-    def _assign(self, columns: Sequence[Column], row_count: int) -> Int64s:
+    def _assign(self, columns: Sequence[Column], row_count: int) -> Assigned:
         if not columns:
+            opened = np.zeros(int(row_count > 0 and not self._keyless_rows), np.int64)
             self._keyless_rows = self._keyless_rows or row_count > 0
-            return np.zeros(row_count, np.int64)
+            return np.zeros(row_count, np.int64), opened
         if not self._encoders:
             self._encoders = [ColumnEncoder() for _ in columns]
             self._joins = [_Join() for _ in columns[1:]]
-        numbers = self._encoders[0].assign(columns[0])
+        numbers, opened = self._encoders[0].assign_first(columns[0])
         for encoder, join, column in zip(self._encoders[1:], self._joins, columns[1:], strict=True):
             right = encoder.assign(column)
-            numbers = join.assign(numbers, right, encoder.count)
-        return numbers
+            numbers, opened = join.assign(numbers, right, encoder.count)
+        return numbers, opened
 
     def keys(self) -> list[Column]:
         """The key columns with one row for each group: the values of the row that opened it."""
