@@ -20,11 +20,12 @@ from typing import Any
 
 from hoplite.differ.answers import Answer, Limits, Row, Side
 from hoplite.differ.shape import Shape, shape_of
-from hoplite.differ.values import close, loose
+from hoplite.differ.values import close, loose, without_number_types
 
 TOLERANCE = 1e-9
 AMONG_EQUALS = "LIMIT or SKIP among equals"
 DISTINCT_LISTS = "distinct rows, but for the order inside lists"
+EQUAL_NUMBERS = "equal rows, of which one with 1 or one with 1.0 stands for all"
 
 
 class Verdict(Enum):
@@ -132,8 +133,10 @@ def judge(
         free_ours, free_theirs = leftovers(_loosened(ours.rows), _loosened(theirs.rows), tolerance)
         if not (free_ours or free_theirs):
             only_ours, only_theirs, note = (), (), "but for the order inside lists"
-        elif shape.distinct and set(_loosened(ours.rows)) == set(_loosened(theirs.rows)):
+        elif shape.merges and set(_loosened(ours.rows)) == set(_loosened(theirs.rows)):
             return Verdict.NONDETERMINISTIC, DISTINCT_LISTS, only_ours, only_theirs
+    if only_ours and shape.merges and not any(leftovers(_numbers(only_ours), _numbers(only_theirs), tolerance)):
+        return Verdict.NONDETERMINISTIC, EQUAL_NUMBERS, only_ours, only_theirs
     if only_ours or only_theirs:
         return _judge_open(ours, theirs, shape, tolerance, without_limit, only_ours, only_theirs)
     if shape.sort_columns and not _same_sequence(ours.rows, theirs.rows, shape, tolerance):
@@ -210,6 +213,10 @@ def _same_sequence(ours: Sequence[Row], theirs: Sequence[Row], shape: Shape, tol
         for mine, yours in zip(ours, theirs, strict=True)
         for column in shape.sort_columns
     )
+
+
+def _numbers(rows: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(tuple(without_number_types(value) for value in row) for row in rows)
 
 
 def _loosened(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -22,6 +22,8 @@ _FREE_LISTS = {
     "apoc.map.values",
     *(f"apoc.coll.{name}" for name in ("disjunction", "intersection", "subtract", "toset", "union")),
 }
+_MERGING = {"count", "max", "min"}
+_TYPED_SUMS = {"avg", "sum"}  # an integer or a float by what they add up: nothing stands for anything there
 _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 
 
@@ -29,15 +31,16 @@ _CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 class Shape:
     """`sort_columns`: the columns that ORDER BY sorts by, up to a key that is not one. `keyed`: the query with its
     hidden sort keys as further columns, where it has any. `unlimited`: the query without its last SKIP and LIMIT,
-    where it has them. `free_lists`: whether a list may come in any order. `distinct`: whether rows are made distinct,
-    so that lists in another order are more rows or fewer. `open`: why two right answers may differ beyond that; empty
-    where they may not. `node_ids`, `relationship_ids`: the columns that are `id()` of one."""
+    where it has them. `free_lists`: whether a list may come in any order. `merges`: whether rows that are equal are
+    made one, so that lists in another order are more rows or fewer, and 1 may stand for 1.0. `open`: why two right
+    answers may differ beyond that; empty where they may not. `node_ids`, `relationship_ids`: the columns that are
+    `id()` of one."""
 
     sort_columns: tuple[int, ...] = ()
     keyed: str | None = None
     unlimited: str | None = None
     free_lists: bool = False
-    distinct: bool = False
+    merges: bool = False
     open: tuple[str, ...] = ()
     node_ids: tuple[int, ...] = ()
     relationship_ids: tuple[int, ...] = ()
@@ -57,7 +60,7 @@ def shape_of(query: str) -> Shape:
         None if last is None else _keyed(query, last),
         None if last is None else _unlimited(query, last),
         _has_free_lists(statement, names),
-        any(_makes_distinct(node) for node in _walk(statement)),
+        not names & _TYPED_SUMS and any(_merges_rows(node) for node in _walk(statement)),
         tuple(_open_ends(statement, last, names)),
         node_ids,
         relationship_ids,
@@ -167,8 +170,16 @@ def _picks_shortest(node: Any) -> bool:
     return isinstance(node, ast.PathSelector) and node.kind in ("ANY", "SHORTEST")
 
 
-def _makes_distinct(node: Any) -> bool:
-    return (isinstance(node, ast.Union) and not all(node.all)) or (isinstance(node, ast.Projection) and node.distinct)
+def _merges_rows(node: Any) -> bool:
+    """DISTINCT and UNION, and aggregation, which makes one of the rows with equal keys, or of equal values."""
+    match node:
+        case ast.Union(all=every):
+            return not all(every)
+        case ast.Projection(distinct=distinct):
+            return distinct
+        case ast.FunctionCall(distinct=distinct):
+            return distinct or _function_name(node) in _MERGING
+    return isinstance(node, ast.CountStar)
 
 
 def _makes_list(node: Any) -> bool:

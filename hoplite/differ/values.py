@@ -81,6 +81,13 @@ def loose(value: Canonical) -> Canonical:
     return tuple(loose(part) if isinstance(part, tuple) else part for part in value)
 
 
+def without_number_types(value: Canonical) -> Canonical:
+    """The form in which 1 and 1.0 are equal."""
+    if len(value) == 2 and value[0] in ("integer", "float") and not isinstance(value[1], str):
+        return ("number", float(value[1]))
+    return tuple(without_number_types(part) if isinstance(part, tuple) else part for part in value)
+
+
 def close(left: Any, right: Any, tolerance: float) -> bool:
     """Whether two canonical values are equal but for the last digits of floats."""
     if isinstance(left, tuple) and isinstance(right, tuple):

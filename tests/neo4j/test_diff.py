@@ -90,6 +90,13 @@ def test_distinct_lists_of_no_order_may_be_more_rows_or_fewer() -> None:
     assert verdict(distinct, ours, answer(([2, 2],))) is Verdict.DIFFERENT
 
 
+def test_one_of_equal_rows_may_stand_for_all() -> None:
+    for query in ("MATCH (n) RETURN DISTINCT n.a AS a", "MATCH (n) RETURN max(n.a) AS a"):
+        assert verdict(query, answer((1,)), answer((1.0,))) is Verdict.NONDETERMINISTIC
+        assert verdict(query, answer((1,)), answer((2.0,))) is Verdict.DIFFERENT
+    assert verdict("MATCH (n) RETURN n.a AS a", answer((1,)), answer((1.0,))) is Verdict.DIFFERENT
+
+
 def test_errors_are_compared_by_code() -> None:
     syntax, arithmetic = "Neo.ClientError.Statement.SyntaxError", "Neo.ClientError.Statement.ArithmeticError"
     assert verdict("RETURN 1/0", failure(arithmetic), failure(arithmetic)) is Verdict.BOTH_ERROR
