@@ -2,6 +2,7 @@
 
 from hoplite.engine.functions import (
     aggregates,
+    apoc_aggregates,
     apoc_collections,
     apoc_dates,
     apoc_maps,
@@ -26,6 +27,7 @@ from hoplite.engine.functions import (
 
 __all__ = [
     "aggregates",
+    "apoc_aggregates",
     "apoc_collections",
     "apoc_dates",
     "apoc_maps",

@@ -17,7 +17,10 @@ from hoplite.engine.operators.base import Evaluator, Operator, evaluate
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Column, Integers
 
-_GATHERING = ("collect", "percentilecont", "percentiledisc")  # these keep every value
+_GATHERING = (  # these keep every value
+    "collect", "percentilecont", "percentiledisc", "apoc.agg.slice", "apoc.agg.maxitems", "apoc.agg.minitems",
+    "apoc.agg.median", "apoc.agg.percentiles", "apoc.agg.statistics",
+)  # fmt: skip
 _GROUP = 100  # bytes for a group itself
 
 

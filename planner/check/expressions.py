@@ -322,8 +322,9 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     name = call.name.lower()
     if name == "exists":
         return _exists(check, call, scope, place)
-    if call.distinct and not functions.is_aggregate(check, call):
-        raise check.error(f"Invalid use of DISTINCT with function '{call.name}'", call.span.start)
+    if call.distinct and ("." in name or not functions.is_aggregate(check, call)):
+        bare_name = call.name.rpartition(".")[2]
+        raise check.error(f"Invalid use of DISTINCT with function '{bare_name}'", call.span.start)
     if functions.is_aggregate(check, call):
         _forbid_misplaced(check, call, place)
         for argument in call.arguments:

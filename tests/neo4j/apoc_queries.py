@@ -304,7 +304,30 @@ PATTERNS = tuple(
         f"replace('{text}', '{pattern}', '${{k}}')",
     )
 )
+_AGGREGATED = tuple(
+    f"UNWIND {values} AS x RETURN apoc.agg.{call} AS r"
+    for values in (
+        "[1, 2, 3, 4, 5]", "[3, 1, 2]", "[]", "[null]", "[null, 1, null, 2]", "['a', 'b']", "[1, 'a']", "[-1, 0, 1]",
+        "[9223372036854775807, 2]", "[1, 1000000, 123456789]", "range(1, 3000)", "[2, 2, 2]", "[date('2020-01-01')]",
+    )
+    for call in (
+        "first(x)", "last(x)", "nth(x, 1)", "nth(x, -1)", "nth(x, -2)", "nth(x, null)", "slice(x)", "slice(x, 1, 2)",
+        "slice(x, -1, 2)", "product(x)", "median(x)", "percentiles(x)", "percentiles(x, [0.0, 0.5, 1.0, 1.5])",
+        "statistics(x)", "statistics(x, [0.25])", "maxItems(x, x)", "minItems(x, 1, 2)", "maxItems(x, null)",
+    )
+)  # fmt: skip
+AGGREGATES = (
+    *_AGGREGATED,
+    "UNWIND [1.5, 2, 3] AS x RETURN apoc.agg.product(x) AS p, apoc.agg.median(x) AS m, apoc.agg.first(x) AS f",
+    "UNWIND [1, 2, 3, 4] AS x RETURN x % 2 AS k, apoc.agg.first(x) AS f, apoc.agg.product(x) AS p ORDER BY k",
+    "UNWIND [1, 2, 3] AS x WITH x ORDER BY x DESC RETURN apoc.agg.first(x) AS f, apoc.agg.slice(x, 0, 2) AS s",
+    "UNWIND [1, 1, 2] AS x RETURN apoc.agg.product(DISTINCT x) AS r",
+    "MATCH (n:Person) RETURN apoc.agg.maxItems(n.name, n.age) AS r",
+    "MATCH (n:Person) RETURN apoc.agg.minItems(n, n.age).items[0].name AS r",
+    "MATCH (n) RETURN labels(n) AS labels, apoc.agg.statistics(n.age) AS r ORDER BY labels",
+)  # fmt: skip
 GROUPS = {
+    "aggregates": AGGREGATES,
     "upper and lower case": CASES,
     "patterns": PATTERNS,
     "paths": (*PATHS, *CONFIGURED, *SUBGRAPHS, *NEIGHBOURS, *ALGORITHMS),
