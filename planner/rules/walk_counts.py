@@ -32,7 +32,8 @@ from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
-_FEWEST_HOPS = 2  # the last step of a single one is a degree
+# Of fewer hops the last is a degree anyway, and the others together pass no more relationships than there are rows.
+_FEWEST_FOR_ROWS, _FEWEST_FOR_ENDS = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,14 @@ def _counted(node: lp.EagerAggregation) -> lp.Plan:
     keys = free_variables(tuple(term for _, term in node.keys))
     for chain in _chains(node.source):
         aggregates = _summed(node.aggregates, chain)
-        if aggregates is None or len(chain.hops) < _FEWEST_HOPS:
+        if aggregates is None:
             continue
         used = keys.union(*(free_variables(a.arguments) for a in aggregates)) - {DEGREE}
-        if not used & chain.made:
+        if not used & chain.made and len(chain.hops) >= _FEWEST_FOR_ROWS:
             to_node = None
-        elif used == {chain.end} and all(a.function == "sum" for a in aggregates):
+        elif (
+            used == {chain.end} and all(a.function == "sum" for a in aggregates) and len(chain.hops) >= _FEWEST_FOR_ENDS
+        ):
             to_node = chain.end
         else:
             continue
