@@ -419,6 +419,7 @@ class Lowering:
             plan.left_group,
             plan.right_group,
             plan.turned,
+            self.terms(plan.end_predicates),
         )
 
     def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | row_values.RowValue, ...]:

@@ -197,7 +197,10 @@ def _var_length(plan: lp.VarLengthExpand) -> Line:
     into = "Into" if plan.into else "All"
     if plan.pruning:
         return Line(f"VarLengthExpand(Pruning,BFS,{into})", pattern, f"frontier: {plan.reason}")
-    return Line(f"VarLengthExpand({into})", pattern, f"trails: {plan.reason}" if plan.reason else "trails")
+    computed = f"trails: {plan.reason}" if plan.reason else "trails"
+    if plan.end_predicates:
+        computed += f"; led to ends where {' AND '.join(map(_term, plan.end_predicates))}"
+    return Line(f"VarLengthExpand({into})", pattern, computed)
 
 
 def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[str, str]:

@@ -215,7 +215,7 @@ class VarLengthExpand:
     Enumerates trails, or, where `pruning`, only finds which ends they have; `reason` says which rule allowed that,
     or what stood in its way. `left_group` and `right_group` name the lists of nodes before and after each
     relationship (of a quantified pattern). `distinct_from` are relationship variables of the same MATCH that the
-    trail may not use again.
+    trail may not use again. `end_predicates` are asked of the ends above: trails to others may be left out.
     """
 
     source: Plan
@@ -235,6 +235,7 @@ class VarLengthExpand:
     pruning: bool = False
     merged: bool = False  # one frontier for all rows, whose columns are not used any more
     reason: str = ""
+    end_predicates: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from hoplite.engine import hops
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.logic import as_predicate
 from hoplite.engine.hops import Excluded, Hop, Side, Steps
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
@@ -19,6 +20,7 @@ from hoplite.engine.operators.base import (
     node_positions,
     relationship_positions,
 )
+from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import (
@@ -36,6 +38,7 @@ from hoplite.values.entities import RelationshipRef
 
 _SIDES = {Direction.OUTGOING: Side.OUTGOING, Direction.INCOMING: Side.INCOMING, Direction.BOTH: Side.BOTH}
 _FEW_ROWS = 4
+_WORTH_LEADING = 4  # trails are led to their ends where one in so many passes a filter
 
 
 @dataclass(slots=True, eq=False)
@@ -200,6 +203,7 @@ class Trails:
     left_group: str | None
     right_group: str | None
     turned: bool
+    end_predicates: tuple[Evaluator, ...] = ()  # asked of the ends above: trails to others may be left out
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each trail; its relationships as a list in the order the pattern is written."""
@@ -216,6 +220,7 @@ class Trails:
                 self.lower,
                 self.upper,
                 ends=ends,
+                allowed_ends=self._wanted_ends(context, hop, sources) if self.end_predicates else None,
                 chunk=LARGEST_BATCH,
                 check=context.check,
                 backend=context.backend,
@@ -223,6 +228,19 @@ class Trails:
             for trails in found:
                 if len(trails.row):
                     yield self.extended(batch, trails, sources)
+
+    def _wanted_ends(self, context: Execution, hop: Hop, sources: Int64s) -> Int64s | None:
+        """The ends that pass the filter above; None where so many do that leading trails to them is not worth it, or
+        where the filter fails, which it then does again when it comes to that end."""
+        reached = hops.reach_merged(hop, sources, self.lower, self.upper, check=context.check, backend=context.backend)
+        wanted = reached
+        try:
+            for predicate in self.end_predicates:
+                column = predicate(Batch({self.to_node: Nodes(wanted)}, len(wanted)), context)
+                wanted = wanted[as_predicate(column).true_rows()]
+        except (RowError, CypherError):
+            return None
+        return wanted if len(wanted) * _WORTH_LEADING <= len(reached) else None
 
     def extended(self, batch: Batch, trails: hops.TrailBatch, sources: Int64s) -> Batch:
         """The rows of a batch with the trails that were found from their sources."""

@@ -1,0 +1,55 @@
+"""Lead trails to the ends that a filter will let through.
+
+    Filter b.name = 'X'                           Filter b.name = 'X'
+      VarLengthExpand(All) (a)-[*1..5]->(b)  =>     VarLengthExpand(All) (a)-[*1..5]->(b), ends where b.name = 'X'
+
+Which ends there are a frontier finds, and it asks the filter about each once; where few pass, a search back from them
+tells how far every node has to go, and trails that cannot get there are cut off. The filter stays, so that nothing
+depends on the guidance. It is not worth its search for short trails, nor below a LIMIT, which may be content with the
+first few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.duplicates import Above, above_all, below
+from hoplite.planner.rules.distinct_chains import without_filters
+from hoplite.planner.tree import with_children
+from hoplite.planner.variables import free_variables
+
+_SHORTEST = 3  # relationships from which on trails are worth leading
+
+
+def trails_led_by_filters(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+    """Tell expansions what is asked of their ends."""
+    return _rewrite(plan, above_all(plan))
+
+
+def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
+    if isinstance(plan, lp.Filter) and not above.stopped_early:
+        expansion, predicates = without_filters(plan)
+        if isinstance(expansion, lp.VarLengthExpand) and _is_led(expansion):
+            asked = tuple(term for term in predicates if free_variables(term) == {expansion.to_node})
+            if asked:
+                plan = _with_ends(plan, asked)
+    return with_children(plan, lambda child: _rewrite(child, below(plan, child, above)))
+
+
+def _is_led(expansion: lp.VarLengthExpand) -> bool:
+    """Whether its ends can be found beforehand, at no more cost than its trails."""
+    return (
+        not (expansion.into or expansion.pruning or expansion.end_predicates)
+        and expansion.step is None
+        and expansion.lower <= 1
+        and (expansion.upper is None or expansion.upper >= _SHORTEST)
+    )
+
+
+def _with_ends(plan: lp.Plan, asked: tuple[lp.Term, ...]) -> lp.Plan:
+    """The filters over an expansion that knows what they ask."""
+    if isinstance(plan, lp.VarLengthExpand):
+        return replace(plan, end_predicates=asked)
+    return with_children(plan, lambda child: _with_ends(child, asked))
