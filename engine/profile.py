@@ -15,19 +15,25 @@ from hoplite.planner import logical as lp
 
 @dataclass(slots=True, eq=False)
 class Measured:
-    """An operator that is watched: rows handed on, and seconds spent in it and below it."""
+    """An operator that is watched: rows handed on, and seconds spent in it and below it. On disk, also how much of the
+    graph was found in the cache meanwhile, how much was loaded, and how much was evicted.
+    """
 
     operator: Operator
     rows: int = 0
     seconds: float = 0.0
+    cache: tuple[int, int, int] | None = None
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """What the operator yields."""
         batches = self.operator.run(context, argument)
         while True:
-            began = time.perf_counter()
+            began, before = time.perf_counter(), context.graph.cache_counts
             batch = next(batches, None)
             self.seconds += time.perf_counter() - began
+            if before is not None and (after := context.graph.cache_counts) is not None:
+                hits, loads, evictions = self.cache or (0, 0, 0)
+                self.cache = hits + after[0] - before[0], loads + after[1] - before[1], evictions + after[2] - before[2]
             if batch is None:
                 return
             self.rows += batch.row_count

@@ -63,7 +63,9 @@ def summary_metadata(
     if prepared.mode == "EXPLAIN":
         metadata["plan"] = prepared.description()
     elif prepared.mode == "PROFILE":
-        seen = {plan: Measurement(operator.rows, operator.seconds) for plan, operator in measured.items()}
+        seen = {
+            plan: Measurement(operator.rows, operator.seconds, operator.cache) for plan, operator in measured.items()
+        }
         metadata["profile"] = prepared.description(seen)
     return metadata
 

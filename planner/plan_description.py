@@ -57,10 +57,14 @@ _KEEPING_ORDER = (lp.Limit, lp.Skip, lp.Filter, lp.Projection, lp.ProduceResults
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one operator did in a run: rows handed on, and seconds spent in it and below it."""
+    """What one operator did in a run: rows handed on, and seconds spent in it and below it.
+
+    `cache`, for a graph on disk: how often a partition or column was found in the cache, loaded, and evicted meanwhile.
+    """
 
     rows: int
     seconds: float
+    cache: tuple[int, int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -86,6 +90,8 @@ def plan_description(
     described["args"]["string-representation"] = _text(root, estimates, measured)
     if measured is not None:
         described["args"] |= {"Memory": 0, "GlobalMemory": 0}
+        if (cache := _cache_of(root, measured)) is not None:
+            described["args"] |= {"PartitionLoads": cache[1], "PartitionEvictions": cache[2]}
     return described
 
 
@@ -166,10 +172,12 @@ def _dictionary(
     }
     if measured is not None:
         rows, accesses, nanoseconds = _numbers(entry, measured)
-        cache = {"PageCacheHits": 0, "PageCacheMisses": 0}
+        hits, loads = _own_cache_use(entry, measured)
+        cache = {"PageCacheHits": hits, "PageCacheMisses": loads}
         arguments |= {"Rows": rows, "DbHits": accesses, "Time": nanoseconds, **cache}
         described |= {"rows": rows, "dbHits": accesses, "time": nanoseconds}
-        described |= {"pageCacheHits": 0, "pageCacheMisses": 0, "pageCacheHitRatio": 0.0}
+        ratio = hits / (hits + loads) if hits + loads else 0.0
+        described |= {"pageCacheHits": hits, "pageCacheMisses": loads, "pageCacheHitRatio": ratio}
     if entry.branches:
         described["children"] = [_dictionary(branch, estimates, measured) for branch in entry.branches]
     return described
@@ -181,6 +189,20 @@ def _numbers(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, i
     below = sum(measured[id(branch.plan)].seconds for branch in entry.branches if id(branch.plan) in measured)
     accesses = own.rows if isinstance(entry.plan, _TOUCHING) else 0
     return own.rows, accesses, max(0, round((own.seconds - below) * 1e9))
+
+
+def _cache_of(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int, int] | None:
+    own = measured.get(id(entry.plan))
+    return None if own is None else own.cache
+
+
+def _own_cache_use(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int]:
+    """Hits and loads of the operator alone. What Neo4j's page cache is to it, partitions and columns are to us."""
+    hits, loads, _ = _cache_of(entry, measured) or (0, 0, 0)
+    for branch in entry.branches:
+        below = _cache_of(branch, measured) or (0, 0, 0)
+        hits, loads = hits - below[0], loads - below[1]
+    return max(0, hits), max(0, loads)
 
 
 # --- the text -----------------------------------------------------------------------------------------------------
@@ -216,7 +238,9 @@ def _text(root: _Entry, estimates: Mapping[int, float], measured: Mapping[int, M
     accessed = "?" if measured is None else f"{total}, total allocated memory: 0"
     head = f"Cypher 5\n\nPlanner COST\n\nRuntime SLOTTED\n\nRuntime version {_VERSION}\n"
     body = "\n".join([ruler, title, ruler, *map(written, table), ruler])
-    return f"{head}\n{body}\n\nTotal database accesses: {accessed}\n"
+    cache = None if measured is None else _cache_of(root, measured)
+    loaded = "" if cache is None else f"Loaded from disk: {cache[1]:,}, evicted: {cache[2]:,}\n"
+    return f"{head}\n{body}\n\nTotal database accesses: {accessed}\n{loaded}"
 
 
 def _lines(entry: _Entry, depth: int) -> Iterator[tuple[str, _Entry]]:

@@ -59,6 +59,11 @@ class Base:
     _labelled: dict[int, Int64s] = field(default_factory=dict)
 
     @property
+    def cache_counts(self) -> tuple[int, int, int] | None:
+        """What came from the cache so far, was loaded from disk, and was evicted; None in memory."""
+        return None
+
+    @property
     def node_count(self) -> int:
         """How many nodes there are; their positions start at 0."""
         return len(self.node_labels)

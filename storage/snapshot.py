@@ -372,6 +372,11 @@ class Snapshot:
 
     # --- public ids ---
 
+    @property
+    def cache_counts(self) -> tuple[int, int, int] | None:
+        """What came from the cache so far, was loaded from disk, and was evicted; None in memory."""
+        return self._delta.base.cache_counts
+
     def node_ids(self, nodes: Int64s) -> Int64s:
         """What id() says; -1 for null."""
         base = self._delta.base

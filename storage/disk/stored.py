@@ -137,6 +137,12 @@ class StoredBase(Base):
     def _array(self, file: str, name: str) -> NDArray[Any] | None:
         return self.reader.array(file, name) if name in self.reader.file(file).arrays else None
 
+    @property
+    def cache_counts(self) -> tuple[int, int, int]:
+        """What came from the cache so far, was loaded from disk, and was evicted."""
+        counts = self._cache.statistics
+        return counts.hits, counts.loads, counts.evictions
+
     @cached_property
     def node_labels(self) -> Int32s:  # type: ignore[override]
         """The code of each node's set of labels."""

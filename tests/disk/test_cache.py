@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +90,36 @@ def test_a_budget_of_one_partition_gives_the_same_answers(chains: Path) -> None:
         assert all_held.stats()["cache"]["evictions"] == 0
         assert one_held.stats()["cache"]["evictions"] > 10
         assert one_held.stats()["cache"]["entries"] == 1
+
+
+def test_profile_and_statistics_show_loads_and_evictions(chains: Path) -> None:
+    query = "MATCH (a)-[:NEXT*1..3]->(b) WHERE id(a) % 97 = 0 RETURN count(DISTINCT b) AS n"
+    with hoplite.open(chains, read_only=True, memory=1) as db:
+        before = db.stats()["cache"]
+        profile = db.run(f"PROFILE {query}").consume().profile
+        after = db.stats()["cache"]
+        loads, evictions = after["loads"] - before["loads"], after["evictions"] - before["evictions"]
+        assert loads > 10
+        assert evictions > 10
+        arguments = profile["args"]
+        assert (arguments["PartitionLoads"], arguments["PartitionEvictions"]) == (loads, evictions)
+        assert f"Loaded from disk: {loads:,}, evicted: {evictions:,}" in arguments["string-representation"]
+        assert sum(misses(profile)) == loads
+        assert "Loaded from disk: " in db.profile(query)
+    with hoplite.open(chains, read_only=True) as db:
+        db.run(query).data()
+        profile = db.run(f"PROFILE {query}").consume().profile
+        assert (profile["args"]["PartitionLoads"], profile["args"]["PartitionEvictions"]) == (0, 0)
+        assert sum(misses(profile)) == 0
+    with hoplite.open() as db:
+        assert "PartitionLoads" not in db.run(f"PROFILE {query}").consume().profile["args"]
+
+
+def misses(plan: dict[str, Any]) -> Iterator[int]:
+    """Of every operator of a profile."""
+    yield plan["pageCacheMisses"]
+    for child in plan.get("children", ()):
+        yield from misses(child)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
