@@ -85,7 +85,8 @@ class Database(Transfers):
         """In memory without a path; else in that folder, which is made if it is not there.
 
         `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
-        hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said).
+        hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said). Neither bounds
+        the arrays of a search, which take up to 30 bytes for each node of the graph (docs/SCALE.md).
 
         With `durability` "full" a commit is on the disk itself before it is acknowledged; "relaxed" leaves the moment
         to the operating system: a crash of the process loses nothing then either, one of the machine may lose the
