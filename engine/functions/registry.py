@@ -62,6 +62,7 @@ class Aggregate:
 
     signature: Signature
     make: Callable[[str], Aggregation]
+    forms: tuple[Form, ...] = ()
 
 
 FUNCTIONS: dict[str, Function] = {}  # by lower-case name

@@ -71,7 +71,7 @@ _SYNTAX = (
 def function_rows(functions: Mapping[str, Function] = FUNCTIONS) -> list[dict[str, Any]]:
     """The rows of SHOW FUNCTIONS YIELD *: what is in the table, the aggregating functions, and what is syntax."""
     rows = [row for function in functions.values() for row in _rows(function.signature, function.forms)]
-    rows += [row for aggregate in AGGREGATES.values() for row in _rows(aggregate.signature, ())]
+    rows += [row for aggregate in AGGREGATES.values() for row in _rows(aggregate.signature, aggregate.forms)]
     rows += [_syntax_row(*entry) for entry in _SYNTAX]
     return sorted(rows, key=lambda row: row["name"])
 

@@ -2,6 +2,7 @@
 
 from hoplite.engine.procedures import (
     apoc_cypher,
+    apoc_merge_stats,
     apoc_meta,
     apoc_meta_types,
     apoc_nodes,
@@ -18,6 +19,7 @@ from hoplite.engine.procedures import (
 
 __all__ = [
     "apoc_cypher",
+    "apoc_merge_stats",
     "apoc_meta",
     "apoc_meta_types",
     "apoc_nodes",

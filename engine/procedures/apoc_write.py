@@ -249,7 +249,7 @@ def remove_relationship_properties(context: Execution, given: Any, keys: list[st
 # --- merging ---
 
 
-def _matching_nodes(context: Execution, labels: list[str], identity: dict[str, Any]) -> list[int]:
+def matching_nodes(context: Execution, labels: list[str], identity: dict[str, Any]) -> list[int]:
     """The nodes that have all labels and these property values."""
     writer = writer_of(context)
     if labels:
@@ -284,7 +284,7 @@ def _merge_node(
             "without a label, pass an empty list instead.",
         )
     writer = writer_of(context)
-    found = _matching_nodes(context, labels or [], identity)
+    found = matching_nodes(context, labels or [], identity)
     for node in found:
         for key, value in (matched or {}).items():
             writer.set_node_property(node, key, value)
@@ -335,6 +335,18 @@ def _between(writer: Transaction, start: int, end: int, type_name: str) -> Int64
     return np.unique(candidates[fits])
 
 
+def matching_relationships(
+    context: Execution, start: NodeRef, type_name: str, identity: Properties, end: NodeRef
+) -> Int64s:
+    """The relationships of a type from one node to another that have all of the properties."""
+    writer = writer_of(context)
+    found = _between(writer, start.id, end.id, type_name)
+    for key, value in (identity or {}).items():
+        held = writer.relationship_property(found, key).objects()
+        found = found[np.fromiter((equals(one, value) is True for one in held), np.bool_, len(held))]
+    return found
+
+
 def _merge_relationship(
     context: Execution,
     procedure: str,
@@ -350,10 +362,7 @@ def _merge_relationship(
     if start is None or end is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "a node to merge between is null")
     writer = writer_of(context)
-    found = _between(writer, start.id, end.id, type_name)
-    for key, value in (identity or {}).items():
-        held = writer.relationship_property(found, key).objects()
-        found = found[np.fromiter((equals(one, value) is True for one in held), np.bool_, len(held))]
+    found = matching_relationships(context, start, type_name, identity, end)
     for relationship in found.tolist():
         for key, value in (matched or {}).items():
             writer.set_relationship_property(relationship, key, value)

@@ -326,7 +326,32 @@ AGGREGATES = (
     "MATCH (n:Person) RETURN apoc.agg.minItems(n, n.age).items[0].name AS r",
     "MATCH (n) RETURN labels(n) AS labels, apoc.agg.statistics(n.age) AS r ORDER BY labels",
 )  # fmt: skip
+WITH_STATS = (
+    "CALL apoc.merge.nodeWithStats(['Person'], {name: 'a'}, {c: 1}, {m: 1}) YIELD stats, node RETURN stats, node.m",
+    "CALL apoc.merge.nodeWithStats(['Person', 'New'], {name: 'z', k: 2}, {c: 1}) YIELD stats, node "
+    "RETURN stats, labels(node) AS labels, node.c AS c",
+    "CALL apoc.merge.nodeWithStats(['Leaf'], {no: 1}) YIELD stats RETURN stats",
+    "CALL apoc.merge.nodeWithStats(['Leaf'], {}) YIELD stats RETURN stats",
+    "CALL apoc.merge.nodeWithStats(['Leaf', ''], {a: 1}) YIELD stats RETURN stats",
+    "CALL apoc.merge.nodeWithStats.eager([], {name: 'q'}) YIELD stats RETURN stats",
+    f"{_A} CALL apoc.merge.relationshipWithStats(a, 'NEW', {{k: 1}}, {{c: 1}}, a, {{}}) YIELD stats, rel "
+    "RETURN stats, properties(rel) AS properties",
+    f"{_A} MATCH (b:Person {{name: 'b'}}) "
+    "CALL apoc.merge.relationshipWithStats(a, 'KNOWS', {n: 1}, {}, b, {m: 2, w: null}) YIELD stats, rel "
+    "RETURN stats, properties(rel) AS properties",
+    "MATCH (d:Town {name: 'd'}), (e:Town {name: 'e'}) "
+    "CALL apoc.merge.relationshipWithStats.eager(d, 'ROAD', {}, {}, e, {m: 1}) YIELD stats, rel RETURN stats, rel.m",
+    f"{_A} CALL apoc.merge.relationshipWithStats(a, '', {{}}, {{}}, a) YIELD stats RETURN stats",
+)
+SCHEMA = tuple(
+    f"RETURN apoc.schema.{function}({arguments}) AS found"
+    for function in ("node.indexExists", "node.constraintExists", "relationship.indexExists",
+                     "relationship.constraintExists")
+    for arguments in ("'Person', ['name']", "'Person', ['name', 'age']", "'KNOWS', ['w']", "'Nope', []", "null, ['a']")
+)  # fmt: skip
 GROUPS = {
+    "merged with statistics": WITH_STATS,
+    "schema": SCHEMA,
     "aggregates": AGGREGATES,
     "upper and lower case": CASES,
     "patterns": PATTERNS,
