@@ -7,7 +7,7 @@ A chain is followed level by level for many rows at once, as groups of nodes (`N
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hoplite.engine.expressions.logic import as_predicate
 from hoplite.engine.grouping import ColumnEncoder, Grouping
 from hoplite.engine.hops import Neighbourhoods
 from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.operators.aggregate import Aggregate
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
     Evaluator,
@@ -135,6 +136,17 @@ def _only(found: Neighbourhoods, step: ChainHop, context: Execution, node_count:
 
 
 @dataclass(slots=True, eq=False)
+class Gathered:
+    """Rows that are there already."""
+
+    batches: list[Batch]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The same batches again."""
+        yield from self.batches
+
+
+@dataclass(slots=True, eq=False)
 class CountPairs:
     """`count(DISTINCT value)` for each key, where a chain has the keys at one end and the values at the other.
 
@@ -142,7 +154,7 @@ class CountPairs:
     """
 
     chain: DistinctExpand
-    apart: Operator  # does the same by looking at every pair
+    apart: Aggregate  # does the same by looking at every pair
     key_names: tuple[str, ...]
     keys: tuple[Evaluator, ...]
     names: tuple[str, ...]
@@ -158,8 +170,9 @@ class CountPairs:
             return
         rows = concatenate_batches(batches)
         found = self.chain.pairs(context, node_positions(rows, self.chain.from_node), _MOST_PAIRS)
-        if found is None:
-            yield from self.apart.run(context, argument)
+        if found is None:  # the rows below are not asked for twice: they may have been written
+            chain = replace(self.chain, source=Gathered(batches))
+            yield from replace(self.apart, source=chain).run(context, argument)
             return
         if not len(found.nodes):
             return

@@ -208,3 +208,5 @@ def test_more_pairs_than_are_counted_at_once_are_counted_in_batches(
         db.run("UNWIND range(1, 4) AS i CREATE (a:A {i: i})-[:R]->(:B)-[:S]->(:C {i: i % 2})").consume()
         text = "MATCH (a:A)-[:R]->(:B)-[:S]->(c:C) RETURN c.i, count(DISTINCT a.i) AS n ORDER BY c.i"
         assert db.run(text).values() == [[0, 2], [1, 2]]
+        assert db.run(f"CREATE (:Once) WITH 1 AS one {text}").values() == [[0, 2], [1, 2]]
+        assert db.run("MATCH (n:Once) RETURN count(*)").value() == [1]
