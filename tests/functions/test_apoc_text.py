@@ -98,3 +98,27 @@ def test_a_full_text_pattern_that_would_not_end_is_stopped() -> None:
         limited.run("CREATE (:Text {text: $word})", word="a" * 4000 + "b")
         with pytest.raises(ClientError, match="has not completed within the timeout"):
             limited.run("CALL db.index.fulltext.queryNodes('words', '/(a|aa)+/') YIELD node RETURN node").values()
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("{b: 1, a: ['x', null], `c d`: 1.0}", "{a:['x',null],b:1,`c d`:1.0}"),
+        ("[date('2020-01-02'), true]", "[true]"),
+        ("date('2020-01-02')", None),
+        ("{a: 1, b: 2}, {skipKeys: ['a']}", "{b:2}"),
+        ("{a: 1, b: 2}, {keepValues: [1]}", "{a:1}"),
+    ],
+)
+def test_values_as_cypher(db: hoplite.Database, expression: str, expected: str | None) -> None:
+    assert value(db, f"apoc.text.toCypher({expression})") == expected
+
+
+def test_entities_as_cypher() -> None:
+    with hoplite.open() as graph:
+        graph.run("CREATE (:A {x: 1})-[:R {w: 'y'}]->(:B)")
+        (record,) = graph.run(
+            "MATCH (a)-[r]->() RETURN apoc.text.toCypher(a, {node: 'n'}) AS node, apoc.text.toCypher(r) AS relationship"
+        )
+    assert record["node"] == "(n:A {x:1})"
+    assert record["relationship"] == "(:A {x:1})-[:R {w:'y'}]->(:B {})"

@@ -349,7 +349,24 @@ SCHEMA = tuple(
                      "relationship.constraintExists")
     for arguments in ("'Person', ['name']", "'Person', ['name', 'age']", "'KNOWS', ['w']", "'Nope', []", "null, ['a']")
 )  # fmt: skip
+AS_CYPHER = (
+    *(
+        f"RETURN apoc.text.toCypher({value}) AS text"
+        for value in (
+            "1", "1.5", "'x'", '"it\'s"', "true", "null", "[1, 'a', null, [2]]", "{b: 1, a: 'x', c: {z: 1, y: null}}",
+            "date('2020-01-02')", "[date('2020-01-02'), 1]", "{a: date('2020-01-02'), b: 1}", "{`a b`: 1}", "1e100",
+            "NaN", "-0.0", "{}", "[]", "{a: 1, b: 2}, {skipKeys: ['a']}", "{a: 1, b: 2}, {keepKeys: ['a']}",
+            "{a: 1, b: 'x'}, {skipValues: ['x']}", "{a: 1, b: 'x'}, {keepValues: ['x']}",
+        )
+    ),
+    "MATCH (n:Town) RETURN apoc.text.toCypher(n) AS text ORDER BY text",
+    "MATCH (n:Town) RETURN apoc.text.toCypher(n, {node: 'n', skipKeys: ['name']}) AS text ORDER BY text",
+    "MATCH ()-[r:ROAD|LIVES]->(:Town) RETURN apoc.text.toCypher(r) AS text ORDER BY text",
+    "MATCH ()-[r:ROAD]->() RETURN apoc.text.toCypher(r, {relationship: 'r', start: 's', end: 'e'}) AS t ORDER BY t",
+    "MATCH p = (:Mid)-[:OUT]->() RETURN apoc.text.toCypher(p) AS text",
+)  # fmt: skip
 GROUPS = {
+    "written as Cypher": AS_CYPHER,
     "merged with statistics": WITH_STATS,
     "schema": SCHEMA,
     "aggregates": AGGREGATES,
