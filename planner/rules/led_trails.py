@@ -17,7 +17,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.rules.distinct_chains import without_filters
-from hoplite.planner.tree import with_children
+from hoplite.planner.tree import operators, with_children
 from hoplite.planner.variables import free_variables
 
 _SHORTEST = 3  # relationships from which on trails are worth leading
@@ -25,6 +25,8 @@ _SHORTEST = 3  # relationships from which on trails are worth leading
 
 def trails_led_by_filters(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Tell expansions what is asked of their ends."""
+    if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
+        return plan  # long scripts of CREATE clauses are not worth a look at each column
     return _rewrite(plan, above_all(plan))
 
 
