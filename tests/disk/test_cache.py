@@ -96,7 +96,7 @@ def test_profile_and_statistics_show_loads_and_evictions(chains: Path) -> None:
     query = "MATCH (a)-[:NEXT*1..3]->(b) WHERE id(a) % 97 = 0 RETURN count(DISTINCT b) AS n"
     with hoplite.open(chains, read_only=True, memory=1) as db:
         before = db.stats()["cache"]
-        profile = db.run(f"PROFILE {query}").consume().profile
+        profile = profile_of(db, query)
         after = db.stats()["cache"]
         loads, evictions = after["loads"] - before["loads"], after["evictions"] - before["evictions"]
         assert loads > 10
@@ -108,11 +108,17 @@ def test_profile_and_statistics_show_loads_and_evictions(chains: Path) -> None:
         assert "Loaded from disk: " in db.profile(query)
     with hoplite.open(chains, read_only=True) as db:
         db.run(query).data()
-        profile = db.run(f"PROFILE {query}").consume().profile
+        profile = profile_of(db, query)
         assert (profile["args"]["PartitionLoads"], profile["args"]["PartitionEvictions"]) == (0, 0)
         assert sum(misses(profile)) == 0
     with hoplite.open() as db:
-        assert "PartitionLoads" not in db.run(f"PROFILE {query}").consume().profile["args"]
+        assert "PartitionLoads" not in profile_of(db, query)["args"]
+
+
+def profile_of(db: hoplite.Database, query: str) -> dict[str, Any]:
+    found = db.run(f"PROFILE {query}").consume().profile
+    assert found is not None
+    return found
 
 
 def misses(plan: dict[str, Any]) -> Iterator[int]:
