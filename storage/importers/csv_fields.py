@@ -24,8 +24,10 @@ from hoplite.values.zones import parse_zone
 
 _ROLES = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
 _COLUMN = re.compile(
-    r"(?P<name>[^:]*)"
-    r"(?::(?P<kind>[A-Za-z_]+)(?P<array>\[\])?(?:\((?P<group>[^)]*)\))?(?:\{(?P<options>[^}]*)\})?)?\Z"
+    r"(?P<untyped>[^:]*)\Z"
+    r"|(?P<name>.*?)"  # may have colons in it: the last one begins the type
+    r":(?P<kind>[A-Za-z_]+)(?P<array>\[\])?(?:\((?P<group>[^)]*)\))?(?:\{(?P<options>[^}]*)\})?\Z",
+    re.DOTALL,
 )
 _POINT_PART = re.compile(r"\s*(\w+)\s*:\s*\"?([^,\"]+?)\"?\s*(?:,|\Z)")
 _INTEGER_RANGES = {"byte": 2**7, "short": 2**15, "int": 2**31, "long": 2**63}
@@ -62,8 +64,8 @@ def read_column(text: str) -> Field:
     found = _COLUMN.match(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is no column: expected name:type, such as age:int, or :ID, :LABEL, :START_ID")
-    name, kind, array, group = found["name"], found["kind"], found["array"], found["group"] or ""
-    options = _options(found["options"])
+    name, kind, array = found["name"] or found["untyped"] or "", found["kind"], found["array"]
+    group, options = found["group"] or "", _options(found["options"])
     if kind is not None and kind.upper() in _ROLES:
         id_kind = options.get("id-type", "string").lower()
         return Field(kind.upper(), name, id_kind if kind.upper() == "ID" else "string", False, group, options)

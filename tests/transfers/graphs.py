@@ -25,7 +25,8 @@ end \\ tab	é😀 `', empty: '', spaces: ' x ', number: '12', `odd key`: 1,
   dates: [date('2020-01-01')], point: point({x: 1.25, y: -2}), space: point({x: 1, y: 2, z: 3}),
   place: point({longitude: 12, latitude: 55}), height: point({longitude: 12, latitude: 55, height: 7}),
   points: [point({x: 1, y: 2}), point({x: 3, y: 4})]})
-CREATE (b:Value {integer: 'a text', boolean: 1.5}), (c {integer: 3}), (d:Value)
+CREATE (b:Value {integer: 'a text', boolean: 1.5, `odd:key`: 1, `odd, "key"`: 'x', `odd key:int`: 2, `schlüssel`: 3}),
+  (c {integer: 3}), (d:Value)
 CREATE (a)-[:R {w: 1}]->(a), (a)-[:R {w: 'x'}]->(b), (a)-[:R]->(b), (b)-[:`odd type` {when: date('2000-01-01')}]->(c)
 """
 
