@@ -45,7 +45,7 @@ class Effort:
 
 
 FULL = Effort(queries=100, rounds=3, seconds=4.0, repeat=15, batch_sizes=(16, 64, 256))
-QUICK = Effort(queries=40, rounds=2, seconds=0.7, repeat=8, batch_sizes=(64,))
+QUICK = Effort(queries=40, rounds=3, seconds=0.4, repeat=8, batch_sizes=(64,))
 
 
 @dataclass(slots=True)

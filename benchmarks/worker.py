@@ -60,26 +60,43 @@ class Worker:
     def ball(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
         """Queries from number `first` on, `count` in all, until the time is up: times of reference and engine.
 
-        With them the digests and sizes of answers that were not compared before, by the number of the query.
+        Answers that were not compared before are asked for once more in advance, untimed: to digest one between two
+        queries would turn the engine out of the processor's caches. Their digests and sizes come with the times, by the
+        number of the query.
         """
         clock, asked = self._clock, self._balls[way]
-        reply: Reply = {"number": [], "limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}
+        reply: Reply = {"number": [], "limit": [], "time": [], **self._compare(way, k, first, count, seconds)}
         until = time.perf_counter() + seconds
         for number in range(first, count):
+            if (way, k, number) not in self._compared:
+                break
             seeds, limit_seeds = asked.seeds(self._seeds[number]), self._limit_seeds[number]
             began = clock()
-            right = self._limit.ball(limit_seeds, k)
+            self._limit.ball(limit_seeds, k)
             between = clock()
-            answer = asked.ask(seeds, k)
+            asked.ask(seeds, k)
             ended = clock()
             reply["number"].append(number)
             reply["limit"].append(between - began)
             reply["time"].append(ended - between)
-            if (way, k, number) not in self._compared:
-                self._compared.add((way, k, number))
-                reply["limit_digest"][number] = ids_digest(right.astype(np.int64))
-                reply["digest"][number] = ids_digest(asked.ids(answer))
-                reply["size"][number] = len(right)
+            if time.perf_counter() > until:
+                break
+        return reply
+
+    def _compare(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
+        """Digests of answers that were not compared before, of the reference's and of the engine's."""
+        asked = self._balls[way]
+        reply: Reply = {"limit_digest": {}, "digest": {}, "size": {}}
+        until = time.perf_counter() + seconds
+        for number in range(first, count):
+            if (way, k, number) in self._compared:
+                continue
+            right = self._limit.ball(self._limit_seeds[number], k)
+            answer = asked.ask(asked.seeds(self._seeds[number]), k)
+            self._compared.add((way, k, number))
+            reply["limit_digest"][number] = ids_digest(right.astype(np.int64))
+            reply["digest"][number] = ids_digest(asked.ids(answer))
+            reply["size"][number] = len(right)
             if time.perf_counter() > until:
                 break
         return reply
