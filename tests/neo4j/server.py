@@ -131,7 +131,8 @@ def resolved_libraries() -> Path:
     default = Path.home() / ".cache" / "hoplite" / f"neo4j-{VERSION}"
     libraries = Path(os.environ.get("HOPLITE_NEO4J_CACHE", default)).resolve()
     complete = libraries / "complete"
-    if complete.exists():
+    wanted = POM.read_text(encoding="utf-8")
+    if complete.exists() and complete.read_text(encoding="utf-8") == wanted:
         return libraries
     maven = shutil.which("mvn")
     if maven is None:
@@ -141,7 +142,7 @@ def resolved_libraries() -> Path:
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
         raise Unavailable("Maven could not resolve Neo4j:\n" + "\n".join(lines[:5]))
-    complete.touch()
+    complete.write_text(wanted, encoding="utf-8")
     return libraries
 
 
