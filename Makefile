@@ -11,6 +11,7 @@
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
+#   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
@@ -18,7 +19,7 @@
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz plans libraries-test torch-test driver-test round-trips crash clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz hostile plans libraries-test torch-test driver-test round-trips crash clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -90,6 +91,9 @@ fidelity: .venv/bench/.installed
 
 fuzz: $(STAMP)
 	$(RUN) -m tests.fuzz.run --count $(or $(COUNT),20000) $(ARGS)
+
+hostile: $(STAMP)
+	$(RUN) -m tests.hostile.run $(ARGS)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite
