@@ -25,6 +25,7 @@ from hoplite.values.columns import (
     from_objects,
     nulls,
     object_array,
+    with_nulls_at,
 )
 
 DENSE_SHARE = 4
@@ -129,6 +130,8 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     """
     if not len(positions):
         return None
+    if isinstance(column, Strings) and column.pool is not None:
+        column = Strings(column.values)  # the texts that are left, without the whole pool that they come from
     if len(positions) == total:
         return PropertyColumn(None, column, _counts_from(column))
     if len(positions) * DENSE_SHARE < total:
@@ -180,19 +183,7 @@ def take_or_null(column: Column, slots: Int64s, found: Bools) -> Column:
     if not complete:
         slots = np.where(found, slots, 0)
     taken = column.take(slots)
-    if complete:
-        return taken
-    match taken:
-        case Integers(values=integers, nulls=mask):
-            return Integers(integers, ~found if mask is None else mask | ~found)
-        case Floats(values=floats, nulls=mask):
-            return Floats(floats, ~found if mask is None else mask | ~found)
-        case Booleans(values=booleans, nulls=mask):
-            return Booleans(booleans, ~found if mask is None else mask | ~found)
-        case Strings(values=objects) | Objects(values=objects):
-            objects[~found] = None  # a fresh array: take copies
-            return taken
-    raise AssertionError(type(taken))
+    return taken if complete else with_nulls_at(taken, ~found)
 
 
 def patched(column: Column, rows: Int64s, values: list[Any]) -> Column:

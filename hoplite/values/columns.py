@@ -17,7 +17,8 @@ dynamically typed.
 | Objects            | values object[n]                                        | None               |
 
 Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a
-column.
+column: arrays of Python values, of which masks, numbers and indexes are made and kept, are locked against it. Another
+column with nulls in some rows is made by `with_nulls_at`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,12 @@ def object_array(values: Iterable[Any], count: int) -> ObjectArray:
     array = np.empty(count, dtype=object)
     array[:] = np.fromiter(values, dtype=object, count=count)
     return array
+
+
+def _locked(values: ObjectArray) -> ObjectArray:
+    """The same array, which cannot be written to from now on: what was derived from it would not follow."""
+    values.flags.writeable = False
+    return values
 
 
 def _is_none(values: ObjectArray) -> Bools:
@@ -144,7 +151,7 @@ class Strings:
     __slots__ = ("_own", "_values", "pool", "slots")
 
     def __init__(self, values: ObjectArray) -> None:
-        self._values: ObjectArray | None = values
+        self._values: ObjectArray | None = _locked(values)
         self._own: TextPool | None = None
         self.pool: TextPool | None = None
         self.slots: Int64s | None = None
@@ -171,7 +178,7 @@ class Strings:
             missing = self.slots < 0
             if missing.any():
                 texts[missing] = None
-            self._values = texts
+            self._values = _locked(texts)
         return self._values
 
     def __len__(self) -> int:
@@ -325,6 +332,9 @@ class Objects:
 
     values: ObjectArray
 
+    def __post_init__(self) -> None:
+        _locked(self.values)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -458,6 +468,36 @@ def concatenate(columns: Sequence[Column]) -> Column:
                 np.concatenate([c.relationships[s] for c, s in zip(same, cut, strict=True)]),
                 np.concatenate([c.nodes[s] for c, s in zip(same, cut, strict=True)]),
             )
+
+
+def with_nulls_at(column: Column, rows: Bools) -> Column:
+    """The same column with null in the rows that are marked, whatever it has there."""
+    match column:
+        case Integers(values=values, nulls=mask):
+            return Integers(values, rows if mask is None else mask | rows)
+        case Floats(values=values, nulls=mask):
+            return Floats(values, rows if mask is None else mask | rows)
+        case Booleans(values=values, nulls=mask):
+            return Booleans(values, rows if mask is None else mask | rows)
+        case Strings(pool=pool, slots=slots) if pool is not None and slots is not None:
+            return Strings.of_pool(pool, np.where(rows, -1, slots))
+        case Strings():
+            return Strings(_objects_with_nulls(column.values, rows))
+        case Objects():
+            return Objects(_objects_with_nulls(column.values, rows))
+        case Nodes(ids=ids):
+            return Nodes(np.where(rows, -1, ids))
+        case Relationships(ids=ids):
+            return Relationships(np.where(rows, -1, ids))
+        case EntityLists() | Paths():  # a null row has no items
+            null_row = len(column)
+            return concatenate([column, null_like(column, 1)]).take(np.where(rows, null_row, np.arange(null_row)))
+
+
+def _objects_with_nulls(values: ObjectArray, rows: Bools) -> ObjectArray:
+    values = values.copy()
+    values[rows] = None
+    return values
 
 
 def null_like(column: Column, count: int) -> Column:

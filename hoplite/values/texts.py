@@ -31,11 +31,12 @@ _FEW_HITS = 32  # one in so many texts may be hit before looking at each of them
 
 
 class TextPool:
-    """Texts by slot, and what is known of them."""
+    """Texts by slot, and what is known of them, which is why they can no longer be changed."""
 
     __slots__ = ("_asked", "_codes", "_converted", "_ends", "_joined", "_nulls", "_ranks", "values")
 
     def __init__(self, values: NDArray[np.object_]) -> None:
+        values.flags.writeable = False
         self.values = values
         self._asked: dict[str, int] = {}
         self._codes: NDArray[np.int64] | None = None

@@ -25,7 +25,17 @@ from hoplite.storage.disk.codec import BadEncoding, decode, encode_into
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.draft import ColumnDraft
 from hoplite.storage.property_columns import DENSE_SHARE, PropertyColumn, narrowed
-from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Objects, Strings, object_array
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    Floats,
+    Int64s,
+    Integers,
+    Objects,
+    Strings,
+    object_array,
+    with_nulls_at,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -350,8 +360,7 @@ class StoredColumn:
             return self.whole().gather(positions)
         slots, found = _slots(loaded.positions, positions, self._total)
         taken: Strings | Objects = self._guarded(lambda: loaded.take(np.where(found, slots, 0)))
-        taken.values[~found] = None  # a fresh array
-        return taken
+        return taken if bool(found.all()) else with_nulls_at(taken, ~found)
 
     def entries(self) -> tuple[Int64s, Column]:
         """The entities that have a value, ascending, and their values."""
