@@ -17,9 +17,10 @@
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
+#   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz hostile plans libraries-test torch-test driver-test round-trips crash clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz hostile plans libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -129,6 +130,9 @@ round-trips: $(STAMP)
 crash: $(STAMP)
 	$(RUN) -m tests.disk.run_crash $(ARGS)
 	HOPLITE_EVERY_STEP=1 $(BIN)/pytest -n 2 -q tests/disk/test_faults.py
+
+packages: $(STAMP)
+	.ci/packages $(BIN)/python
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ Importing this loads nothing heavy: names are resolved when they are first used.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# In a source tree the stages lie beside this folder. The links to them in here serve type checkers, and a clone without
+# symbolic links (git's default on Windows), a zip archive and an unpacked sdist come without them.
+if not os.path.isdir(os.path.join(__path__[0], "engine")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
     "Database": "hoplite.database",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -38,10 +40,32 @@ def test_every_folder_with_code_is_a_listed_package() -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_link_in_hoplite_leads_to_the_stage(stage: str) -> None:
-    link = REPOSITORY / "hoplite" / stage
-    assert link.samefile(REPOSITORY / stage)
+def test_the_stage_is_mapped_into_hoplite_and_its_link_leads_there(stage: str) -> None:
     assert setuptools_table()["package-dir"][f"hoplite.{stage}"] == stage
+    link = REPOSITORY / "hoplite" / stage
+    if not link.is_dir():
+        pytest.skip("this source tree has no symbolic links")
+    assert link.samefile(REPOSITORY / stage)
+
+
+@pytest.mark.parametrize("left", ["text", "nothing"])
+def test_a_source_tree_without_links_works(tmp_path: Path, left: str) -> None:
+    """Git without symbolic links leaves a file with the link's target; an sdist leaves nothing."""
+    for folder in ("hoplite", *STAGES):
+        ignored = shutil.ignore_patterns("__pycache__", *(STAGES if folder == "hoplite" else ()))
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=ignored)
+    if left == "text":
+        for stage in STAGES:
+            (tmp_path / "hoplite" / stage).write_text(f"../{stage}", encoding="utf-8")
+    program = (
+        "import hoplite, hoplite.engine; print(hoplite.engine.__file__); "
+        "print(hoplite.open().run('UNWIND [1, 2] AS x RETURN sum(x) AS s').data())"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
+    )
+    assert out.stdout.splitlines() == [str(tmp_path / "engine" / "__init__.py"), "[{'s': 3}]"]
 
 
 def test_files_that_are_no_code_are_packaged() -> None:
