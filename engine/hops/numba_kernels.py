@@ -6,9 +6,7 @@
     flags               bool[codes + 1], by type code, the last for every larger code; of length 0: any type
     excluded            (offsets int64[groups + 1], relationships int64[]); offsets of length 0: nothing is excluded
 
-Kernels run without the interpreter lock. Machine code is kept on disk, beside this file or in the user's cache folder.
-Code on disk is only renewed when the file of its outermost function changes: the other files of kernels, which call
-functions from here, are to be saved anew when those change.
+Kernels run without the interpreter lock. Their machine code is kept on disk (`numba_cache.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from hoplite.engine.hops.numba_cache import KernelCache, kernel_folder
 
 Ints: TypeAlias = NDArray[np.int64]
 SideArrays: TypeAlias = tuple[Ints, NDArray[np.int32], NDArray[np.int32], Ints, int]
@@ -32,7 +32,12 @@ _SEEN = 1
 
 
 def kernel(function: _Function) -> _Function:
-    return cast(_Function, numba.njit(cache=True, nogil=True)(function))
+    """Compile a function on its first call with each combination of argument types, or load it from disk."""
+    compiled: Any = numba.njit(nogil=True)(function)
+    folder = kernel_folder()
+    if folder is not None:
+        compiled._cache = KernelCache(function, folder)
+    return cast(_Function, compiled)
 
 
 @kernel
