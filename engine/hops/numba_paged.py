@@ -34,8 +34,8 @@ _WORK, _FIRST_BATCH = 1 << 22, 2048
 # Nodes that are read at once: at first, and at most. Entries that are read at once, and held.
 _FEWEST_READ, _MOST_READ, _READ_ENTRIES = 32, 1 << 13, 1 << 18
 _HELD_ENTRIES = 1 << 22
-# Entries that are looked at for nodes to read at once.
-_LOOKED_AT = 1 << 16
+# Entries that are looked at for nodes to read at once, and steps away from the stack that find none.
+_LOOKED_AT, _IDLE_STEPS = 1 << 16, 16
 
 
 @kernel
@@ -79,7 +79,7 @@ def walk(
         if work <= 0:
             status = WORKED
             break
-        work -= 1
+        work -= 1 + (depth >> 3)  # an entry is compared with all that the trail took before
         if depth < 0:
             node = sources[row]
             to_go = remaining[node] if guided and node >= 0 else 0
@@ -214,6 +214,8 @@ class Entries:
         self.begin = np.full(64, -1, dtype=np.int64)
         self.end = np.zeros(64, dtype=np.int64)
         self.degree = np.full(64, -1, dtype=np.int64)
+        self.depth_seen = np.full(64, UNLIMITED, dtype=np.int64)  # the least depth at which one read has come to a node
+        self.looked_at = 0  # entries, over all reads
         self.held = 0
         self.neighbours = np.empty(1024, dtype=np.int64)
         self.relationships = np.empty(1024, dtype=np.int64)
@@ -230,6 +232,7 @@ class Entries:
             self.known = np.resize(self.known, size)
             none = np.full(size - len(self.begin), -1, dtype=np.int64)
             self.begin, self.degree = np.concatenate((self.begin, none)), np.concatenate((self.degree, none))
+            self.depth_seen = np.concatenate((self.depth_seen, np.full(len(none), UNLIMITED, dtype=np.int64)))
             self.end = np.resize(self.end, size)
         if 2 * most > len(self.table):
             self.table = np.full(1 << (4 * most).bit_length(), -1, dtype=np.int64)
@@ -258,8 +261,9 @@ class Entries:
             self.held = 0
             self._ahead = _FEWEST_READ
         ahead, depths = self._next_nodes(sources, row, stack, depth, upper)
-        room, to_look_at = self._ahead, _LOOKED_AT
-        while room > 0 and to_look_at > 0 and len(ahead):
+        room, to_look_at, idle = self._ahead, _LOOKED_AT, 0
+        seen = [ahead]
+        while room > 0 and to_look_at > 0 and idle < _IDLE_STEPS and len(ahead):
             check()
             is_new = self.begin[ahead] < 0
             if self.by_degree:
@@ -270,12 +274,16 @@ class Entries:
             if self._append(wanted) < len(wanted):
                 break
             room -= len(wanted)
+            idle = 0 if len(wanted) else idle + 1
             # On through all of them: what was read before leads to nodes that were not.
             sizes = np.where(self.begin[ahead] < 0, 0, self.end[ahead] - self.begin[ahead])
             sizes[np.cumsum(sizes) > to_look_at] = 0
             entries = concatenated_ranges(self.begin[ahead], sizes)
             to_look_at -= len(entries)
             ahead, depths = self._ahead_of(self.neighbours[entries], np.repeat(depths + 1, sizes), upper)
+            seen.append(ahead)
+        self.looked_at += _LOOKED_AT - to_look_at
+        self.depth_seen[np.concatenate(seen)] = UNLIMITED
         self._ahead = min(2 * self._ahead, _MOST_READ)
 
     def _next_nodes(
@@ -301,14 +309,20 @@ class Entries:
         return self._ahead_of(np.concatenate(wanted), np.repeat(depths, lengths), upper)
 
     def _ahead_of(self, numbers: Positions, depths: Positions, upper: int) -> tuple[Positions, Positions]:
-        """Those of some nodes, at depths, that a trail may lead through: once each, as they first occur."""
-        kept = depths < upper
+        """Those of some nodes, at depths, that a trail may lead through: once each, as they first occur.
+
+        One that this read has come to before is left out, for so are those that it leads to, unless it lies less deep
+        now and a trail may lead further.
+        """
+        kept = (depths < upper) & (depths < self.depth_seen[numbers])
         if self._guide is not None:
             kept &= self.remaining[numbers] <= upper - depths
         numbers, depths = numbers[kept], depths[kept]
         _, first = np.unique(numbers, return_index=True)
         first.sort()
-        return numbers[first], depths[first]
+        numbers, depths = numbers[first], depths[first]
+        self.depth_seen[numbers] = depths if upper < UNLIMITED else 0
+        return numbers, depths
 
     def _count(self, numbers: Positions) -> None:
         """Only how many entries these nodes have: more is not asked of the last but one of a trail."""

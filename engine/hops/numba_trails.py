@@ -93,7 +93,7 @@ def trails(
         if work <= 0:
             status = WORKED
             break
-        work -= 1
+        work -= 1 + (depth >> 3)  # an entry is compared with all that the trail took before
         if depth < 0:
             node = sources[row]
             remaining = 0

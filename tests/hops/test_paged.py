@@ -124,6 +124,32 @@ def test_the_first_trails_come_after_a_few_nodes_are_read(monkeypatch: pytest.Mo
     assert read < 1_000  # of 20,000
 
 
+@pytest.mark.parametrize("upper", [None, 2_000])
+@pytest.mark.parametrize("counting", [False, True])
+@pytest.mark.parametrize("length", [1, 2, 5, 700])
+def test_looking_ahead_goes_around_a_cycle_once(
+    monkeypatch: pytest.MonkeyPatch, length: int, upper: int | None, counting: bool
+) -> None:
+    searches: list[numba_paged.Entries] = []
+    begin = numba_paged.Entries.__init__
+
+    def noted(entries: numba_paged.Entries, hop: Hop, by_degree: bool) -> None:
+        begin(entries, hop, by_degree)
+        searches.append(entries)
+
+    monkeypatch.setattr(numba_paged.Entries, "__init__", noted)
+    ring = [(node, 0, (node + 1) % length) for node in range(length)]
+    sample = build(length, ring[1:], ring[:1], [], 1, "delta", routed=False)
+    hop = Hop(Side.OUTGOING, outgoing=sample.outgoing, incoming=sample.incoming)
+    source = np.zeros(1, dtype=np.int64)
+    if counting:
+        assert hops.count_trails(hop, source, 1, upper, backend="numba").tolist() == [length]
+    else:
+        assert len(unpacked(hops.trails(hop, source, 1, upper, backend="numba"))) == length
+    # Each entry when its node is read, and again where a later read sets out from what is known already.
+    assert [entries.looked_at <= 3 * length + 2 for entries in searches] == [True]
+
+
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
 def test_a_graph_on_disk_with_room_for_one_partition_gives_the_same_paths(tmp_path: Path, backend: BackendName) -> None:
     random = np.random.default_rng(3)
