@@ -70,12 +70,9 @@ class GraphCatalogue:
         return self.graph.known_key(name)
 
     def function(self, name: str) -> Signature | None:
-        """The function of that lower-case name, aggregating ones included."""
-        aggregate = AGGREGATES.get(name)
-        if aggregate is not None:
-            return aggregate.signature
-        function = self.functions.get(name)
-        return None if function is None else function.signature
+        """The function of that name, aggregating ones included."""
+        function = AGGREGATES.get(name.lower()) or self.functions.get(name.lower())
+        return function.signature if function is not None and function.signature.answers_to(name) else None
 
     def procedure(self, name: str) -> ProcedureSignature | None:
         """The procedure of that name."""

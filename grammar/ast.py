@@ -233,6 +233,17 @@ class FunctionCall:
     span: Span = _span()
     name_span: Span = _span()
 
+    def __eq__(self, other: object) -> bool:  # ORDER BY COUNT(n) means the column count(n)
+        return isinstance(other, FunctionCall) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def _compared(self) -> tuple[object, ...]:
+        """Upper and lower case do not count in the function's own name, but they do in its namespace."""
+        namespace, _, name = self.name.rpartition(".")
+        return namespace, name.lower(), self.arguments, self.distinct
+
 
 @dataclass(frozen=True, slots=True)
 class CountStar:

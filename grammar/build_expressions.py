@@ -293,7 +293,12 @@ def trim(
     character: Expression | None,
     text: Expression,
 ) -> ast.FunctionCall:
-    """`trim(LEADING 'x' FROM s)` is the call trim('LEADING', 'x', s); without a character trim('LEADING', s)."""
+    """`trim(LEADING 'x' FROM s)` is the call trim('LEADING', 'x', s); without a character trim('LEADING', s).
+
+    `trim(FROM s)` and `trim(BOTH FROM s)` are trim(s) in other words.
+    """
+    if character is None and (side is None or side.word == "BOTH"):
+        return ast.FunctionCall(name_of(word), (text,), False, span, span_of(word))
     side_name = ast.Literal(side.word if side else "BOTH", span_of(side) if side else span)
     arguments = (side_name, text) if character is None else (side_name, character, text)
     return ast.FunctionCall(name_of(word), arguments, False, span, span_of(word))

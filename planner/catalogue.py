@@ -65,7 +65,7 @@ class Catalogue(Protocol):
         ...
 
     def function(self, name: str) -> Signature | None:
-        """The function of that name (in lower case), built in or registered."""
+        """The function that a call by that name, as written, means; built in or registered."""
         ...
 
     def procedure(self, name: str) -> ProcedureSignature | None:

@@ -39,7 +39,7 @@ class ProjectionBuilder:
             case ast.CountStar():
                 return True
             case ast.FunctionCall(name=name):
-                signature = self.catalogue.function(name.lower())
+                signature = self.catalogue.function(name)
                 return signature is not None and signature.aggregating
             case _:
                 return False

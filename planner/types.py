@@ -141,6 +141,12 @@ class Signature:
     deterministic: bool = True
     built_in: bool = True
 
+    def answers_to(self, name: str) -> bool:
+        """Whether a call may write the name so: upper and lower case count for APOC and for a user's own functions."""
+        if self.built_in and not self.name.startswith("apoc."):
+            return self.name.lower() == name.lower()
+        return self.name == name
+
     @property
     def least(self) -> int:
         """The fewest arguments a call may have."""

@@ -61,7 +61,7 @@ def is_aggregate(check: Check, call: ast.Expression) -> bool:
         return True
     if "." not in name:
         return False
-    signature = check.catalogue.function(name)
+    signature = check.catalogue.function(call.name)
     return signature is not None and signature.aggregating
 
 
@@ -78,7 +78,7 @@ def from_registry(signature: Signature) -> bool:
 def check_known(check: Check, call: ast.FunctionCall) -> None:
     """Raise where a function does not exist; this is found out between the rounds."""
     name = call.name.lower()
-    if name == "exists" or check.catalogue.function(name) is not None:
+    if name == "exists" or check.catalogue.function(call.name) is not None:
         return
     if name == "distance":
         raise check.error("'distance' has been replaced by 'point.distance'", call.span.start)
@@ -90,7 +90,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     name = call.name.lower()
     if name == "timestamp" and call.arguments:
         return _timestamp(check, call)
-    signature = check.catalogue.function(name)
+    signature = check.catalogue.function(call.name)
     if signature is None:
         return ALL
     if from_registry(signature):

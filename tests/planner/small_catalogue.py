@@ -52,8 +52,8 @@ class SmallCatalogue:
         return name == "k"
 
     def function(self, name: str) -> Signature | None:
-        entry = AGGREGATES.get(name) or FUNCTIONS.get(name)
-        return None if entry is None else entry.signature
+        entry = AGGREGATES.get(name.lower()) or FUNCTIONS.get(name.lower())
+        return entry.signature if entry is not None and entry.signature.answers_to(name) else None
 
     def procedure(self, name: str) -> ProcedureSignature | None:
         return _PROCEDURES.get(name)
