@@ -205,6 +205,7 @@ class Lowering:
                     plan.kind,
                     self.term(plan.count),
                     self.terms(plan.predicates),
+                    plan.path,
                 )
             case lp.SelectShortest(source=source):
                 return paths.SelectShortest(

@@ -193,14 +193,12 @@ class Builder:
         What a WHERE asks of the ends alone is asked before paths are looked for: it keeps or drops pairs, not paths.
         """
         assert pattern.selector is not None
-        reader = PatternReader(self.names)
+        chain = pattern.pattern
+        assert isinstance(chain, ast.PatternChain)
         graph = PatternGraph()
-        reader.read_path(pattern, graph)
-        if not graph.paths:  # needed for its ends and its length, even when nobody named it
-            chain = pattern.pattern
-            assert isinstance(chain, ast.PatternChain)
-            graph = PatternGraph()
-            reader.read_chain(chain, self.names.unnamed(), graph)
+        # The path is needed for its ends and its length, even when nobody named it.
+        named = self.names.unnamed() if pattern.path_variable is None else pattern.path_variable.name
+        PatternReader(self.names).read_chain(chain, named, graph)
         path: Path = graph.paths[0]
         ends = (path.start, graph.connections[-1].end if graph.connections else path.start)
         asked = list(conjuncts(predicate))
@@ -211,7 +209,8 @@ class Builder:
         count = pattern.selector.count or ast.Literal(1)
         match graph.connections:
             case [Many() as many] if many.relationship not in scope:
-                graph.connections = [Selected(many, pattern.selector.kind, count)]
+                inner = graph.paths[1].variable if len(graph.paths) > 1 else None
+                graph.connections = [Selected(many, pattern.selector.kind, count, inner)]
                 right = self.solved(graph, lp.Argument(imports), frozenset(imports))
             case _:
                 right = lp.SelectShortest(

@@ -292,7 +292,7 @@ class StatefulShortestPath:
     """Follow `lower` to `upper` relationships along the shortest trails between each two nodes.
 
     kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. Only trails for which all `predicates` are
-    true are chosen from. The rest is as in `VarLengthExpand`.
+    true are chosen from; these know a trail as `path`, where it has a name. The rest is as in `VarLengthExpand`.
     """
 
     source: Plan
@@ -311,6 +311,7 @@ class StatefulShortestPath:
     kind: str
     count: Term
     predicates: tuple[Term, ...]
+    path: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

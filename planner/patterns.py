@@ -108,12 +108,14 @@ class Shortest:
 class Selected:
     """A repeated relationship of which only the shortest trails between each two nodes are wanted.
 
-    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`.
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. `path` is what the predicates among which the
+    selector chooses call the path.
     """
 
     many: Many
     kind: str
     count: ast.Expression
+    path: str | None
 
     @property
     def relationship(self) -> str:
@@ -224,6 +226,7 @@ class PatternReader:
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self._inner_path: str | None = None  # of the parentheses behind a selector
 
     def read(self, patterns: tuple[ast.PathPattern, ...], predicate: ast.Expression | None) -> PatternGraph:
         """The graph of several comma-separated path patterns and their WHERE."""
@@ -293,8 +296,8 @@ class PatternReader:
                 case ast.ParenthesizedPath(repetition=None):
                     elements[position : position + 1] = element.pattern.elements
                     graph.predicates.extend(conjuncts(element.predicate))
-                    if element.path_variable is not None:
-                        raise unsupported("a path variable inside parentheses that are not repeated")
+                    if element.path_variable is not None:  # the parentheses hold the whole chain
+                        self._inner_path = element.path_variable.name
                 case ast.ParenthesizedPath():
                     if current is None:
                         current = first = self.names.unnamed()
@@ -310,9 +313,10 @@ class PatternReader:
                         position += 1
                     relationships.append(self.repetition(element, current, end, graph))
                     current = end
+        assert first is not None
         if path is not None:
-            assert first is not None
-            graph.paths.append(Path(path, first, tuple(relationships)))
+            names = (path,) if self._inner_path is None else (path, self._inner_path)
+            graph.paths.extend(Path(name, first, tuple(relationships)) for name in names)
 
     def node(self, pattern: ast.NodePattern, graph: PatternGraph) -> str:
         """Note a node pattern and its predicates; returns the node's name."""
@@ -374,6 +378,8 @@ class PatternReader:
         lower, upper = element.repetition.lower, element.repetition.upper
         if element.path_variable is not None:
             raise unsupported("a path variable inside a quantified path pattern")
+        if self._inner_path is not None and self._inner_path in free_variables(element):
+            raise unsupported("a quantified path pattern that refers to the path around it")
         plain = self._plain_step(element)
         if plain is not None:
             before, pattern, after = plain

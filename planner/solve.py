@@ -466,6 +466,7 @@ class Solver:
             selected.kind,
             self.plan_expression(selected.count, frozenset()),
             self._path_predicates(selected),
+            selected.path,
         )
         self.bound.update(name for name in (many.left_group, many.right_group) if name is not None)
 
@@ -488,7 +489,5 @@ class Solver:
 
 def _own_names(connection: Shortest | Selected) -> set[str]:
     """The names of the paths among which a connection chooses, and of what belongs to them."""
-    names = {connection.relationship, connection.many.left_group, connection.many.right_group}
-    if isinstance(connection, Shortest):
-        names.add(connection.path)
+    names = {connection.relationship, connection.many.left_group, connection.many.right_group, connection.path}
     return {name for name in names if name is not None}

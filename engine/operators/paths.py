@@ -21,7 +21,7 @@ from hoplite.engine.operators.base import (
     node_positions,
     relationship_positions,
 )
-from hoplite.engine.operators.expand import StepPredicate, Trails, make_hop
+from hoplite.engine.operators.expand import StepPredicate, Trails, build_paths, make_hop
 from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
@@ -236,6 +236,7 @@ class ShortestTrails:
     kind: str
     count: Evaluator
     predicates: tuple[Evaluator, ...]
+    path: str | None
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each trail that was chosen."""
@@ -260,7 +261,17 @@ class ShortestTrails:
                 yield trails.extended(batch, chosen, sources)
 
     def _keep(self, context: Execution, batch: Batch, sources: Int64s) -> Keep:
-        return lambda found: all_hold(self.predicates, self.trails.extended(batch, found, sources), context)
+        trails = self.trails
+        start = trails.to_node if trails.turned else trails.from_node
+
+        def keep(found: hops.TrailBatch) -> Bools:
+            known = trails.extended(batch, found, sources)
+            if self.path is not None:
+                assert trails.relationship is not None
+                known = known.with_columns({self.path: build_paths(context, known, start, (trails.relationship,))})
+            return all_hold(self.predicates, known, context)
+
+        return keep
 
 
 def _choice(kind: str, count: object) -> hops.Choice:

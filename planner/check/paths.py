@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hoplite.grammar import ast
 from hoplite.planner.check import render
-from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, is_quantified, variables_of
+from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, inner_path, is_quantified, variables_of
 from hoplite.planner.check.state import INVALID_SYNTAX, Check
 from hoplite.planner.check.traverse import walk, walk_expression
 
@@ -25,9 +26,10 @@ def check_path(check: Check, part: ast.PathPattern) -> None:
     if selector is not None and isinstance(selector.count, ast.Literal) and selector.count.value == 0:
         message = "The path count needs to be greater than 0."
         raise check.error(message, selector.count.span.start, INVALID_SYNTAX)
+    _forbid_sub_paths(check, part)
     _check_juxtaposition(check, part.pattern)
     for element in part.pattern.elements:
-        _check_quantified(check, element, part)
+        _check_quantified(check, element)
 
 
 def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
@@ -86,7 +88,25 @@ def _check_juxtaposition(check: Check, pattern: ast.PatternChain) -> None:
         )
 
 
-def _check_quantified(check: Check, element: Element, part: ast.PathPattern) -> None:
+def _forbid_sub_paths(check: Check, part: ast.PathPattern) -> None:
+    """Parentheses that are not repeated name a path only where they hold all that a selector chooses from."""
+    allowed = inner_path(part)
+    for group in _groups(chain_of(part)):
+        variable = group.path_variable
+        if group.repetition is None and variable is not None and variable is not allowed:
+            message = "Sub-path assignment is currently not supported."
+            raise check.error(message, variable.span.start, INVALID_SYNTAX)
+
+
+def _groups(chain: ast.PatternChain) -> Iterator[ast.ParenthesizedPath]:
+    """The parenthesized paths of a chain, outer ones first."""
+    for element in chain.elements:
+        if isinstance(element, ast.ParenthesizedPath):
+            yield element
+            yield from _groups(element.pattern)
+
+
+def _check_quantified(check: Check, element: Element) -> None:
     if isinstance(element, ast.RelationshipPattern):
         if element.repetition is not None:
             _check_repetition(check, element.repetition)
@@ -97,12 +117,8 @@ def _check_quantified(check: Check, element: Element, part: ast.PathPattern) -> 
     if not isinstance(element, ast.ParenthesizedPath):
         return
     if element.repetition is None:
-        if element.path_variable is not None:
-            message = "Sub-path assignment is currently not supported."
-            raise check.error(message, element.path_variable.span.start, INVALID_SYNTAX)
-        _check_references(check, element, part)
         for inner in element.pattern.elements:
-            _check_quantified(check, inner, part)
+            _check_quantified(check, inner)
         return
     _check_repetition(check, element.repetition)
     for inner in element.pattern.elements:
@@ -124,16 +140,26 @@ def _check_quantified(check: Check, element: Element, part: ast.PathPattern) -> 
         raise check.error(message, element.path_variable.span.start)
 
 
-def _check_references(check: Check, element: ast.ParenthesizedPath, part: ast.PathPattern) -> None:
-    if element.predicate is None or part.path_variable is None:
-        return
-    name = part.path_variable.name
-    if any(isinstance(node, ast.Variable) and node.name == name for node in walk(element.predicate)):
+def check_references(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
+    """What stands in parentheses is decided before the paths of the same MATCH are: it may not refer to them."""
+    named = {part.path_variable.name: part for part in parts if part.path_variable is not None}
+    for part in parts if named else ():
+        chain = chain_of(part)
+        for group in _groups(chain):
+            _check_references(check, group, named)
+        if part.selector is not None and part.selector.kind != "ALL":  # its pattern counts as parenthesized
+            _check_references(check, ast.ParenthesizedPath(None, chain, None, None, chain.span), named)
+
+
+def _check_references(check: Check, group: ast.ParenthesizedPath, named: Mapping[str, ast.PathPattern]) -> None:
+    mentioned = {node.name for node in walk(group) if isinstance(node, ast.Variable)}
+    for name in sorted(mentioned & named.keys()):
+        kind = "parenthesized" if group.repetition is None else "quantified"
         raise check.error(
-            "From within a parenthesized path pattern, one may only reference variables, that are already bound in a "
+            f"From within a {kind} path pattern, one may only reference variables, that are already bound in a "
             f"previous `MATCH` clause.\nIn this case, `{name}` is defined in the same `MATCH` clause as "
-            f"{render.element(element, check.text)}.",
-            part.span.start,
+            f"{render.element(group, check.text)}.",
+            named[name].span.start,
         )
 
 

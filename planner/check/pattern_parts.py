@@ -42,6 +42,17 @@ def opened(chain: ast.PatternChain) -> Iterator[Element]:
             yield element
 
 
+def inner_path(part: ast.PathPattern) -> ast.Variable | None:
+    """The path variable in the parentheses behind a selector that chooses: `SHORTEST 1 (p = (a)-->+(b) WHERE ...)`."""
+    if part.selector is None or part.selector.kind == "ALL":
+        return None
+    match chain_of(part).elements:
+        case (ast.ParenthesizedPath(repetition=None, path_variable=variable),):
+            return variable
+        case _:
+            return None
+
+
 def variables_of(element: Element) -> Iterator[ast.Variable]:
     if isinstance(element, ast.ParenthesizedPath):
         for inner in element.pattern.elements:
@@ -56,8 +67,9 @@ def variables_of(element: Element) -> Iterator[ast.Variable]:
 def declare_part(check: Check, part: ast.PathPattern, scope: Scope) -> None:
     for element in elements_of(part):
         declare_element(check, element, scope)
-    if part.path_variable is not None:
-        check.declare(part.path_variable, PATHS, scope)
+    for variable in (part.path_variable, inner_path(part)):
+        if variable is not None:
+            check.declare(variable, PATHS, scope)
 
 
 def declare_element(check: Check, element: Element, scope: Scope) -> None:

@@ -10,6 +10,7 @@ from hoplite.grammar import ast
 from hoplite.planner.check.paths import (
     check_path,
     check_quantified_names,
+    check_references,
     check_selectors,
     check_shortest,
     require_node,
@@ -37,6 +38,7 @@ def check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
     for part in clause.patterns:
         check_path(check, part)
     check_selectors(check, clause.patterns)
+    check_references(check, clause.patterns)
     for part in clause.patterns:
         declare_part(check, part, scope)
     for part in clause.patterns:
