@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hoplite.cli.statements import split_statements
-from hoplite.storage.exporters.files import whole_file
+from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.rows import NodeRow, RelationshipRow, node_rows, relationship_rows
 from hoplite.storage.importers.lines import Progress, numbered_lines
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
@@ -77,7 +77,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
         yield pending.strip()
 
 
-def export_cypher(snapshot: Snapshot, path: str | os.PathLike[str], progress: Progress | None = None) -> dict[str, Any]:
+def export_cypher(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, Any]:
     """Write a script (gzip where its name ends in .gz); how much there was, and under `notes` what was left out."""
     total, done = snapshot.node_count + snapshot.relationship_count, 0
     notes: set[str] = set()

@@ -16,6 +16,7 @@ from hoplite.storage.importers.bad_rows import BadRows, OnError
 
 if TYPE_CHECKING:
     from hoplite.database import Database
+    from hoplite.storage.exporters.files import Target
     from hoplite.storage.graph import Graph
     from hoplite.storage.importers.csv import CsvFiles, CsvFormat
     from hoplite.storage.importers.neo4j_server import Neo4jImport
@@ -201,8 +202,10 @@ class Transfers:
 
     # --- out ---------------------------------------------------------------------------------------------------
 
-    def export_jsonl(self, path: File, progress: Progress | None = None) -> dict[str, int]:
-        """Write the graph as JSON lines, which `import_jsonl` reads; gzip where the name ends in .gz."""
+    def export_jsonl(self, path: Target, progress: Progress | None = None) -> dict[str, int]:
+        """Write the graph as JSON lines, which `import_jsonl` reads; gzip where the name ends in .gz.
+
+        This and the other forms of one file are also written to an open stream of text."""
         from hoplite.storage.exporters.jsonl import export_jsonl
 
         return export_jsonl(self._graph.snapshot(), path, progress)
@@ -219,20 +222,20 @@ class Transfers:
 
         return export_parquet(self._graph.snapshot(), folder, progress)
 
-    def export_cypher(self, path: File, progress: Progress | None = None) -> dict[str, Any]:
+    def export_cypher(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as a script of Cypher statements, indexes and constraints included."""
         from hoplite.cypher_script import export_cypher
 
         return export_cypher(self._graph.snapshot(), path, progress)
 
-    def export_triples(self, path: File, *, key: str = "id", progress: Progress | None = None) -> dict[str, Any]:
+    def export_triples(self, path: Target, *, key: str = "id", progress: Progress | None = None) -> dict[str, Any]:
         """Write all relationships as triples of names, separated by tabs; a node's name is its property `key`. What
         triples cannot say is left out, and named under `notes`."""
         from hoplite.storage.exporters.triples import export_triples
 
         return export_triples(self._graph.snapshot(), path, key, progress)
 
-    def export_ntriples(self, path: File, progress: Progress | None = None) -> dict[str, Any]:
+    def export_ntriples(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as N-Triples (RDF), which `import_ntriples` reads back as it was."""
         from hoplite.storage.exporters.ntriples import export_ntriples
 

@@ -8,6 +8,8 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
+from hoplite import __version__
+from hoplite.cli.arguments import Commands
 from hoplite.cli.diff import add_diff_command
 from hoplite.cli.disk import add_disk_commands
 from hoplite.cli.exporting import add_export_command
@@ -17,12 +19,15 @@ from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_li
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status: 0, or 1 where it failed with one clear message on stderr."""
-    options = _parser().parse_args(arguments)
+    options = _commands().parse(sys.argv[1:] if arguments is None else arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
     except UsageError as error:
         return _fail(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()  # `hoplite query ... | head`: nobody reads on, and that is not a failure
+        return 0
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
@@ -42,16 +47,12 @@ def _fail(message: str) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hoplite", description="SQLite for Cypher: an embedded graph database that answers as Neo4j does."
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
+def _commands() -> Commands:
+    commands = Commands(__version__)
     query = commands.add_parser("query", help="run one query and print its rows")
     query.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)")
     query.add_argument("query", metavar="CYPHER", help="the query, or - to read it from standard input")
-    query.add_argument("--format", choices=("table", "json", "jsonl", "csv"), default="table")
+    query.add_argument("--format", choices=("table", "json", "jsonl", "csv"), default="table", help="table")
     query.add_argument("--param", type=parameter, action="append", default=[], metavar="NAME=VALUE",
                        help="a parameter; VALUE is JSON where it can be read as such, else text")  # fmt: skip
     add_database_options(query)
@@ -71,11 +72,14 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
     demo.set_defaults(command=_demo)
-    return parser
+    return commands
 
 
 def _query(options: argparse.Namespace) -> int:
-    from hoplite.cli.render import write
+    from itertools import chain, islice
+
+    from hoplite.cli.answer import is_explained, notification_lines, plan_text
+    from hoplite.cli.render import write, write_json
 
     text = sys.stdin.read() if options.query == "-" else options.query
     with (
@@ -83,7 +87,18 @@ def _query(options: argparse.Namespace) -> int:
         db.session(timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only) as session,
     ):
         result = session.run(text, dict(options.param))
-        write(result.keys(), (record.values() for record in result), options.format, sys.stdout)
+        rows = (record.values() for record in result)
+        first = list(islice(rows, 1))
+        if result.keys() and (first or not is_explained(result.consume())):
+            write(result.keys(), chain(first, rows), options.format, sys.stdout)
+        summary = result.consume()
+    if is_explained(summary) and options.format in ("json", "jsonl"):
+        write_json(summary.plan, sys.stdout)
+    elif (plan := plan_text(summary)) is not None:
+        # Beside rows for the next program the plan is for the eye alone.
+        print(plan, file=sys.stdout if is_explained(summary) or options.format == "table" else sys.stderr)
+    for line in notification_lines(summary):
+        print(f"hoplite: {line}", file=sys.stderr)
     return 0
 
 

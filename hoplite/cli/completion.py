@@ -1,4 +1,5 @@
-"""What Tab offers: labels after `(n:`, types after `[r:`, keys after `n.` or in a map, else keywords and functions."""
+"""What Tab offers: labels after `(n:`, types after `[r:`, keys after `n.` or in a map, procedures after CALL, else
+keywords and functions."""
 
 from __future__ import annotations
 
@@ -21,12 +22,29 @@ KEYWORDS = tuple(
     THEN TRANSACTIONS UNION UNWIND WHEN WHERE WITH XOR YIELD
     """.split()  # noqa: SIM905
 )
-COMMANDS = (":schema", ":explain", ":profile", ":help", ":quit")
+COMMANDS = (
+    *(
+        ":begin",
+        ":commit",
+        ":explain",
+        ":help",
+        ":limit",
+        ":mode",
+        ":pager",
+        ":param",
+        ":profile",
+        ":quit",
+        ":rollback",
+    ),
+    *(":schema", ":source"),
+)
 
 _WORD = re.compile(r"[\w]*\Z")
+_DOTTED = re.compile(r"[\w.]*\Z")
 _STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _KEY = re.compile(r"(?:[\w`)\]]\s*\.\s*|[{,]\s*)\w*\Z")
 _NAME = re.compile(r"[:|&!]\s*\w*\Z")
+_CALL = re.compile(r"\bCALL\s+[\w.]*\Z", re.IGNORECASE)
 
 
 def candidates(before: str, names: SchemaNames) -> Sequence[str]:
@@ -36,6 +54,8 @@ def candidates(before: str, names: SchemaNames) -> Sequence[str]:
     plain = _STRINGS.sub("", before)
     if "'" in plain or '"' in plain:
         return ()  # inside a string
+    if _CALL.search(plain):
+        return names.procedures
     bracket = _innermost_bracket(plain)
     if _NAME.search(plain) and bracket in ("(", "["):
         return names.labels if bracket == "(" else names.types
@@ -65,7 +85,8 @@ class CypherCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        found = _WORD.search(before)
+        call = _CALL.search(before)
+        found = _DOTTED.search(before) if call else _WORD.search(before)
         word = found[0] if found else ""
         if before.lstrip().startswith(":") and " " not in before.strip():
             word = before.lstrip()

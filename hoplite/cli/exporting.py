@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from hoplite.cli.opening import add_database_options, open_database, progress_bar
+from hoplite.cli.opening import UsageError, add_database_options, open_database, progress_bar
 
 KINDS = ("jsonl", "csv", "parquet", "cypher", "triples", "ntriples")
+FOLDERS = ("csv", "parquet")
 
 
 def add_export_command(commands: Any) -> None:
@@ -22,13 +23,19 @@ def add_export_command(commands: Any) -> None:
     )
     exporting.add_argument("kind", choices=KINDS)
     exporting.add_argument("database", metavar="DB", help="a folder, or :memory: with --import or --sample")
-    exporting.add_argument("target", metavar="TARGET", help="a file; for csv and parquet a folder")
+    exporting.add_argument(
+        "target", metavar="TARGET", help="a file, or - for standard output; for csv and parquet a folder"
+    )
     exporting.add_argument("--gzip", action="store_true", help="compress CSV files")
     add_database_options(exporting)
     exporting.set_defaults(command=_export, read_only=True)
 
 
 def _export(options: argparse.Namespace) -> int:
+    streamed = options.target == "-"
+    if streamed and options.kind in FOLDERS:
+        raise UsageError(f"{options.kind} is written to a folder of files: name one instead of -.")
+    target = sys.stdout if streamed else options.target
     with open_database(options) as db, progress_bar(f"Exporting to {options.target}") as progress:
         exporters: dict[str, Callable[..., Any]] = {
             "jsonl": db.export_jsonl,
@@ -40,8 +47,9 @@ def _export(options: argparse.Namespace) -> int:
         if options.kind == "csv":
             done = db.export_csv(options.target, compress=options.gzip, progress=progress)
         else:
-            done = exporters[options.kind](options.target, progress=progress)
+            done = exporters[options.kind](target, progress=progress)
     for note in done.get("notes", []):
         print(f"hoplite: {note}", file=sys.stderr)
-    print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}")
+    if not streamed:
+        print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}")
     return 0

@@ -27,6 +27,7 @@ def add_database_options(parser: argparse.ArgumentParser) -> None:
         "--import", dest="imported", type=Path, metavar="FILE", help=f"load a graph into memory first: {formats}"
     )
     group.add_argument("--memory", metavar="SIZE", help="how much of a database on disk to hold, such as 512MB")
+    group.add_argument("--import-folder", type=Path, metavar="FOLDER", help="the folder that LOAD CSV may read from")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,8 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
     import hoplite
 
     place: str = arguments.database
+    options = vars(arguments)
+    import_folder = options.get("import_folder")
     if arguments.sample:
         if arguments.imported or place != MEMORY:
             raise UsageError("--sample is a database in memory of its own: give neither a path nor --import with it.")
@@ -48,10 +51,10 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
 
         return load_sample()
     if place == MEMORY:
-        db = hoplite.open()
+        db = hoplite.open(import_folder=import_folder)
     elif create or Path(place).exists():
-        options = vars(arguments)
-        db = hoplite.open(place, read_only=options.get("read_only", False), memory=options.get("memory"))
+        read_only, memory = options.get("read_only", False), options.get("memory")
+        db = hoplite.open(place, read_only=read_only, memory=memory, import_folder=import_folder)
     else:
         raise UsageError(
             f"{place}: there is no database here. `hoplite import` makes one, and so does `hoplite shell`."
@@ -73,12 +76,24 @@ def import_file(db: Database, path: Path, kind: str | None = None) -> None:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yields `progress(done, total)`, as the importers call it."""
+    """Yields `progress(done, total)`, as importers and exporters call it, drawn with the rate and the time left."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class RateColumn(TextColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f}/s")
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        RateColumn(""),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         bar = bars.add_task(what, total=None)
 

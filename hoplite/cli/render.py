@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO, get_args
 
 from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 Format = Literal["table", "json", "jsonl", "csv"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 CAPTION_KEYS = ("name", "title", "label", "id")
+_NARROWEST = 6  # characters of a column that are still of use
 
 
 def caption(node: Node) -> str:
@@ -70,14 +73,26 @@ def cell_text(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON. Entities keep their labels or type; what JSON lacks becomes text."""
+    """A value for JSON. Entities keep their ids, and relationships their ends; what JSON lacks becomes text."""
     match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case None | bool() | int() | float() | str():
             return value
         case Node():
-            return {"labels": sorted(value.labels), "properties": plain(dict(value.items()))}
+            return {
+                "elementId": value.element_id,
+                "labels": sorted(value.labels),
+                "properties": plain(dict(value.items())),
+            }
         case Relationship():
-            return {"type": value.type, "properties": plain(dict(value.items()))}
+            return {
+                "elementId": value.element_id,
+                "type": value.type,
+                "startNodeElementId": _element_id(value.start_node),
+                "endNodeElementId": _element_id(value.end_node),
+                "properties": plain(dict(value.items())),
+            }
         case Path():
             return {"nodes": [plain(node) for node in value.nodes], "relationships": [
                 plain(hop) for hop in value.relationships]}  # fmt: skip
@@ -93,6 +108,27 @@ def plain(value: Any) -> Any:
             return bytes(value).hex()
         case _:
             return str(value)
+
+
+def _element_id(node: Node | None) -> str | None:
+    return None if node is None else node.element_id
+
+
+def fitting(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -> Table:
+    """A table that can be read on a screen of that width: records below each other where columns would be slivers."""
+    if len(columns) * (_NARROWEST + 3) + 1 <= width:
+        return table(columns, rows)
+    from rich import box
+    from rich.table import Table
+
+    drawn = Table(box=box.ROUNDED, show_header=False)
+    drawn.add_column("column", style="bold", overflow="fold")
+    drawn.add_column("value", overflow="fold")
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            drawn.add_row(_text(column), _text(cell_text(value), _style(value)))
+        drawn.add_section()
+    return drawn
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
@@ -138,18 +174,16 @@ def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, o
     count = 0
     match form:
         case "table":
-            from rich.console import Console
-
-            drawn = table(columns, rows)
-            Console(file=out).print(drawn)
-            count = drawn.row_count
+            rows = list(rows)
+            count = len(rows)
+            _print_table(columns, rows, out)
         case "json":
             objects = [_object(columns, row) for row in rows]
             count = len(objects)
-            out.write(json.dumps(objects, ensure_ascii=False, indent=2) + "\n")
+            write_json(objects, out)
         case "jsonl":
             for row in rows:
-                out.write(json.dumps(_object(columns, row), ensure_ascii=False) + "\n")
+                out.write(json.dumps(_object(columns, row), ensure_ascii=False, allow_nan=False) + "\n")
                 count += 1
         case "csv":
             writer = csv.writer(out, lineterminator="\n")
@@ -160,13 +194,32 @@ def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, o
     return count
 
 
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:
+    """On a terminal it fits the screen; elsewhere lines are as long as they need to be."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(file=out)
+    if console.is_terminal:
+        console.print(fitting(columns, rows, console.width))
+        return
+    drawn = table(columns, rows)
+    unbounded = console.options.update(max_width=1 << 20)
+    Console(file=out, width=Measurement.get(console, unbounded, drawn).maximum).print(drawn)
+
+
+def write_json(value: Any, out: TextIO) -> None:
+    """One JSON document, indented."""
+    out.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
 def _object(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     return {column: plain(value) for column, value in zip(columns, row, strict=True)}
 
 
 def _csv_cell(value: Any) -> str:
     converted = plain(value)
-    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
+    return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False, allow_nan=False)
 
 
 def to_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format) -> str:

@@ -21,10 +21,12 @@ class SchemaNames:
     types: tuple[str, ...]
     keys: tuple[str, ...]
     functions: tuple[str, ...] = ()
+    procedures: tuple[str, ...] = ()
 
 
 def read_names(db: Database) -> SchemaNames:
     from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS
+    from hoplite.engine.procedures.registry import PROCEDURES
 
     schema = db.schema()
     functions = {function.signature.name for function in FUNCTIONS.values()}
@@ -34,6 +36,7 @@ def read_names(db: Database) -> SchemaNames:
         types=tuple(sorted(schema["relationship_types"])),
         keys=tuple(sorted(schema["property_keys"])),
         functions=tuple(sorted(functions)),
+        procedures=tuple(sorted(procedure.signature.name for procedure in PROCEDURES.values())),
     )
 
 

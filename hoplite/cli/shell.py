@@ -1,10 +1,13 @@
-"""The interactive shell: a prompt with history, highlighting and completion; statements end with `;`."""
+"""The interactive shell: statements end with `;`, lines that begin with `:` are commands of the shell itself."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,55 +15,99 @@ from neo4j.exceptions import DriverError, Neo4jError
 from rich.console import Console
 from rich.text import Text
 
-from hoplite.cli.render import table
+from hoplite.cli.answer import changes_text, is_explained, notification_lines, plan_text
+from hoplite.cli.render import FORMATS, Format, cypher_text, fitting, to_text
 from hoplite.cli.schema import print_schema
-from hoplite.cli.statements import is_finished, split_statements
+from hoplite.cli.statements import is_exit, is_finished, split_statements
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-    from hoplite.database import Database
+    from hoplite.database import Database, Session, Transaction
 
 HELP = """\
-A statement ends with ; and may span lines. Tab completes labels, types and keys.
-  :schema            labels, types and keys with their counts
-  :explain CYPHER    the plan of a query, without running it
-  :profile CYPHER    run a query and show its plan with row counts
-  :help              this text
-  :quit              leave (so does Ctrl-D)
+A statement ends with ; and may span lines. Tab completes labels, types, keys, functions and procedures.
+  :schema                 labels, types and keys with their counts
+  :explain CYPHER         the plan of a query, without running it
+  :profile CYPHER         run a query and show its plan with row counts
+  :param NAME => VALUE    set the parameter $NAME to the value of a Cypher expression
+  :param                  all parameters; :param clear removes them
+  :begin                  begin a transaction; :commit and :rollback end it
+  :source FILE            run the statements of a file
+  :mode FORM              show answers as table, json, jsonl or csv
+  :limit N                show at most N rows of an answer (0: all of them)
+  :pager on|off           page through answers that are longer than the screen
+  :help                   this text
+  :quit                   leave (so do exit and Ctrl-D)
 """
 ROWS_SHOWN = 200
 
 
 def run_shell(db: Database, *, timeout: float | None, max_rows: int | None, read_only: bool) -> int:
-    shell = Shell(db, {"timeout": timeout, "max_rows": max_rows, "read_only": read_only})
-    if not sys.stdin.isatty():
-        return shell.run_script(sys.stdin.read())
-    shell.run_prompt()
-    return 0
+    with db.session(timeout=timeout, max_rows=max_rows, read_only=read_only) as session:
+        shell = Shell(db, session)
+        if not sys.stdin.isatty():
+            return shell.run_script(sys.stdin.read())
+        shell.run_prompt()
+        return 0
+
+
+class ShellError(Exception):
+    """A command of the shell that cannot be carried out; the message says why."""
 
 
 class Shell:
-    def __init__(self, db: Database, limits: dict[str, Any]) -> None:
-        self.db, self.limits = db, limits
+    """What the user has set, and the transaction that is open, if one is."""
+
+    def __init__(self, db: Database, session: Session) -> None:
+        self.db, self.session = db, session
         self.console = Console()
         self.failures = 0
+        self.parameters: dict[str, Any] = {}
+        self.mode: Format = "table"
+        self.row_limit = ROWS_SHOWN
+        self.pages = True
+        self._transaction: Transaction | None = None
+        self._commands: Mapping[str, Callable[[str], None]] = {
+            ":help": lambda _: self.console.print(Text(HELP)),
+            ":schema": lambda _: print_schema(self.db, self.console),
+            ":explain": lambda query: self._plan(":explain", query),
+            ":profile": lambda query: self._plan(":profile", query),
+            ":param": self._set_parameter,
+            ":params": self._set_parameter,
+            ":begin": self._begin,
+            ":commit": lambda _: self._end(":commit"),
+            ":rollback": lambda _: self._end(":rollback"),
+            ":source": self._source,
+            ":mode": self._set_mode,
+            ":limit": self._set_limit,
+            ":pager": self._set_pager,
+        }
+
+    # --- what is read ------------------------------------------------------------------------------------------
 
     def run_prompt(self) -> None:
         session = prompt_session(self.db)
         self.console.print("Hoplite. :help for help, :quit to leave.")
         while True:
             try:
-                text = session.prompt("hoplite> ")
+                text = session.prompt("hoplite> " if self._transaction is None else "hoplite# ")
             except KeyboardInterrupt:
                 continue
             except EOFError:
-                return
+                break
             if not self.run_text(text):
-                return
+                break
+        self._leave()
 
     def run_script(self, text: str) -> int:
-        """Statements and commands from standard input; stops at the first that fails."""
+        """Statements and commands, one after another; stops at the first that fails. The exit status."""
+        self._run_lines(text)
+        self._leave()
+        return 1 if self.failures else 0
+
+    def _run_lines(self, text: str) -> bool:
+        """False: a statement failed, or the script asked to leave."""
         entered = ""
         for line in [*text.splitlines(), ";"]:
             entered += line + "\n"
@@ -68,90 +115,155 @@ class Shell:
                 continue
             failed_before = self.failures
             if not self.run_text(entered) or self.failures > failed_before:
-                return 1 if self.failures else 0
+                return False
             entered = ""
-        return 0
+        return True
 
     def run_text(self, text: str) -> bool:
         """What was entered at the prompt; False: leave."""
         stripped = text.strip()
+        if is_exit(stripped):
+            return False
         if stripped.startswith(":"):
-            return self.run_command(stripped)
+            self._run_command(stripped)
+            return True
         statements, rest = split_statements(stripped)
         for statement in [*statements, rest] if rest else statements:
-            if not self.run_statement(statement):
+            if not self._guarded(partial(self._show, statement)):
                 break
         return True
 
-    def run_command(self, text: str) -> bool:
+    def _run_command(self, text: str) -> None:
         name, _, argument = text.rstrip(";").partition(" ")
-        match name:
-            case ":quit" | ":exit" | ":q":
-                return False
-            case ":help":
-                self.console.print(Text(HELP))
-            case ":schema":
-                self.guarded(lambda: print_schema(self.db, self.console))
-            case ":explain" | ":profile" if argument.strip():
-                plan = self.db.explain if name == ":explain" else self.db.profile
-                self.guarded(lambda: self.console.print(Text(plan(argument.strip())), soft_wrap=True))
-            case ":explain" | ":profile":
-                self.complain(f"{name} needs a query")
-            case _:
-                self.complain(f"There is no {name}; :help lists what there is.")
-        return True
+        command = self._commands.get(name.lower())
+        if command is None:
+            self._complain(f"There is no {name}; :help lists what there is.")
+        else:
+            self._guarded(lambda: command(argument.strip()))
 
-    def run_statement(self, statement: str) -> bool:
-        return self.guarded(lambda: self.show(statement))
+    def _leave(self) -> None:
+        if self._transaction is not None:
+            self._guarded(lambda: self._end(":rollback"))
+            self._complain("The transaction that was still open has been rolled back.")
 
-    def show(self, statement: str) -> None:
+    # --- commands ----------------------------------------------------------------------------------------------
+
+    def _plan(self, name: str, query: str) -> None:
+        if not query:
+            raise ShellError(f"{name} needs a query")
+        plan = self.db.explain if name == ":explain" else self.db.profile
+        self.console.print(Text(plan(query, self.parameters)), soft_wrap=True)
+
+    def _set_parameter(self, text: str) -> None:
+        if not text:
+            for name, value in sorted(self.parameters.items()):
+                self.console.print(Text(f":param {name} => {cypher_text(value)}"), soft_wrap=True)
+            return
+        if text == "clear":
+            self.parameters.clear()
+            return
+        if text.startswith("{"):
+            given = self._value(text)
+        else:
+            name, arrow, expression = text.partition("=>")
+            if not arrow:
+                raise ShellError("Write :param NAME => VALUE, or :param {NAME: VALUE, ...}")
+            given = {name.strip().strip("`"): self._value(expression)}
+        self.parameters.update(given)
+
+    def _value(self, expression: str) -> Any:
+        """What a Cypher expression gives; it may use the parameters that are there already."""
+        return self.session.run(f"RETURN {expression} AS value", self.parameters).value()[0]
+
+    def _begin(self, _: str) -> None:
+        if self._transaction is not None:
+            raise ShellError("A transaction is open already: :commit or :rollback it first.")
+        self._transaction = self.session.begin()
+
+    def _end(self, name: str) -> None:
+        if self._transaction is None:
+            raise ShellError("There is no open transaction; :begin begins one.")
+        transaction, self._transaction = self._transaction, None
+        if name == ":commit":
+            transaction.commit()
+        else:
+            transaction.rollback()
+
+    def _source(self, path: str) -> None:
+        if not path:
+            raise ShellError(":source needs the path of a file")
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+        self._run_lines(text)
+
+    def _set_mode(self, form: str) -> None:
+        for known in FORMATS:
+            if form == known:
+                self.mode = known
+                return
+        raise ShellError(f":mode takes {', '.join(FORMATS)}")
+
+    def _set_limit(self, number: str) -> None:
+        if not number.isdecimal():
+            raise ShellError(":limit takes a number of rows, or 0 for all of them")
+        self.row_limit = int(number)
+
+    def _set_pager(self, state: str) -> None:
+        if state not in ("on", "off"):
+            raise ShellError(":pager takes on or off")
+        self.pages = state == "on"
+
+    # --- answers -----------------------------------------------------------------------------------------------
+
+    def _show(self, statement: str) -> None:
         began = time.perf_counter()
-        with self.db.session(**self.limits) as session:
-            result = session.run(statement)
-            columns, more = list(result.keys()), 0
-            rows: list[list[Any]] = []
-            for record in result:
-                if len(rows) < ROWS_SHOWN:
-                    rows.append(record.values())
-                else:
-                    more += 1
-            summary = result.consume()
+        result = (self._transaction or self.session).run(statement, self.parameters)
+        columns = list(result.keys())
+        records = iter(result)
+        rows = [record.values() for record in (islice(records, self.row_limit) if self.row_limit else records)]
+        more = sum(1 for _ in records)
+        summary = result.consume()
         milliseconds = (time.perf_counter() - began) * 1000
-        if columns:
-            self.console.print(table(columns, rows))
+        if columns and not is_explained(summary):
+            self._print_rows(columns, rows)
+        if (plan := plan_text(summary)) is not None:
+            self.console.print(Text(plan), soft_wrap=True)
+        for line in notification_lines(summary):
+            self.console.print(Text(line, "yellow"), soft_wrap=True)
         counted = f"{len(rows) + more:,} row{'' if len(rows) + more == 1 else 's'}"
-        shown = f" (the first {ROWS_SHOWN} are shown)" if more else ""
-        changes = ", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in _counters(summary).items())
+        shown = f" (the first {len(rows)} are shown)" if more else ""
+        changes = changes_text(summary)
         self.console.print(
             Text(f"{counted}{shown}, {milliseconds:.1f} ms" + (f"; {changes}" if changes else ""), "dim")
         )
 
-    def guarded(self, action: Any) -> bool:
+    def _print_rows(self, columns: list[str], rows: list[list[Any]]) -> None:
+        if self.mode != "table":
+            self.console.print(Text(to_text(columns, rows, self.mode).rstrip("\n")), soft_wrap=True)
+            return
+        drawn = fitting(columns, rows, self.console.width)
+        if self.pages and self.console.is_terminal and drawn.row_count + 4 > self.console.height:
+            with self.console.pager(styles=True):
+                self.console.print(drawn)
+        else:
+            self.console.print(drawn)
+
+    def _guarded(self, action: Callable[[], None]) -> bool:
         """Run it; an error is printed and the shell goes on. True where there was none."""
         try:
             action()
         except Neo4jError as error:
-            self.complain(f"{error.code}\n{error.message}")
-        except (DriverError, ValueError, OSError) as error:
-            self.complain(str(error))
+            self._complain(f"{error.code}\n{error.message}")
+        except (DriverError, ShellError, ValueError, OSError) as error:
+            self._complain(str(error))
         except KeyboardInterrupt:
-            self.complain("interrupted")
+            self._complain("interrupted")
         else:
             return True
         return False
 
-    def complain(self, message: str) -> None:
+    def _complain(self, message: str) -> None:
         self.failures += 1
         self.console.print(Text(message, "red"), soft_wrap=True)
-
-
-def _counters(summary: Any) -> dict[str, int]:
-    names = (
-        *("nodes_created", "nodes_deleted", "relationships_created", "relationships_deleted", "properties_set"),
-        *("labels_added", "labels_removed", "indexes_added", "indexes_removed"),
-        *("constraints_added", "constraints_removed"),
-    )
-    return {name: count for name in names if (count := getattr(summary.counters, name, 0))}
 
 
 def prompt_session(db: Database, **streams: Any) -> PromptSession[str]:

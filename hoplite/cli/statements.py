@@ -31,6 +31,11 @@ def split_statements(text: str) -> tuple[list[str], str]:
 
 
 def is_finished(text: str) -> bool:
-    """Whether Enter should run the text: it ends with a `;` of its own, is empty, or is a `:command`."""
+    """Whether Enter should run the text: it ends with a `;` of its own, is empty, or is a command of the shell."""
     stripped = text.strip()
-    return not stripped or stripped.startswith(":") or split_statements(stripped)[1] == ""
+    return not stripped or stripped.startswith(":") or is_exit(stripped) or split_statements(stripped)[1] == ""
+
+
+def is_exit(text: str) -> bool:
+    """Whether the text asks to leave the shell, in one of the ways that people try."""
+    return text.strip().rstrip(";").lower() in (":quit", ":exit", ":q", "exit", "quit")

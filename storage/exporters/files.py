@@ -6,13 +6,22 @@ import gzip
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, TypeAlias
+
+Target: TypeAlias = str | os.PathLike[str] | IO[str]
+"""A file by its path, or an open stream of text."""
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """A text file to write, compressed where its name ends in .gz. Nothing is left of it if writing fails."""
-    place = os.fspath(path)
+def whole_file(target: Target) -> Iterator[IO[str]]:
+    """A text file to write, compressed where its name ends in .gz. Nothing is left of it if writing fails.
+
+    A stream is written to as it is, and left open.
+    """
+    if not isinstance(target, str | os.PathLike):
+        yield target
+        return
+    place = os.fspath(target)
     temporary = f"{place}.part"
     try:
         with (

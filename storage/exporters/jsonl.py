@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
-from hoplite.storage.exporters.files import whole_file
+from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.json_values import json_value
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.importers.lines import Progress
@@ -15,7 +14,7 @@ from hoplite.storage.snapshot import Snapshot
 _REPORT_EVERY = 10_000
 
 
-def export_jsonl(snapshot: Snapshot, path: str | os.PathLike[str], progress: Progress | None = None) -> dict[str, int]:
+def export_jsonl(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, int]:
     """Write the graph to a file (gzip where its name ends in .gz); how much there was."""
     total = snapshot.node_count + snapshot.relationship_count
     done = 0

@@ -12,14 +12,13 @@ them several literals; what these types or the order and number of triples canno
 from __future__ import annotations
 
 import json
-import os
 import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hoplite.storage.exporters.files import whole_file
+from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.json_values import json_value
 from hoplite.storage.exporters.rows import NodeRow, RelationshipRow, node_rows, relationship_rows
 from hoplite.storage.importers import rdf_names as rdf
@@ -43,9 +42,7 @@ _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _TO_ESCAPE = re.compile(r"[\\\"\n\r]")
 
 
-def export_ntriples(
-    snapshot: Snapshot, path: str | os.PathLike[str], progress: Progress | None = None
-) -> dict[str, Any]:
+def export_ntriples(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, Any]:
     """Write the graph (gzip where the name ends in .gz); how much there was."""
     total = snapshot.node_count + snapshot.relationship_count
     names = _names(snapshot)

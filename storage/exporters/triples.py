@@ -6,10 +6,9 @@ is left out, and named in the notes of the result.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from hoplite.storage.exporters.files import whole_file
+from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_table
@@ -21,7 +20,7 @@ _FORBIDDEN = ("\t", "\n", "\r")
 
 
 def export_triples(
-    snapshot: Snapshot, path: str | os.PathLike[str], key: str = KEY, progress: Progress | None = None
+    snapshot: Snapshot, path: Target, key: str = KEY, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Write all relationships (gzip where the name ends in .gz); how much was written, and `notes` on what was not.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import hoplite
 from hoplite.cli import main
 
 GRAPH = """\
@@ -41,6 +42,74 @@ def test_query_reads_standard_input(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.setattr("sys.stdin", io.StringIO("RETURN 1 AS one"))
     assert main(["query", "-", "--format", "csv"]) == 0
     assert capsys.readouterr().out == "one\n1\n"
+
+
+def test_options_may_stand_between_the_database_and_the_query(
+    tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = str(tmp_path / "kg.hop")
+    assert main(["import", "jsonl", graph, "--on-error", "fail", place]) == 0
+    capsys.readouterr()
+    assert main(["query", place, "--format", "csv", "MATCH (d:Drug) RETURN count(d) AS drugs"]) == 0
+    assert main(["query", "--format", "csv", place, "MATCH (d:Drug) RETURN count(d) AS drugs", "--max-rows", "5"]) == 0
+    assert capsys.readouterr().out == "drugs\n2\n" * 2
+
+
+def test_files_of_csv_by_name_and_then_the_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes, edges, place = tmp_path / "n.csv", tmp_path / "r.csv", tmp_path / "kg.hop"
+    nodes.write_text("id:ID\n1\n2\n", encoding="utf-8")
+    edges.write_text(":START_ID,:END_ID\n1,2\n", encoding="utf-8")
+    assert main(["import", "csv", "--nodes", f"A={nodes}", "--relationships", f"R={edges}", str(place)]) == 0
+    assert "2 nodes, 1 relationships" in capsys.readouterr().out
+    assert place.is_dir()
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"hoplite {hoplite.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["querry", "RETURN 1"]])
+def test_without_a_command_the_commands_are_listed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    shown = capsys.readouterr()
+    assert "query" in shown.out + shown.err and "COMMAND" in shown.out + shown.err
+
+
+def test_explain_prints_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", "--sample", "EXPLAIN MATCH (d:Drug) RETURN d"]) == 0
+    assert "NodeByLabelScan" in capsys.readouterr().out
+    assert main(["query", "--sample", "PROFILE MATCH (d:Drug {name: 'Aspirin'}) RETURN d.name", "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "d.name\nAspirin\n" and "DB Hits" in shown.err
+    assert main(["query", "--sample", "EXPLAIN MATCH (d:Drug) RETURN d", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["operatorType"] == "ProduceResults@neo4j"
+
+
+def test_notifications_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", "--sample", "MATCH (d:Durg) RETURN d.name AS name", "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "name\n"
+    assert "warning: " in shown.err and "Durg" in shown.err and "(line 1, column 10)" in shown.err
+
+
+def test_load_csv_reads_from_the_folder_that_was_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "drugs.csv").write_text("name\nAspirin\n", encoding="utf-8")
+    query = "LOAD CSV WITH HEADERS FROM 'file:///drugs.csv' AS row RETURN row.name AS name"
+    assert main(["query", query, "--format", "csv", "--import-folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "name\nAspirin\n"
+    assert main(["query", query]) == 1
+
+
+def test_a_graph_is_exported_to_standard_output(capsys: pytest.CaptureFixture[str], graph: str) -> None:
+    assert main(["export", "jsonl", ":memory:", "-", "--import", graph]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["type"] for line in lines] == ["node", "node", "relationship"]
+    assert main(["export", "parquet", ":memory:", "-", "--sample"]) == 1
+    assert "name one instead of -" in capsys.readouterr().err
 
 
 def test_the_sample_graph_answers(capsys: pytest.CaptureFixture[str]) -> None:

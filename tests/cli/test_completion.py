@@ -7,7 +7,9 @@ import pytest
 from hoplite.cli.completion import COMMANDS, KEYWORDS, candidates
 from hoplite.cli.schema import SchemaNames
 
-NAMES = SchemaNames(labels=("Drug",), types=("TREATS",), keys=("name",), functions=("toUpper",))
+NAMES = SchemaNames(
+    labels=("Drug",), types=("TREATS",), keys=("name",), functions=("toUpper",), procedures=("db.labels",)
+)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,8 @@ NAMES = SchemaNames(labels=("Drug",), types=("TREATS",), keys=("name",), functio
         ("MATCH (n:Drug {name: 'x', ", NAMES.keys),
         ("MATCH (n) WHERE n:", NAMES.labels),
         ("MA", (*KEYWORDS, *NAMES.functions)),
+        ("CALL ", NAMES.procedures),
+        ("MATCH (n) CALL db.sch", NAMES.procedures),
         ("RETURN 'a:", ()),
         (":sch", COMMANDS),
     ],

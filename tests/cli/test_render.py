@@ -37,10 +37,29 @@ def test_a_path_is_drawn_with_captions_and_arrows() -> None:
         assert cypher_text(path) == "(A)-[:R]->(B)<-[:S]-(:Thing)"
         assert cypher_text(path.relationships[0]) == "[:R {w: 1}]"
         assert cypher_text(path.nodes[0]) == '(:Drug {name: "A"})'
-        assert plain(path.nodes[0]) == {"labels": ["Drug"], "properties": {"name": "A"}}
+        start, end = path.nodes[:2]
+        assert plain(start) == {"elementId": start.element_id, "labels": ["Drug"], "properties": {"name": "A"}}
+        assert plain(path.relationships[0]) == {
+            "elementId": path.relationships[0].element_id,
+            "type": "R",
+            "startNodeElementId": start.element_id,
+            "endNodeElementId": end.element_id,
+            "properties": {"w": 1},
+        }
 
 
 ROWS: list[list[Any]] = [[1, "a,b"], [None, ["x"]]]
+
+
+def test_json_stays_json_for_numbers_that_it_lacks() -> None:
+    rows = [[float("inf"), [float("-inf"), float("nan")]]]
+    assert json.loads(to_text(["a", "b"], rows, "json")) == [{"a": "Infinity", "b": ["-Infinity", "NaN"]}]
+    assert to_text(["a", "b"], rows, "csv") == 'a,b\nInfinity,"[""-Infinity"", ""NaN""]"\n'
+
+
+def test_a_table_that_is_not_on_a_terminal_is_as_wide_as_it_needs_to_be() -> None:
+    text = "x" * 500
+    assert text in to_text(["long"], [[text]], "table")
 
 
 def test_json_is_a_list_of_objects() -> None:

@@ -25,7 +25,7 @@ def db() -> Iterator[hoplite.Database]:
 
 def shell_of(db: hoplite.Database) -> tuple[Shell, io.StringIO]:
     out = io.StringIO()
-    shell = Shell(db, {"timeout": None, "max_rows": None, "read_only": False})
+    shell = Shell(db, db.session())
     shell.console = Console(file=out, width=120)
     return shell, out
 
@@ -55,6 +55,87 @@ def test_commands(db: hoplite.Database) -> None:
     assert shell.run_text(":nothing") and "There is no :nothing" in out.getvalue()
     assert shell.run_text(":explain") and "needs a query" in out.getvalue()
     assert not shell.run_text(":quit")
+
+
+def test_explain_and_profile_show_their_plans(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text("EXPLAIN MATCH (d:Drug) RETURN d;")
+    assert "NodeByLabelScan" in out.getvalue() and "Aspirin" not in out.getvalue()
+    shell.run_text("PROFILE MATCH (d:Drug) RETURN d;")
+    assert "Aspirin" in out.getvalue() and "DB Hits" in out.getvalue()
+
+
+def test_a_misspelt_label_is_pointed_out(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text("MATCH (d:Durg) RETURN d;")
+    assert "the missing label name is: Durg" in out.getvalue()
+
+
+def test_parameters_are_cypher_values(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text(":param day => date('2024-02-29')")
+    shell.run_text(":param {n: 20 + 1, name: 'Aspirin'}")
+    shell.run_text(":param twice => $n * 2")
+    shell.run_text("MATCH (d {name: $name}) RETURN d.name, $twice, $day + duration('P1D') AS next;")
+    assert all(word in out.getvalue() for word in ("Aspirin", "42", "2024-03-01"))
+    shell.run_text(":param")
+    assert ':param name => "Aspirin"' in out.getvalue()
+    shell.run_text(":param clear")
+    shell.run_text("RETURN $n;")
+    assert "ParameterMissing" in out.getvalue()
+    assert shell.run_text(":param x") and "Write :param NAME => VALUE" in out.getvalue()
+
+
+def test_transactions_are_begun_and_ended(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    for line in (":begin", "CREATE (:Left);", ":rollback", ":begin", "CREATE (:Kept);", ":begin", ":commit", ":commit"):
+        shell.run_text(line)
+    assert db.run("MATCH (n:Left|Kept) RETURN labels(n)").value() == [["Kept"]]
+    assert "A transaction is open already" in out.getvalue()
+    assert "There is no open transaction" in out.getvalue()
+
+
+def test_leaving_rolls_an_open_transaction_back(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    assert shell.run_script(":begin\nCREATE (:Left);\n:quit\n") == 1
+    assert "has been rolled back" in out.getvalue()
+    assert db.run("MATCH (n:Left) RETURN count(n)").value() == [0]
+
+
+def test_a_file_is_run_until_a_statement_fails(db: hoplite.Database, tmp_path: Path) -> None:
+    file = tmp_path / "some statements.cypher"
+    file.write_text(
+        "CREATE (:One);\n:param n => 2\nCREATE (:Two {n: $n}); RETURN x; CREATE (:Three);", encoding="utf-8"
+    )
+    shell, out = shell_of(db)
+    shell.run_text(f":source {file}")
+    assert db.run("MATCH (n:One|Two|Three) RETURN count(n)").value() == [2]
+    assert "Variable `x` not defined" in out.getvalue()
+    shell.run_text(f":source {tmp_path / 'missing'}")
+    assert "No such file" in out.getvalue()
+
+
+def test_modes_and_limits(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    for line in (":mode csv", ":limit 2", "UNWIND range(7, 9) AS x RETURN x;"):
+        shell.run_text(line)
+    assert out.getvalue().splitlines()[:3] == ["x", "7", "8"]
+    assert "3 rows (the first 2 are shown)" in out.getvalue()
+    for line, complaint in ((":mode xml", "table, json"), (":limit some", "a number"), (":pager maybe", "on or off")):
+        shell.run_text(line)
+        assert complaint in out.getvalue()
+
+
+def test_many_columns_become_records(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text("RETURN " + ", ".join(f"{n} AS column{n}" for n in range(40)) + ";")
+    assert all(f"column{n} " in out.getvalue() for n in range(40))
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", "exit;", ":q", ":quit", "EXIT"])
+def test_people_leave_in_many_ways(db: hoplite.Database, word: str) -> None:
+    shell, _ = shell_of(db)
+    assert not shell.run_text(word)
 
 
 def test_the_prompt_takes_lines_until_a_semicolon(

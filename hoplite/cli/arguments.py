@@ -1,0 +1,44 @@
+"""The words after `hoplite` in, the options of one command out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+DESCRIPTION = "SQLite for Cypher: an embedded graph database that answers as Neo4j does."
+
+
+class Commands:
+    """The parsers of all commands by name.
+
+    They stand in for argparse's own subparsers, which refuse an option between two positional arguments:
+    `hoplite query kg.hop --format csv "..."`.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._parsers: dict[str, argparse.ArgumentParser] = {}
+        self._help: dict[str, str] = {}
+
+    def add_parser(self, name: str, *, help: str, **settings: Any) -> argparse.ArgumentParser:
+        """A new command; `help` is its line in the list of commands."""
+        parser = argparse.ArgumentParser(prog=f"hoplite {name}", **{"description": help, **settings})
+        self._parsers[name], self._help[name] = parser, help
+        return parser
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """The options of the command that the first word names. Bad usage prints a message and exits with 2."""
+        width = max(map(len, self._help)) + 2
+        top = argparse.ArgumentParser(
+            prog="hoplite",
+            description=DESCRIPTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog="commands:\n"
+            + "\n".join(f"  {name:{width}}{text}" for name, text in self._help.items())
+            + "\n\n`hoplite COMMAND --help` says more about each.",
+        )
+        top.add_argument("--version", action="version", version=f"hoplite {self._version}")
+        top.add_argument("command", choices=self._parsers, metavar="COMMAND")
+        chosen = top.parse_args(words[:1] or ["--help"])
+        return self._parsers[chosen.command].parse_intermixed_args(words[1:])
