@@ -240,6 +240,8 @@ class Lowering:
                 if isinstance(below, rows.Project):
                     return rows.Project(below.source, below.names, below.evaluators, names)
                 return rows.Select(below, names)
+            case lp.Reimport(source=source, names=names):
+                return rows.Reimport(lower(source), names)
             case lp.Distinct(
                 source=lp.Projection(
                     source=lp.VarLengthExpand(merged=True, to_node=end) as ends,

@@ -160,7 +160,7 @@ class Preparer:
         writes = checked.writes
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
-                builder = Builder(catalogue, text)
+                builder = Builder(catalogue, text, checked.star_imports)
                 built = builder.statement(query)
                 plan = builder.optimised(
                     lp.EmptyResult(built.plan)

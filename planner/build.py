@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -15,7 +16,7 @@ from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
-from hoplite.planner.projections import ProjectionBuilder
+from hoplite.planner.projections import NOTHING_CARRIED, NOTHING_IMPORTED, Carried, Imported, ProjectionBuilder
 from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.solve import Solver
 from hoplite.planner.subqueries import plan_subqueries
@@ -35,9 +36,12 @@ class Built:
 class Builder:
     """Builds the plan of one statement."""
 
-    def __init__(self, catalogue: Catalogue, text: str = "") -> None:
+    def __init__(
+        self, catalogue: Catalogue, text: str = "", star_imports: Mapping[int, frozenset[str]] | None = None
+    ) -> None:
         self.catalogue = catalogue
         self.text = text
+        self.star_imports = star_imports or {}
         self.estimates = Estimates(catalogue)
         self.names = Names()
         self.writes = Writes(self)
@@ -60,19 +64,21 @@ class Builder:
         """A whole statement."""
         return self.query(with_places(query) if self.loads_csv else query, lp.Argument(), frozenset())
 
-    def query(self, query: ast.Query, plan: lp.Plan, scope: frozenset[str]) -> Built:
-        """A query run over the rows of `plan`, with these names in scope."""
+    def query(
+        self, query: ast.Query, plan: lp.Plan, scope: frozenset[str], imported: Imported = NOTHING_IMPORTED
+    ) -> Built:
+        """A query run over the rows of `plan`, with these names in scope; those `imported` stay behind every WITH."""
         match query:
             case ast.SingleQuery():
-                return self.single(query, plan, scope)
+                return self.single(query, plan, scope, imported)
             case ast.Union():
-                return self.union(query, plan, scope)
+                return self.union(query, plan, scope, imported)
             case _:
                 assert_never(query)
 
-    def union(self, union: ast.Union, plan: lp.Plan, scope: frozenset[str]) -> Built:
+    def union(self, union: ast.Union, plan: lp.Plan, scope: frozenset[str], imported: Imported) -> Built:
         """The rows of all parts, without duplicates unless ALL."""
-        parts = [self.single(part, plan, scope) for part in union.queries]
+        parts = [self.single(part, plan, scope, imported) for part in union.queries]
         columns = parts[0].columns
         if columns is None:
             return Built(lp.Union(tuple(p.plan for p in parts), ()), scope, None)
@@ -81,20 +87,23 @@ class Builder:
             together = lp.Distinct(together, columns)
         return Built(together, frozenset(columns), columns)
 
-    def single(self, query: ast.SingleQuery, plan: lp.Plan, scope: frozenset[str]) -> Built:
+    def single(
+        self, query: ast.SingleQuery, plan: lp.Plan, scope: frozenset[str], imported: Imported = NOTHING_IMPORTED
+    ) -> Built:
         """Clauses one after the other."""
         columns: tuple[str, ...] | None = None
         standalone = len(query.clauses) == 1
-        for clause in query.clauses:
+        for number, clause in enumerate(query.clauses):
             match clause:
                 case ast.MatchClause():
                     plan, scope = self.match(clause, plan, scope)
                 case ast.WithClause(projection=projection, predicate=predicate):
-                    carried = tuple(sorted(scope & PLACES))
+                    carried = imported.through(query.clauses[number:], tuple(sorted(scope & PLACES)))
                     plan, names = self.projection(projection, predicate, plan, scope, carried)
                     scope = frozenset(names)
                 case ast.ReturnClause(projection=projection):
-                    plan, columns = self.projection(projection, None, plan, scope)
+                    carried = imported.through((clause,), (), returning=True)
+                    plan, columns = self.projection(projection, None, plan, scope, carried)
                     scope = frozenset(columns)
                 case ast.FinishClause():
                     columns = None
@@ -150,7 +159,7 @@ class Builder:
         predicate: ast.Expression | None,
         plan: lp.Plan,
         scope: frozenset[str],
-        carried: tuple[str, ...] = (),
+        carried: Carried = NOTHING_CARRIED,
     ) -> tuple[lp.Plan, tuple[str, ...]]:
         """WITH or RETURN."""
         return ProjectionBuilder(self.catalogue, self.expression).build(projection, predicate, plan, scope, carried)
@@ -235,9 +244,12 @@ class Builder:
         self, clause: ast.CallSubquery, plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
         """CALL { } with its imports."""
-        imported = scope if clause.import_all else _imported(clause, scope) | (scope & PLACES)
+        every = scope & self.star_imports.get(clause.span.start, scope)
+        imported = (every if clause.import_all else _imported(clause, every, scope)) | (scope & PLACES)
         imports = tuple(sorted(imported))
-        built = self.query(clause.query, lp.Argument(imports), imported)
+        older = clause.imports is None and not clause.import_all
+        kept = NOTHING_IMPORTED if older else Imported(imported - PLACES)
+        built = self.query(clause.query, lp.Argument(imports), imported, kept)
         if clause.in_transactions is not None:
             return self._in_transactions(clause.in_transactions, built, plan, imports, scope)
         if built.columns is None:
@@ -291,15 +303,17 @@ def _concerns_ends(predicate: ast.Expression, ends: tuple[str, str], scope: froz
     return bool(names & frozenset(ends)) and names <= scope | frozenset(ends) and not contains(predicate, is_random)
 
 
-def _imported(clause: ast.CallSubquery, scope: frozenset[str]) -> frozenset[str]:
-    """The outer names that a subquery may use: those listed, or those of a leading WITH in the older form."""
+def _imported(clause: ast.CallSubquery, every: frozenset[str], scope: frozenset[str]) -> frozenset[str]:
+    """The outer names that a subquery may use: those listed, or those of a leading WITH in the older form, where
+    `every` is what a star stands for.
+    """
     if clause.imports is not None:
         return frozenset(v.name for v in clause.imports)
     names: set[str] = set()
     for part in clause.query.queries if isinstance(clause.query, ast.Union) else (clause.query,):
         match part.clauses[0]:
             case ast.WithClause(projection=ast.Projection(star=True)):
-                return scope
+                names |= every
             case ast.WithClause(projection=ast.Projection(items=items)):
                 names |= {item.name for item in items}
             case _:

@@ -64,6 +64,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - made) | free_variables(tuple(term for _, term in items))
         case lp.Select(names=names):
             return needed & frozenset(names)
+        case lp.Reimport(names=names):
+            return needed - frozenset(names)
         case lp.Sort(keys=keys) | lp.Top(keys=keys):
             return needed | {key.name for key in keys}
         case lp.Skip() | lp.Limit() | lp.Union():

@@ -63,6 +63,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             return above.counts_rows or _draws((expression,))
         case (
             lp.Select()
+            | lp.Reimport()
             | lp.Sort()
             | lp.Union()
             | lp.AllNodesScan()

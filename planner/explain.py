@@ -106,6 +106,8 @@ def describe(plan: lp.Plan) -> Line:
             return Line("Projection", ", ".join(f"{_term(term)} AS {named(name)}" for name, term in items))
         case lp.Select(names=names):
             return Line("Projection", ", ".join(_shown(names)))
+        case lp.Reimport(names=names):
+            return Line("Projection", ", ".join(_shown(names)), "of the outer row")
         case lp.Distinct(names=names):
             return Line("Distinct", ", ".join(_shown(names)))
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):

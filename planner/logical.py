@@ -393,6 +393,14 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Reimport:
+    """Columns of the argument once more, for the rows of an aggregation that left them behind."""
+
+    source: Plan
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
     """Keep the first of the rows that are the same in these columns, and only these columns."""
 
@@ -743,6 +751,7 @@ Plan: TypeAlias = (
     | Filter
     | Projection
     | Select
+    | Reimport
     | Distinct
     | EagerAggregation
     | NodeCountFromCountStore

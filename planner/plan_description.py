@@ -128,6 +128,8 @@ def _identifiers(entry: _Entry) -> tuple[str, ...]:
             names = [*kept]
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):
             names = [name for name, _ in keys] + [aggregate.name for aggregate in aggregates]
+        case lp.Reimport(names=imported):
+            names = [*below, *imported]
         case lp.Projection(items=items):
             names = [*below, *(name for name, _ in items)]
         case lp.Create(creations=creations):

@@ -21,9 +21,52 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.csv_place import PLACES
 from hoplite.planner.rewrite import parts_of, transform
+from hoplite.planner.variables import free_variables
 
 Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
 ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
+NO_NAMES: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The names that a subquery has from outside: the same in all its rows, and visible behind every WITH.
+
+    Neo4j lets those of EXISTS, COUNT and COLLECT be grouping keys of each WITH in them. An aggregation there has no row
+    where there are none to aggregate.
+    """
+
+    names: frozenset[str] = NO_NAMES
+    are_keys: bool = False
+
+    def through(self, clauses: tuple[ast.Clause, ...], hidden: tuple[str, ...], *, returning: bool = False) -> Carried:
+        """What goes through the projection that is the first of these clauses."""
+        if not self.names:
+            return Carried(hidden, returning=returning)
+        clause = clauses[0]
+        ordered = isinstance(clause, ast.ReturnClause | ast.WithClause) and bool(clause.projection.order)
+        keys = self.are_keys and (ordered or not returning)
+        used = tuple(sorted(self.names & free_variables(clauses)))
+        return Carried(hidden, self.names, used, tuple(sorted(self.names)) if keys else (), returning)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What goes through a projection although it does not name it.
+
+    `hidden` columns are left behind by aggregation and DISTINCT. What a subquery has `imported` is not; `used` is as
+    much of it as the projection or a later clause reads, `keys` are those that make groups. A RETURN hands on neither.
+    """
+
+    hidden: tuple[str, ...] = ()
+    imported: frozenset[str] = NO_NAMES
+    used: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    returning: bool = False
+
+
+NOTHING_IMPORTED = Imported()
+NOTHING_CARRIED = Carried()
 
 
 @dataclass(slots=True)
@@ -56,21 +99,22 @@ class ProjectionBuilder:
         predicate: ast.Expression | None,
         plan: lp.Plan,
         scope: frozenset[str],
-        carried: tuple[str, ...] = (),
+        carried: Carried,
     ) -> tuple[lp.Plan, tuple[str, ...]]:
-        """The plan with the projection on top, and the names of its columns in order.
-
-        Hidden columns that are `carried` along come last; aggregation and DISTINCT leave them behind.
-        """
+        """The plan with the projection on top, and the names of its columns in order; what is carried comes last."""
         items = [(item.name, item.expression) for item in projection.items]
         if projection.star:
             named = {name for name, _ in items}
-            items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in named | PLACES] + items
+            left_out = named | PLACES | carried.imported
+            items = [(name, ast.Variable(name)) for name in sorted(scope) if name not in left_out] + items
         names = tuple(name for name, _ in items)
+        imported = tuple(name for name in carried.used if name not in names)
         order = [(item.expression, item.descending) for item in projection.order]
         if any(self.aggregates(expression) for _, expression in items):
-            plan, calls = self._aggregate(items, [expression for expression, _ in order], plan, scope)
-            visible = frozenset(names) | {name for name, _ in calls}
+            keys = [(name, ast.Variable(name)) for name in carried.keys if name not in names]
+            again = () if carried.keys else imported
+            plan, calls = self._aggregate([*keys, *items], [expression for expression, _ in order], plan, scope, again)
+            visible = frozenset((*names, *imported)) | {name for name, _ in calls}
             order = [(self._replaced_aggregates(self._projected(e, items, True), calls), d) for e, d in order]
         else:
             computed = [(n, e) for n, e in items if e != ast.Variable(n)]
@@ -79,14 +123,15 @@ class ProjectionBuilder:
             visible = scope | frozenset(names)
             order = [(self._projected(e, items, projection.distinct), d) for e, d in order]
             if projection.distinct:
-                plan = lp.Distinct(plan, names)
-                visible = frozenset(names)
+                plan = lp.Distinct(plan, names + imported)
+                visible = frozenset(names + imported)
         plan = self._ordered(plan, order, projection, visible)
         if predicate is not None:
             grouped = projection.distinct or any(self.aggregates(expression) for _, expression in items)
             where = self._projected(predicate, items, True) if grouped else predicate
             plan = lp.Filter(plan, self.plan_expression(where, visible))
-        names += tuple(name for name in carried if name in visible)
+        if not carried.returning:
+            names += tuple(name for name in carried.hidden if name in visible) + imported
         return lp.Select(plan, names), names
 
     def _ordered(
@@ -141,6 +186,7 @@ class ProjectionBuilder:
         order: list[ast.Expression],
         plan: lp.Plan,
         scope: frozenset[str],
+        imported: tuple[str, ...],
     ) -> tuple[lp.Plan, Calls]:
         """Group by the items without aggregates, then compute those with; returns also the aggregating calls."""
         keys = [(n, e) for n, e in items if not self.aggregates(e)]
@@ -155,8 +201,10 @@ class ProjectionBuilder:
             tuple((n, self.plan_expression(e, scope)) for n, e in keys),
             tuple(self._call(name, call, scope) for name, call in calls),
         )
+        if imported:
+            plan = lp.Reimport(plan, imported)
         if computed:
-            after = frozenset(n for n, _ in keys) | {n for n, _ in calls}
+            after = frozenset(n for n, _ in keys) | {n for n, _ in calls} | frozenset(imported)
             plan = lp.Projection(plan, tuple((n, self.plan_expression(e, after)) for n, e in computed))
         return plan, calls
 

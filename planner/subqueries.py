@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
+from hoplite.planner.csv_place import PLACES
+from hoplite.planner.projections import Imported
 from hoplite.planner.rewrite import contains, transform
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.variables import free_variables
@@ -95,7 +97,8 @@ def _imports(node: Any, scope: frozenset[str]) -> tuple[str, ...]:
 
 def _subquery(node: ast.SubqueryExpression, scope: frozenset[str], builder: Builder) -> PlannedSubquery:
     imports = _imports(node, scope)
-    built = builder.query(node.query, lp.Argument(imports), frozenset(imports))
+    kept = Imported(frozenset(imports) - PLACES, are_keys=True)
+    built = builder.query(node.query, lp.Argument(imports), frozenset(imports), kept)
     value = built.columns[0] if node.kind == "COLLECT" and built.columns else None
     return _planned(node.kind.lower(), built.plan, imports, value, node.span, builder)
 

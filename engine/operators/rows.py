@@ -96,6 +96,21 @@ class Select:
 
 
 @dataclass(slots=True, eq=False)
+class Reimport:
+    """Columns of the argument beside the rows that belong to it."""
+
+    source: Operator
+    names: tuple[str, ...]
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each batch with more columns."""
+        for batch in self.source.run(context, argument):
+            places = argument_rows(batch)
+            assert places is not None, "Only subqueries import."
+            yield batch.with_columns({name: argument[name].take(places) for name in self.names})
+
+
+@dataclass(slots=True, eq=False)
 class Unwind:
     """A row for each element of a list."""
 

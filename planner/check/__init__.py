@@ -20,7 +20,7 @@ planner may take for valid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
@@ -50,6 +50,7 @@ class Checked:
     """What the check learns about a statement.
 
     `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has what each column may hold.
+    `star_imports` are the names that each `CALL (*)` and `CALL { WITH * ... }` takes in, by the offset of the clause.
     """
 
     columns: tuple[str, ...]
@@ -57,6 +58,7 @@ class Checked:
     notifications: tuple[Notification, ...]
     query_type: str
     writes: bool
+    star_imports: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 def check(
@@ -93,6 +95,7 @@ def check(
         notifications=find_notifications(statement, nodes, text, catalogue, second.mentions, specs, writes=writes),
         query_type=_query_type(writes=writes, returns=bool(columns)),
         writes=writes,
+        star_imports=second.star_imports,
     )
 
 

@@ -192,7 +192,7 @@ def _check_clause(
             pass
         case ast.UnwindClause(expression=expression, variable=variable):
             types = type_of(check, expression, scope, PROJECTED)
-            forbid_aggregates(check, expression)
+            forbid_aggregates(check, expression, subqueries=False)
             check.declare(variable, _elements(types), scope)
         case ast.CallSubquery():
             _check_call(check, clause, scope)
@@ -260,11 +260,14 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
     else:
         _forbid_nested_batches(check, clause.query)
     columns = _subquery_columns(check, clause, scope)
+    listed = {variable.name for variable in clause.imports or ()}
     for name, types in columns.items():
-        if name in scope.names:
-            offset = _column_offset(clause.query, name)
+        offset = _column_offset(check, clause.query, name)
+        if name in scope.names or name in listed:
             status = "50N42" if clause.imports == () and not clause.import_all else INVALID_SYNTAX
             raise check.error(f"Variable `{name}` already declared in outer scope", offset, status)
+        if scope.guard is Guard.IMPORTED:
+            check.forbid_shadowing(name, offset, scope)
         scope.names[name] = types
     if batches is not None and batches.status is not None:
         check.declare(batches.status, exactly(MAP), scope)
@@ -273,26 +276,35 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
 def _subquery_columns(check: Check, clause: ast.CallSubquery, scope: Scope) -> Columns:
     query = clause.query
     if clause.imports is None and not clause.import_all:
-        return _check_importing(check, query, scope)
-    imported = scope.visible()
-    if not clause.import_all:
-        imported = {v.name: check.look_up(v, scope) for v in clause.imports or ()}
+        return _check_importing(check, clause, scope)
+    if clause.import_all:
+        imported = scope.importable()
+        check.star_imports[clause.span.start] = frozenset(imported)
+    else:
+        imported = {v.name: check.look_up(v, scope.inner()) for v in clause.imports or ()}
+        for single in query.queries if isinstance(query, ast.Union) else (query,):
+            _note_shadows(check, single, imported, scope)
     inner = Scope({}, Scope(imported), Guard.IMPORTED)
     return check_query(check, query, inner, Ending.SUBQUERY_CALL)
 
 
-def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
+def _check_importing(check: Check, clause: ast.CallSubquery, scope: Scope) -> Columns:
     """A CALL without a scope clause: a leading WITH names what each of its queries takes from outside."""
     columns: Columns = {}
+    query = clause.query
     queries = query.queries if isinstance(query, ast.Union) else (query,)
     scopes: list[tuple[ast.SingleQuery, Scope]] = []
     for single in queries:
         first = single.clauses[0] if single.clauses else None
         if isinstance(first, ast.WithClause) and _imports(first):
             _check_import(check, first)
+            if len(single.clauses) == 1:
+                message = f"Query must conclude with {_ENDINGS[len('(must be ') : -len(').')]}."
+                raise check.error(message, first.span.start)
             inner = Scope()
             if first.projection.star:
-                inner.names.update(scope.visible())
+                inner.names.update(scope.names)
+                check.star_imports[clause.span.start] = frozenset(scope.names)
             for item in first.projection.items:
                 assert isinstance(item.expression, ast.Variable)
                 inner.names[item.name] = check.look_up(item.expression, scope)
@@ -302,7 +314,7 @@ def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
                 _check_import(check, first, scope)
             scopes.append((single, Scope()))
     for index, (single, inner) in enumerate(scopes):
-        _note_shadows(check, single, inner, scope)
+        _note_shadows(check, single, inner.names, scope)
         mine = _check_single(check, single, inner, Ending.SUBQUERY_CALL)
         if index == 0:
             columns = mine
@@ -314,13 +326,13 @@ def _check_importing(check: Check, query: ast.Query, scope: Scope) -> Columns:
     return columns
 
 
-def _note_shadows(check: Check, query: ast.SingleQuery, inner: Scope, outer: Scope) -> None:
+def _note_shadows(check: Check, query: ast.SingleQuery, imported: Columns, outer: Scope) -> None:
     """Remember the variables of a subquery that have the name of an outer one that is not imported."""
     seen: set[str] = set()
     for node in walk(query):
         if not isinstance(node, ast.Variable) or node.name in seen:
             continue
-        if outer.find(node.name) is not None and node.name not in inner.names:
+        if node.name in outer.names and node.name not in imported:
             seen.add(node.name)
             check.mentions.shadows[node.span.start] = node.name
 
@@ -357,14 +369,14 @@ def _check_import(check: Check, clause: ast.WithClause, scope: Scope | None = No
         raise check.error(f"{prefix} {problem}", clause.span.start)
 
 
-def _column_offset(query: ast.Query, name: str) -> int:
+def _column_offset(check: Check, query: ast.Query, name: str) -> int:
     single = query.queries[0] if isinstance(query, ast.Union) else query
     last = single.clauses[-1]
     if isinstance(last, ast.ReturnClause):
         for item in last.projection.items:
             if item.name == name:
                 return item.expression.span.start if item.alias is None else item.alias.span.start
-        return last.projection.span.start if last.projection.star else last.span.start
+        return check.text.find("*", last.span.start) if last.projection.star else last.span.start
     return last.span.start
 
 
@@ -401,8 +413,11 @@ def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope:
         message = "A Collect Expression must end with a single return column."
         raise check.error(message, node.span.start, INVALID_SYNTAX)
     inner = scope.inner(guard=Guard.SUBQUERY)
-    ending = Ending.QUERY if node.kind == "COLLECT" else Ending.EXPRESSION
+    # A UNION that compares the rows of its parts needs their columns; EXISTS does not ask for them.
+    compared = node.kind == "COUNT" and isinstance(node.query, ast.Union) and not all(node.query.all)
+    ending = Ending.QUERY if node.kind == "COLLECT" or compared else Ending.EXPRESSION
     check_query(check, node.query, inner, ending)
+    _forbid_used_shadows(check, node.query, scope)
     match node.kind:
         case "EXISTS":
             return BOOLEANS
@@ -410,6 +425,23 @@ def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope:
             return exactly(INTEGER)
         case _:
             return LISTS
+
+
+def _forbid_used_shadows(check: Check, query: ast.Query, outer: Scope) -> None:
+    """A CALL inside may return an outer name as long as nobody reads it."""
+    for single in query.queries if isinstance(query, ast.Union) else (query,):
+        for number, clause in enumerate(single.clauses):
+            if not isinstance(clause, ast.CallSubquery):
+                continue
+            first = clause.query.queries[0] if isinstance(clause.query, ast.Union) else clause.query
+            last = first.clauses[-1]
+            for item in last.projection.items if isinstance(last, ast.ReturnClause) else ():
+                later = (node for after in single.clauses[number + 1 :] for node in walk(after))
+                if outer.find(item.name) is not None and any(
+                    isinstance(node, ast.Variable) and node.name == item.name for node in later
+                ):
+                    shadowing = Scope({}, outer, Guard.SUBQUERY)
+                    check.forbid_shadowing(item.name, _column_offset(check, clause.query, item.name), shadowing)
 
 
 def _updates(check: Check, query: ast.Query) -> bool:

@@ -328,7 +328,7 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     if functions.is_aggregate(check, call):
         _forbid_misplaced(check, call, place)
         for argument in call.arguments:
-            nested = functions.aggregates_in(check, argument)
+            nested = functions.aggregates_in(check, argument, subqueries=True)
             if nested:
                 message = "Can't use aggregate functions inside of aggregate functions."
                 raise check.error(message, nested[0].span.start)
@@ -446,9 +446,9 @@ def _over_list(
     return list_spec(types)
 
 
-def forbid_aggregates(check: Check, expression: ast.Expression) -> None:
-    """Raise where an expression that is evaluated per element aggregates."""
-    found = functions.aggregates_in(check, expression)
+def forbid_aggregates(check: Check, expression: ast.Expression, *, subqueries: bool = True) -> None:
+    """Raise where an expression that is evaluated per element aggregates, or a subquery in it does."""
+    found = functions.aggregates_in(check, expression, subqueries=subqueries)
     if found:
         message = "Can't use aggregating expressions inside of expressions executing over lists"
         raise check.error(message, found[0].span.start)

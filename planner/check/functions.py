@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
-from hoplite.planner.check.traverse import walk_expression
+from hoplite.planner.check.traverse import walk, walk_expression
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
     BOOLEAN,
@@ -65,9 +65,10 @@ def is_aggregate(check: Check, call: ast.Expression) -> bool:
     return signature is not None and signature.aggregating
 
 
-def aggregates_in(check: Check, expression: ast.Expression) -> list[ast.Expression]:
-    """The aggregating calls anywhere in an expression, subqueries aside."""
-    return [node for node in walk_expression(expression) if is_aggregate(check, node)]
+def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
+    """The aggregating calls anywhere in an expression; where it is asked for, inside its subqueries too."""
+    nodes = walk(expression) if subqueries else walk_expression(expression)
+    return [node for node in nodes if is_aggregate(check, node)]
 
 
 def from_registry(signature: Signature) -> bool:

@@ -98,7 +98,7 @@ def declare_element(check: Check, element: Element, scope: Scope) -> None:
 
 def bind(check: Check, variable: ast.Variable, types: TypeSpec, scope: Scope) -> None:
     """Declare a variable of a pattern, or refer to one that fits."""
-    found = scope.find(variable.name)
+    found = scope.refer(variable.name)
     if found is None:
         scope.names[variable.name] = types
         return

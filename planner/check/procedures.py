@@ -31,7 +31,7 @@ def check_procedure(
             offset = check.text.upper().rfind("WHERE", 0, call.predicate.span.start)
             message = "Cannot use standalone call with WHERE (instead use: `CALL ... WITH * WHERE ... RETURN *`)"
             raise check.error(message, offset, INVALID_SYNTAX)
-        check_predicate(check, call.predicate, scope)
+        check_predicate(check, call.predicate, scope.inner())
     return columns if standalone else None
 
 

@@ -59,7 +59,7 @@ def check_projection(
         if value is not None:
             check_count(check, value, name, "non-negative")
     if aggregating:
-        _check_grouping(check, projection, scope)
+        _check_grouping(check, projection, _implicit_keys(projection, keyword, scope), scope)
     return Projected(columns, after)
 
 
@@ -130,12 +130,12 @@ def _check_order(
     for expression in expressions:
         narrow = _by_column(expression, projection)
         _forbid_left_behind(check, narrow, before, after)
-        type_of(check, narrow, after, PROJECTED)
+        type_of(check, narrow, after.inner(), PROJECTED)
         _forbid_new_aggregates(check, narrow)
     if predicate is not None:
         narrow = _by_column(predicate, projection)
         _forbid_left_behind(check, narrow, before, after)
-        check_predicate(check, narrow, after)
+        check_predicate(check, narrow, after.inner())
 
 
 def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Expression:
@@ -237,7 +237,19 @@ def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, st
 # --- grouping keys ---------------------------------------------------------------------------------------------------
 
 
-def _check_grouping(check: Check, projection: ast.Projection, scope: Scope) -> None:
+def _implicit_keys(projection: ast.Projection, keyword: str, scope: Scope) -> Mapping[str, TypeSpec]:
+    """The names that must be grouping keys where they stand beside an aggregation.
+
+    What comes from around an EXISTS, COUNT or COLLECT is one value for all its rows. Neo4j does not see that of a plain
+    RETURN at its end; with an ORDER BY it takes a RETURN for a WITH and a RETURN.
+    """
+    visible = scope.visible()
+    if scope.guard is Guard.SUBQUERY and scope.outer is not None and (keyword == "WITH" or projection.order):
+        return {name: types for name, types in visible.items() if scope.outer.find(name) is None}
+    return visible
+
+
+def _check_grouping(check: Check, projection: ast.Projection, implicit: Mapping[str, TypeSpec], scope: Scope) -> None:
     """Beside an aggregation only grouping keys may stand: variables and properties that are projected by themselves."""
     names = set(scope.names) if projection.star else set()
     keys: list[ast.Expression] = []
@@ -249,7 +261,7 @@ def _check_grouping(check: Check, projection: ast.Projection, scope: Scope) -> N
     for item in projection.items:
         if not aggregates_in(check, item.expression):
             continue
-        found = list(_ungrouped(check, item.expression, names, keys, scope.visible(), frozenset()))
+        found = list(_ungrouped(check, item.expression, names, keys, implicit, frozenset()))
         if found:
             shown = dict.fromkeys(text for text, _ in found)
             message = (

@@ -38,6 +38,21 @@ class Scope:
             scope = scope.outer
         return None
 
+    def refer(self, name: str) -> TypeSpec | None:
+        """The types of a variable that a clause reads. A subquery's own layer has an outer name once it was read:
+        `RETURN *`, `WITH *` and `CALL (*)` go by that.
+        """
+        types = self.find(name)
+        if types is not None and self.guard is not Guard.OPEN:
+            self.names.setdefault(name, types)
+        return types
+
+    def importable(self) -> dict[str, TypeSpec]:
+        """What `CALL (*)` takes in: the names of this layer, and those that the CALL around it took in itself."""
+        if self.guard is Guard.IMPORTED and self.outer is not None:
+            return {**self.outer.names, **self.names}
+        return dict(self.names)
+
     def guarded(self, name: str) -> Guard:
         """Whether a layer below forbids declaring the name here."""
         if self.outer is None or self.guard is Guard.OPEN or self.outer.find(name) is None:

@@ -47,6 +47,7 @@ class Check:
     postponed: list[CypherError] = field(default_factory=list)
     doomed: list[CypherError] = field(default_factory=list)
     mentions: Mentions = field(default_factory=Mentions)
+    star_imports: dict[int, frozenset[str]] = field(default_factory=dict)  # of `CALL (*)`, by the offset of its clause
 
     def error(self, message: str, offset: int, gql_status: str = "50N42") -> CypherError:
         """A compile-time error at an offset of the text."""
@@ -76,7 +77,7 @@ class Check:
 
     def look_up(self, variable: ast.Variable, scope: Scope) -> TypeSpec:
         """The types of a variable that must be defined."""
-        types = scope.find(variable.name)
+        types = scope.refer(variable.name)
         if types is None:
             raise self.error(f"Variable `{variable.name}` not defined", variable.span.start)
         return types

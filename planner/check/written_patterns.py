@@ -123,6 +123,7 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
         if isinstance(element, ast.RelationshipPattern):
             check.declare(variable, RELATIONSHIPS, scope)
         elif len(elements) == 1:
+            check.forbid_shadowing(variable.name, variable.span.start, scope)
             if scope.find(variable.name) is not None:
                 raise check.error(f"Variable `{variable.name}` already declared", variable.span.start)
             scope.names[variable.name] = NODES

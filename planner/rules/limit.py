@@ -30,7 +30,7 @@ def _rewritten(plan: lp.Plan, stopped: bool) -> lp.Plan:
             plan = replace(plan, stopped_early=stopped)
         case lp.Select() | lp.Projection() | lp.Filter() | lp.ProjectPath() | lp.DistinctRelationships():
             pass
-        case lp.Skip() | lp.ProduceResults():
+        case lp.Skip() | lp.Reimport() | lp.ProduceResults():
             pass
         case _:
             stopped = False

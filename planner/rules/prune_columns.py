@@ -27,11 +27,13 @@ def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
     match plan:
         case lp.ProjectPath(source=source, path=path) if path not in needed:
             return _pruned(source, needed)
+        case lp.Reimport(source=source, names=names) if not needed & frozenset(names):
+            return _pruned(source, needed)
         case lp.Expand():
             plan = replace(plan, keep=needed)
         case lp.Select(names=names):
             plan = replace(plan, names=tuple(name for name in names if name in needed))
-        case lp.Union(names=names):
+        case lp.Reimport(names=names) | lp.Union(names=names):
             plan = replace(plan, names=tuple(name for name in names if name in needed))
         case lp.Apply(added=added, kind="all" | "optional"):
             plan = replace(plan, added=tuple(name for name in added if name in needed))
