@@ -28,6 +28,7 @@ from hoplite.planner.options import check_options
 from hoplite.planner.plan_description import Measurement, plan_description
 from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
+from hoplite.planner.standalone import with_implicit_arguments
 from hoplite.planner.tree import operators
 from hoplite.planner.types import CypherType
 from hoplite.planner.writes import plan_writes
@@ -158,8 +159,11 @@ class Preparer:
         operator: Operator | None = None
         command: ast.Command | None = None
         writes = checked.writes
+        parameters = _parameters(statement.body)
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
+                query = with_implicit_arguments(query, catalogue, types)
+                parameters = _parameters(query)
                 builder = Builder(catalogue, text, checked.star_imports)
                 built = builder.statement(query)
                 plan = builder.optimised(
@@ -184,7 +188,7 @@ class Preparer:
             checked.query_type,
             writes,
             checked.notifications,
-            _parameters(statement.body),
+            parameters,
             plan,
             operator,
             command,

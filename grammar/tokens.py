@@ -25,7 +25,8 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     STARTS, ENDS                              the keyword only before WITH
     WHEN       NAME first                     between CASE and WHEN
     WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
-                                              IS also behind WHEN and before "::" (Neo4j reads `WHEN IS :: INT` so)
+                                              IS also behind WHEN, unless NULL, NOT, TYPED, NORMALIZED or the name of a
+                                              normal form follows (Neo4j reads `WHEN IS :: INT` so)
     any word   NAME first                     before "=": it is a path variable or a property
 """
 
@@ -163,6 +164,7 @@ _ENDS_EXPRESSION = _NO_WORD.difference(
     ["(", "[", "{", "+", "-", "!", "string", "integer", "float", "constant", "parameter", "dollar", "unknown"]
 ).union(["AS", "AND", "OR", "XOR", "IS", "IN", "THEN", "WHEN", "STARTS", "ENDS", "CONTAINS"])
 _AFTER_NODE_NAME = frozenset([")", ":", "{", "parameter", "WHERE", "IS"])
+_AFTER_IS = frozenset(["NULL", "NOT", "TYPED", "NORMALIZED", "NFC", "NFD", "NFKC", "NFKD"])
 _AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "parameter"])
 
 
@@ -429,7 +431,7 @@ def _before_with(row: _Row, index: int) -> None:
 def _inside_pattern(row: _Row, index: int) -> None:
     token = row.tokens[index]
     in_pattern = row.word(index - 1) in ("(", "[") and row.word(index + 1) in _AFTER_WHERE_AS_NAME
-    in_case = row.word(index - 1) in ("WHEN", ",") and row.word(index + 1) == "::"
+    in_case = row.word(index - 1) in ("WHEN", ",") and row.word(index + 1) not in _AFTER_IS
     if in_pattern or in_case:
         token.kinds = ("NAME", token.kinds[0])
     else:

@@ -19,6 +19,7 @@ from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternRea
 from hoplite.planner.projections import NOTHING_CARRIED, NOTHING_IMPORTED, Carried, Imported, ProjectionBuilder
 from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.solve import Solver
+from hoplite.planner.standalone import standalone_call
 from hoplite.planner.subqueries import plan_subqueries
 from hoplite.planner.variables import free_variables
 from hoplite.planner.writes import Writes, plan_writes
@@ -45,6 +46,7 @@ class Builder:
         self.estimates = Estimates(catalogue)
         self.names = Names()
         self.writes = Writes(self)
+        self.standalone: ast.CallProcedure | None = None
         self.loads_csv = "csv" in text.lower()  # perhaps: looking closer is only for those who may
 
     def expression(self, expression: ast.Expression, scope: frozenset[str]) -> lp.Term:
@@ -62,6 +64,7 @@ class Builder:
 
     def statement(self, query: ast.Query) -> Built:
         """A whole statement."""
+        self.standalone = standalone_call(query)
         return self.query(with_places(query) if self.loads_csv else query, lp.Argument(), frozenset())
 
     def query(
@@ -92,7 +95,6 @@ class Builder:
     ) -> Built:
         """Clauses one after the other."""
         columns: tuple[str, ...] | None = None
-        standalone = len(query.clauses) == 1
         for number, clause in enumerate(query.clauses):
             match clause:
                 case ast.MatchClause():
@@ -113,8 +115,8 @@ class Builder:
                 case ast.CallSubquery():
                     plan, scope = self.call_subquery(clause, plan, scope)
                 case ast.CallProcedure():
-                    plan, scope, yielded = self.call_procedure(clause, plan, scope, standalone)
-                    if standalone and yielded:
+                    plan, scope, yielded = self.call_procedure(clause, plan, scope)
+                    if clause is self.standalone and yielded:
                         columns = yielded
                         plan = lp.Select(plan, columns)
                 case ast.LoadCsvClause(url=url, variable=variable):
@@ -275,17 +277,15 @@ class Builder:
         return plan, scope | frozenset(columns) | (frozenset() if status is None else {status})
 
     def call_procedure(
-        self, clause: ast.CallProcedure, plan: lp.Plan, scope: frozenset[str], standalone: bool
+        self, clause: ast.CallProcedure, plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str], tuple[str, ...]]:
         """CALL procedure: the plan, the scope above it, and the yielded columns in order."""
         signature = self.catalogue.procedure(clause.name)
         assert signature is not None, "the check refuses unknown procedures"
-        if clause.arguments is None:
-            arguments: tuple[lp.Term, ...] = tuple(ast.Parameter(f.name) for f in signature.inputs)
-        else:
-            arguments = tuple(self.expression(a, scope) for a in clause.arguments)
+        assert clause.arguments is not None, "arguments from parameters are written out before"
+        arguments = tuple(self.expression(a, scope) for a in clause.arguments)
         if clause.items is None:
-            every = standalone or clause.star
+            every = clause is self.standalone or clause.star
             outputs = tuple((f.name, f.name) for f in signature.outputs) if every else ()
         else:
             outputs = tuple((item.name, item.name if item.alias is None else item.alias.name) for item in clause.items)

@@ -37,6 +37,7 @@ from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec, any_of
 from hoplite.planner.check.warnings import find_notifications
 from hoplite.planner.notifications import Notification
+from hoplite.planner.standalone import standalone_call
 from hoplite.planner.types import CypherType
 
 __all__ = ["Checked", "check"]
@@ -100,6 +101,7 @@ def check(
 
 
 def _round(check: Check, query: ast.Query) -> dict[str, TypeSpec]:
+    check.standalone = standalone_call(query)
     columns = check_query(check, query, Scope())
     if check.postponed:
         raise check.postponed[0]

@@ -114,9 +114,8 @@ def _check_union(check: Check, union: ast.Union, scope: Scope, ending: str) -> C
 def _check_single(check: Check, query: ast.SingleQuery, scope: Scope, ending: str) -> Columns:
     clauses = query.clauses
     columns: Columns = {}
-    standalone = sum(not isinstance(clause, ast.UseClause) for clause in clauses) == 1 and ending == Ending.QUERY
     for clause in clauses:
-        scope, returned = _check_clause(check, clause, scope, ending, standalone=standalone)
+        scope, returned = _check_clause(check, clause, scope, ending)
         forbid_mixed_labels(check, clause)
         if returned is not None:
             columns = returned
@@ -143,7 +142,7 @@ def _check_order(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> 
     if ending == Ending.EXPRESSION or not clauses:
         return
     last = clauses[-1]
-    if not _may_end(last, alone=len(clauses) == 1):
+    if not _may_end(last, alone=all(isinstance(clause, ast.UseClause) for clause in clauses[:-1])):
         message = f"Query cannot conclude with {clause_name(last)} {_ENDINGS}"
         raise check.error(message, last.span.start, INVALID_SYNTAX)
 
@@ -174,9 +173,7 @@ def _check_transactions(check: Check, clauses: tuple[ast.Clause, ...]) -> None:
         written = written or isinstance(clause, UPDATES)
 
 
-def _check_clause(
-    check: Check, clause: ast.Clause, scope: Scope, ending: str, *, standalone: bool
-) -> tuple[Scope, Columns | None]:
+def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -> tuple[Scope, Columns | None]:
     """Check one clause; returns the scope behind it, and its columns if the query returns them."""
     match clause:
         case ast.MatchClause():
@@ -197,7 +194,7 @@ def _check_clause(
         case ast.CallSubquery():
             _check_call(check, clause, scope)
         case ast.CallProcedure():
-            return scope, check_procedure(check, clause, scope, standalone=standalone)
+            return scope, check_procedure(check, clause, scope)
         case ast.CreateClause(patterns=patterns):
             check_written(check, patterns, scope, "CREATE")
         case ast.MergeClause(pattern=pattern):
@@ -247,7 +244,7 @@ def _check_foreach(check: Check, clause: ast.ForeachClause, scope: Scope) -> Non
         if not isinstance(part, UPDATES):
             message = f"Invalid use of {clause_name(part)} inside FOREACH"
             raise check.error(message, part.span.start, INVALID_SYNTAX)
-        inner, _ = _check_clause(check, part, inner, Ending.QUERY, standalone=False)
+        inner, _ = _check_clause(check, part, inner, Ending.QUERY)
 
 
 # --- subqueries ------------------------------------------------------------------------------------------------------

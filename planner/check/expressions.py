@@ -397,11 +397,7 @@ def _case_condition(check: Check, node: ast.Case, condition: ast.Expression, sco
         types = type_of(check, condition, scope, place.condition)
         check.expect_boolean(types, condition)
         return
-    if isinstance(condition, ast.IsType) and check.text[condition.span.start :].upper().startswith("IS"):
-        # Neo4j reads `WHEN IS :: INTEGER` as a question about a variable of that name.
-        check.look_up(ast.Variable(check.text[condition.span.start :][:2], condition.span), scope)
-    else:
-        type_of(check, _about(condition, node.subject), scope, place.value)
+    type_of(check, _about(condition, node.subject), scope, place.value)
 
 
 def _about(condition: ast.Expression, subject: ast.Expression) -> ast.Expression:

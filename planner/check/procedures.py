@@ -14,10 +14,9 @@ from hoplite.planner.check.typespec import ALL, TypeSpec, any_of, exactly
 from hoplite.planner.types import Field, ProcedureSignature, parse_type
 
 
-def check_procedure(
-    check: Check, call: ast.CallProcedure, scope: Scope, *, standalone: bool
-) -> dict[str, TypeSpec] | None:
+def check_procedure(check: Check, call: ast.CallProcedure, scope: Scope) -> dict[str, TypeSpec] | None:
     """Check a call and declare what it yields; returns the columns of a call that is the whole statement."""
+    standalone = call is check.standalone
     arguments = [(argument, type_of(check, argument, scope)) for argument in call.arguments or ()]
     procedure = None
     if check.resolved:
@@ -52,10 +51,21 @@ def _not_found(name: str) -> CypherError:
 
 
 def _check_form(check: Check, call: ast.CallProcedure, procedure: ProcedureSignature, *, standalone: bool) -> None:
-    if standalone:
-        return
+    if not standalone:
+        _check_form_in_query(check, call, procedure)
+    if (call.star or call.items is not None) and not procedure.outputs:
+        raise check.error("Cannot yield value from void procedure.", call.span.start)
+
+
+def _check_form_in_query(check: Check, call: ast.CallProcedure, procedure: ProcedureSignature) -> None:
     if call.star:
         raise check.error("Cannot use `YIELD *` outside standalone call", call.span.start)
+    if call.arguments is None and procedure.inputs:
+        raise check.error(
+            "Procedure call inside a query does not support passing arguments implicitly. Please pass arguments "
+            f"explicitly in parentheses after procedure name for {call.name}",
+            call.span.start,
+        )
     if call.arguments is None:
         raise check.error(f"Procedure call is missing parentheses: {call.name}", call.span.start)
     if call.items is None and procedure.outputs:

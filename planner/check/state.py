@@ -44,6 +44,7 @@ class Check:
     parameters: Mapping[str, TypeSpec]
     resolved: bool
     parts: Parts
+    standalone: ast.CallProcedure | None = None  # a call that is the whole statement
     postponed: list[CypherError] = field(default_factory=list)
     doomed: list[CypherError] = field(default_factory=list)
     mentions: Mentions = field(default_factory=Mentions)
