@@ -1,13 +1,16 @@
 """Procedures. Importing the package fills the table of `registry`, one family at a time."""
 
 from hoplite.engine.procedures import (
+    apoc_atomic,
     apoc_cypher,
+    apoc_graph,
     apoc_merge_stats,
     apoc_meta,
     apoc_meta_types,
     apoc_nodes,
     apoc_paths,
     apoc_refactor,
+    apoc_search,
     apoc_util,
     apoc_write,
     database,
@@ -18,13 +21,16 @@ from hoplite.engine.procedures import (
 )
 
 __all__ = [
+    "apoc_atomic",
     "apoc_cypher",
+    "apoc_graph",
     "apoc_merge_stats",
     "apoc_meta",
     "apoc_meta_types",
     "apoc_nodes",
     "apoc_paths",
     "apoc_refactor",
+    "apoc_search",
     "apoc_util",
     "apoc_write",
     "database",

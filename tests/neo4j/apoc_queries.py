@@ -365,7 +365,105 @@ AS_CYPHER = (
     "MATCH ()-[r:ROAD]->() RETURN apoc.text.toCypher(r, {relationship: 'r', start: 's', end: 'e'}) AS t ORDER BY t",
     "MATCH p = (:Mid)-[:OUT]->() RETURN apoc.text.toCypher(p) AS text",
 )  # fmt: skip
+_CHANGED = "YIELD container, property, oldValue, newValue RETURN property, oldValue, newValue"
+ATOMIC = (
+    *(
+        f"{_A} CALL apoc.atomic.{call} {_CHANGED}"
+        for call in (
+            "add(a, 'age', 5)",
+            "add(a, 'age', 1.5)",
+            "subtract(a, 'age', 5)",
+            "subtract(a, 'age', -2.9)",
+            "concat(a, 'name', 'xyz')",
+            "concat(a, 'age', 'xyz')",
+            "insert(a, 'tags', 1, 'z')",
+            "insert(a, 'tags', 9, 'z')",
+            "insert(a, 'name', 0, 'z')",
+            "remove(a, 'tags', 1)",
+            "update(a, 'age', 'n.age * 2')",
+        )
+    ),
+    f"MATCH ()-[r:KNOWS {{n: 1}}]->() CALL apoc.atomic.add(r, 'w', 1) {_CHANGED}",
+    f"MATCH ()-[r:KNOWS {{n: 1}}]->() CALL apoc.atomic.update(r, 'w', 'n.w + 1') {_CHANGED}",
+)
+REFUSED_ATOMIC = tuple(
+    f"{_A} CALL apoc.atomic.{call} {_CHANGED}"
+    for call in (
+        "add(a, 'age', null)",
+        "add(a, 'none', 5)",
+        "add(a, 'name', 5)",
+        "add(5, 'w', 1)",
+        "add(null, 'w', 1)",
+        "concat(a, 'none', 'xyz')",
+        "concat(a, 'name', null)",
+        "insert(a, 'tags', 0, 5)",
+        "insert(a, 'none', 0, 'z')",
+        "remove(a, 'tags', 5)",
+        "remove(a, 'name', 0)",
+        "remove(a, 'none', 0)",
+        "update(a, 'age', 'n.none')",
+        "update(a, 'age', 'nope(')",
+    )
+)
+SEARCHED = tuple(
+    f"CALL apoc.search.{call} YIELD node RETURN node.name ORDER BY node.name"
+    for call in (
+        "node({Person: 'name'}, '=', 'a')",
+        "node({Person: ['name', 'age'], Old: 'name'}, '=', 'a')",
+        "nodeAll({Person: ['name', 'age'], Old: 'name'}, '=', 'a')",
+        'node(\'{"Person": ["name", "age"], "Town": "name"}\', \'CONTAINS\', \'a\')',
+        "node({Person: 'age'}, '>', '40')",
+        "node({Person: 'name'}, ' Starts With', 'a')",
+        "node({Person: 'name'}, '=~', '[ab]')",
+        "node({Person: 'name'}, '<>', 'a')",
+        "node({Person: 'name'}, 'foo', 'a')",
+        "node({Person: 'name'}, null, 'a')",
+        "node({Person: 'name'}, '=', null)",
+        "node({Person: 5}, '=', 'a')",
+        "node({Nope: 'name'}, '=', 'a')",
+        "node({}, '=', 'a')",
+        "node(null, '=', 'a')",
+    )
+) + tuple(
+    f"CALL apoc.search.{call} YIELD labels, values RETURN labels, values"
+    for call in (
+        "nodeAllReduced({Person: ['name', 'age'], Old: 'name'}, 'exact', 'a')",
+        "nodeAllReduced({Person: 'age'}, '>', 40)",
+        "nodeReduced({Person: ['name', 'age']}, '=', 'a')",
+        "multiSearchReduced({Town: ['name']}, '>=', 'e')",
+    )
+)
+_GRAPH = (
+    "YIELD graph RETURN graph.name, graph.properties, [n IN graph.nodes | n.name] AS nodes,"
+    " apoc.coll.sort([r IN graph.relationships | type(r)]) AS relationships"
+)
+AS_GRAPHS = tuple(
+    f"{before} CALL apoc.graph.{call} {_GRAPH}"
+    for before, call in (
+        (f"{_A} MATCH p = (a)-[:KNOWS*2]->(:Old)", "fromPath(p, 'g', {x: 1})"),
+        (f"{_A} MATCH p = (a)-[:KNOWS*1..2]->() WITH collect(p) AS ps", "fromPaths(ps, 'g', {x: 1})"),
+        (
+            "MATCH (a)-[r:KNOWS]->(b) WITH collect(a) + collect(b) AS ns, collect(r) AS rs",
+            "fromData(ns, rs, 'g', null)",
+        ),
+        ("", "fromDB('db', {})"),
+        ("", "fromCypher('MATCH (a:Person)-[r:KNOWS]->(b) RETURN a, {x: [r]} AS z, 5 AS v', {}, 'c', {y: 1})"),
+        ("", "fromCypher('MATCH (a:Person {name: $n}) RETURN a', {n: 'b'}, 'c', {})"),
+        (
+            f"{_A} MATCH p = (a)-[:KNOWS]->(x) WITH collect(p) AS ps, collect(x) AS xs",
+            "from([ps, {k: xs}, 5], 'g', {})",
+        ),
+        ("", "from(null, 'g', {})"),
+        ("", "from('text', 'g', {})"),
+        ("", "fromPath(null, 'g', {x: 1})"),
+        ("", "fromData(null, null, null, null)"),
+    )
+)
+
 GROUPS = {
+    "atomic": ATOMIC,
+    "searched": SEARCHED,
+    "as graphs": AS_GRAPHS,
     "written as Cypher": AS_CYPHER,
     "merged with statistics": WITH_STATS,
     "schema": SCHEMA,
@@ -380,3 +478,6 @@ GROUPS = {
     "created": CREATED,
     "refactored": REFACTORED,
 }
+
+REFUSED = {"atomic": REFUSED_ATOMIC}
+"""Queries that fail on both sides, with the same code."""
