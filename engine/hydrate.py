@@ -4,13 +4,13 @@ spatial types.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from neo4j import graph as driver_graph
 
+from hoplite.lazy import cached_property
 from hoplite.storage.snapshot import Snapshot, maps_of
 from hoplite.values.columns import (
     Booleans,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hoplite import forks
 from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.lower import Lowering
@@ -95,7 +95,7 @@ class Preparer:
         self._kept_characters = 0
         # By text alone: the schema and parameter types that it came with last, which are compared faster than hashed.
         self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
-        self._lock = threading.Lock()
+        self._lock = forks.brief_lock()
 
     def forget(self) -> None:
         """Drop all plans: a function or procedure was registered."""

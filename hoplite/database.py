@@ -27,7 +27,14 @@ from hoplite.engine.procedures.registry import (
 from hoplite.engine.profile import profiled, watched
 from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
-from hoplite.errors import access_mode, driver_errors, parameter_missing, transaction_timed_out, unsupported
+from hoplite.errors import (
+    access_mode,
+    driver_errors,
+    lost_at_fork,
+    parameter_missing,
+    transaction_timed_out,
+    unsupported,
+)
 from hoplite.planner.explain import explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
@@ -104,7 +111,6 @@ class Database(Transfers):
         self._functions: dict[str, Function] = dict(FUNCTIONS)
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
         self._preparer = Preparer(self._functions, self._procedures, lenient)
-        self._lock = threading.Lock()
         self._closed = False
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
@@ -286,6 +292,9 @@ class Database(Transfers):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> str:
+        raise TypeError("A database cannot be sent to another process: send its path, and open it there.")
 
     # --- inside ------------------------------------------------------------------------------------------------
 
@@ -504,6 +513,9 @@ class Transaction:
     def _check_usable(self) -> None:
         from neo4j.exceptions import TransactionError
 
+        if self._graph.is_lost:
+            with driver_errors():
+                raise lost_at_fork("transaction")
         if not self._graph.is_open:
             raise TransactionError(self, "Transaction closed")
         if self._failed:
@@ -530,7 +542,7 @@ class Transaction:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self._graph.is_open and not self._failed:
+        if kind is None and (self._graph.is_open or self._graph.is_lost) and not self._failed:
             self.commit()
         else:
             self.rollback()

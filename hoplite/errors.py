@@ -136,6 +136,14 @@ def memory_limit_reached(extra: int, limit: int, held: int) -> CypherError:
     )
 
 
+def lost_at_fork(what: str) -> CypherError:
+    """A transaction or load that a forked process has a copy of."""
+    return CypherError(
+        TRANSACTION_TERMINATED,
+        f"The {what} was open when this process was forked, and belongs to the parent process. Begin a new one here.",
+    )
+
+
 # --- errors that point into the text ------------------------------------------------------------
 
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy import cached_property
 from hoplite.storage.incidence import COMPACT_AT, Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.tokens import Tokens

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.errors import constraint_violation
+from hoplite.errors import constraint_violation, lost_at_fork
 from hoplite.storage import uniqueness
 from hoplite.storage.cells import AddedColumn, Cells, CellsCodec, cells
 from hoplite.storage.draft import Draft, FoldedColumn, RelationshipBlock
@@ -60,6 +60,7 @@ class BulkLoad:
         self._relationship_count = 0
         self._relationship_columns: dict[str, AddedColumn] = {}
         self._open = True
+        self._is_lost = False
 
     # --- what to add ---
 
@@ -166,6 +167,8 @@ class BulkLoad:
 
     def commit(self) -> None:
         """Make it all visible, if it meets the constraints."""
+        if self._is_lost:
+            raise lost_at_fork("load")
         assert self._open, "The bulk load is closed."
         self._graph._finish_load(self._draft(), self._schema, self._check_constraints, self.spill)
         self.close()
@@ -175,6 +178,10 @@ class BulkLoad:
         if self._open:
             self._open = False
             self._graph._end_of_load(self.spill)
+
+    def _lose(self) -> None:
+        """This is a copy in a forked process: the load goes on in the parent, and so do its files."""
+        self._open, self._is_lost = False, True
 
     def __enter__(self) -> BulkLoad:
         return self

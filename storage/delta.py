@@ -12,13 +12,13 @@ New nodes and relationships continue the positions of the base. Structures that 
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite import forks
 from hoplite.storage.base import Base
 from hoplite.storage.delta_side import DeltaSide
 from hoplite.storage.growing import Growing
@@ -63,7 +63,7 @@ class Delta:
         self.by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.relationships_by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.cache: dict[Hashable, tuple[Any, Any]] = {}  # what readers made of it: what -> (of which state, result)
-        self.lock = threading.Lock()  # readers of one delta extend its side structures together
+        self.lock = forks.brief_lock()  # readers of one delta extend its side structures together
 
     def copy(self) -> Delta:
         """An independent delta with the same content."""

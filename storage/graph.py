@@ -7,6 +7,9 @@
 A reader's snapshot pins a delta: a writer never changes one that a live snapshot holds, but goes on with a
 copy. A reader who arrives while a writer changes the delta in place gets a copy with the writer's steps taken
 back.
+
+A forked process has a copy of the graph as of the last commit, and may go on with it as with any other. What was being
+written at that moment is the parent's: the copy of that transaction, or load, is of no use in the child.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from hoplite import forks
 from hoplite.errors import CypherError, transaction_timed_out
 from hoplite.storage.base import Base
 from hoplite.storage.build import build_base, empty_base
@@ -60,8 +64,11 @@ class Graph:
         self._delta = Delta(empty_base(Tokens(), partitions), initial_schema())
         self._version = 0
         self._changing: Transaction | None = None  # the open writer
+        self._loading: BulkLoad | None = None  # or the open load
         self._unfolded = (-1, 0)  # the state of the delta that was last found to need no fold
         self._pinned: weakref.ref[Snapshot] | None = None  # the one snapshot of the current delta
+        self._is_guarded_for_fork = False
+        forks.watch(self)
 
     # --- readers ---
 
@@ -71,13 +78,9 @@ class Graph:
             snapshot = None if self._pinned is None else self._pinned()
             if snapshot is not None:
                 return snapshot
-            writer = self._changing
-            if writer is not None and writer._in_place and writer._journal:
-                committed = self._delta.copy()
-                committed.undo(writer._journal)
-                self._delta = committed
-                writer._in_place = False
-            elif writer is None and fold:
+            if self._changing is not None:
+                self._take_from(self._changing)
+            elif fold:
                 self._fold_if_due()
             snapshot = Snapshot(self._delta, self.uuid, self._version)
             self._pinned = weakref.ref(snapshot)
@@ -127,7 +130,7 @@ class Graph:
             )
 
     def _release_writer(self) -> None:
-        self._changing = None
+        self._changing = self._loading = None
         self._writer.release()
 
     def _record(self, delta: Delta, journal: Journal) -> None:
@@ -173,10 +176,47 @@ class Graph:
             with self._guard:
                 if self._delta.size:
                     self._replace_base(self._folded())
-                return BulkLoad(self, self.snapshot(fold=False), self._new_spill(), keeps_order)
+                self._loading = BulkLoad(self, self.snapshot(fold=False), self._new_spill(), keeps_order)
+                return self._loading
         except BaseException:
             self._release_writer()
             raise
+
+    # --- forks ---
+
+    def before_fork(self) -> None:
+        """Let whoever changes the graph finish the step."""
+        self._guard.acquire()
+        self._is_guarded_for_fork = True
+
+    def after_fork_in_parent(self) -> None:
+        """Go on as before."""
+        self._is_guarded_for_fork = False
+        self._guard.release()
+
+    def after_fork_in_child(self) -> None:
+        """Go on from the last commit: whoever was writing has stayed in the parent."""
+        if self._is_guarded_for_fork:
+            self._is_guarded_for_fork = False
+            self._guard.release()
+        else:
+            self._guard = threading.RLock()
+        self._writer = threading.Lock()
+        writer, load = self._changing, self._loading
+        self._changing = self._loading = None
+        if writer is not None:
+            self._take_from(writer)
+            writer._lose()
+        if load is not None:
+            load._lose()
+
+    def _take_from(self, writer: Transaction) -> None:
+        """Leave the delta to the writer who is changing it, and go on with a copy as of the last commit."""
+        if writer._in_place and writer._journal:
+            committed = self._delta.copy()
+            committed.undo(writer._journal)
+            self._delta = committed
+            writer._in_place = False
 
     # --- folding ---
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+
+from hoplite.lazy import cached_property
 
 
 class Entity(Enum):

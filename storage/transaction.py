@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hoplite.errors import CypherError, constraint_violation
+from hoplite.errors import CypherError, constraint_violation, lost_at_fork
 from hoplite.storage import uniqueness
 from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.index_options import checked_config
@@ -48,11 +48,17 @@ class Transaction(Snapshot):
             start  # keeps the delta as it is while this transaction only reads, and after its end
         )
         self._open = True
+        self._is_lost = False
 
     @property
     def is_open(self) -> bool:
         """Neither committed nor rolled back."""
         return self._open
+
+    @property
+    def is_lost(self) -> bool:
+        """It was writing when the process was forked, and goes on in the parent alone."""
+        return self._is_lost
 
     @property
     def has_changes(self) -> bool:
@@ -65,6 +71,7 @@ class Transaction(Snapshot):
         Moves to the latest committed version, so positions read before are void: call it between statements, before
         the first that writes.
         """
+        self._refuse_if_lost()
         if not self._holds_lock:
             self._become_writer(*self._graph._acquire_writer(self, patience_s=patience_s))
 
@@ -239,6 +246,7 @@ class Transaction(Snapshot):
         self._publish()
 
     def _publish(self) -> None:
+        self._refuse_if_lost()
         assert self._open, "The transaction is closed."
         left = next((node for node in self._deleted_nodes if len(self.relationships_of(node))), None)
         if left is not None:
@@ -266,6 +274,14 @@ class Transaction(Snapshot):
                     self._take_back(self._delta, 0)
         self._close()
 
+    def _lose(self) -> None:
+        """This is a copy in a forked process, which can be read from and nothing else."""
+        self._open, self._holds_lock, self._is_lost = False, False, True
+
+    def _refuse_if_lost(self) -> None:
+        if self._is_lost:
+            raise lost_at_fork("transaction")
+
     def _close(self) -> None:
         self._open = False
         if self._holds_lock:
@@ -285,6 +301,7 @@ class Transaction(Snapshot):
     # --- the delta to write to ---
 
     def _writing(self) -> AbstractContextManager[Delta]:
+        self._refuse_if_lost()
         assert self._open, "The transaction is closed."
         if not self._holds_lock:
             self._take_lock_late()

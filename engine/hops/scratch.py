@@ -7,10 +7,10 @@ does not give them back.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
+
+from hoplite.lazy import cached_property
 
 # How many of a size are kept for the next searches.
 _KEPT = 4

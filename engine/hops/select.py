@@ -8,11 +8,13 @@ by a thread in the background, and are used from the moment they are there. Only
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from threading import Event, Lock, Thread
-from typing import Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+from hoplite import forks
 from hoplite.engine.hops.interface import (
     Arrivals,
     Backend,
@@ -33,6 +35,9 @@ from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 from hoplite.errors import argument_error
+
+if TYPE_CHECKING:
+    from hoplite.engine.hops.numba_backend import NumbaBackend
 
 BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
@@ -69,6 +74,35 @@ def described(name: BackendName) -> str:
     return f"{name}, {backend.describe()}" if isinstance(backend, AutoBackend) else name
 
 
+class _Compilers:
+    """Holds up a fork while a backend is being imported, or a kernel compiled, by another thread: neither could be
+    finished in the child, nor begun again."""
+
+    def __init__(self) -> None:
+        self._held: list[Any] = []
+        forks.watch(self)
+
+    def before_fork(self) -> None:
+        """Wait for the moment between two of them."""
+        _importing.acquire()
+        self._held = [_importing]
+        numba = sys.modules.get("numba.core.compiler_lock")
+        if numba is not None:
+            numba.global_compiler_lock.acquire()
+            self._held.append(numba.global_compiler_lock)
+
+    def after_fork_in_parent(self) -> None:
+        """They may go on."""
+        while self._held:
+            self._held.pop().release()
+
+    after_fork_in_child = after_fork_in_parent
+
+
+_importing = Lock()
+_compilers = _Compilers()
+
+
 @cache
 def _auto() -> Backend:
     return AutoBackend()
@@ -81,14 +115,22 @@ def _numpy() -> Backend:
 
 @cache
 def _scipy() -> Backend:
-    from hoplite.engine.hops.scipy_backend import ScipyBackend
+    with _importing:
+        from hoplite.engine.hops.scipy_backend import ScipyBackend
 
     return ScipyBackend()
 
 
 @cache
 def _numba() -> Backend:
-    from hoplite.engine.hops.numba_backend import NumbaBackend
+    return _compiled_backend()
+
+
+def _compiled_backend() -> NumbaBackend:
+    with _importing:
+        import numpy.ma  # noqa: F401 - or Numba imports it with the first argument, outside the lock of its compiler
+
+        from hoplite.engine.hops.numba_backend import NumbaBackend
 
     return NumbaBackend()
 
@@ -96,7 +138,8 @@ def _numba() -> Backend:
 @cache
 def _torch(device: str | None = None) -> Backend:
     try:
-        from hoplite.engine.hops.torch_backend import TorchBackend
+        with _importing:
+            from hoplite.engine.hops.torch_backend import TorchBackend
     except ImportError as missing:
         raise argument_error(
             f"The backend 'torch' needs Torch, which is not installed ({missing}): pip install 'hoplite[torch]'"
@@ -141,9 +184,10 @@ class AutoBackend:
         self._numpy = NumpyBackend()
         self._compiled: Backend | None = None
         self._work = 0
-        self._lock = Lock()
+        self._lock = forks.brief_lock()
         self._loading: Thread | None = None
         self._stop = Event()
+        forks.watch(self)
 
     def _for(self, hop: Hop) -> Backend:
         if self._compiled is None and hop.node_count >= _LARGE:
@@ -185,11 +229,10 @@ class AutoBackend:
 
     def _load(self) -> None:
         try:
-            from hoplite.engine.hops.numba_backend import NumbaBackend
+            compiled = _compiled_backend()
         except (ImportError, RuntimeError):
             # Numba is not installed, or finds no folder that it may keep machine code in: NumPy goes on.
             return
-        compiled = NumbaBackend()
         if compiled.warm_up(self._stop):
             self._compiled = compiled
 
@@ -206,6 +249,18 @@ class AutoBackend:
     def _stop_loading(self) -> None:
         self._stop.set()
         self.wait_until_loaded()
+
+    def before_fork(self) -> None:
+        """Nothing to wait for but what `_Compilers` waits for."""
+
+    def after_fork_in_parent(self) -> None:
+        """The thread goes on."""
+
+    def after_fork_in_child(self) -> None:
+        """The thread has stayed in the parent: kernels that it has not loaded may be loaded here."""
+        if self._compiled is None and self._loading is not None:
+            atexit.unregister(self._stop_loading)
+            self._loading, self._stop = None, Event()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
         found = self._for(hop).expand(hop, nodes)

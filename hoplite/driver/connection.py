@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 import neo4j
 from neo4j import READ_ACCESS
@@ -283,12 +283,21 @@ class Connection(_Queue):
                 handler(*arguments)
 
 
+class Threads(Protocol):
+    """Who has the threads to work in."""
+
+    @property
+    def threads(self) -> Executor:
+        """Those of this process."""
+        ...
+
+
 class AsyncConnection(_Queue):
     """A connection for one task."""
 
-    def __init__(self, database: Database, notifications: NotificationFilter, threads: Executor) -> None:
+    def __init__(self, database: Database, notifications: NotificationFilter, pool: Threads) -> None:
         super().__init__(database, notifications)
-        self._threads = threads
+        self._pool = pool
 
     async def send_all(self) -> None:
         """Nothing to send: the replies are worked out when they are fetched."""
@@ -334,7 +343,7 @@ class AsyncConnection(_Queue):
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run something in a thread; a task that is cancelled meanwhile ends what runs there."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            await asyncio.get_running_loop().run_in_executor(self._pool.threads, work)
         except asyncio.CancelledError:
             self.kill()
             raise

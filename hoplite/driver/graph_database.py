@@ -9,6 +9,7 @@ from neo4j._async.config import AsyncPoolConfig
 from neo4j._conf import Config, WorkspaceConfig
 from neo4j._sync.config import PoolConfig
 
+from hoplite import forks
 from hoplite.database import Database
 from hoplite.driver.pool import AsyncPool, Pool
 from hoplite.driver.target import Target, is_ours, of_database, open_target
@@ -25,6 +26,9 @@ class Driver(neo4j.Driver):
 
     def __init__(self, pool: Pool, workspace_config: Any) -> None:
         super().__init__(pool, workspace_config)  # type: ignore[no-untyped-call]
+        lock = getattr(self.execute_query_bookmark_manager, "_lock", None)
+        if lock is not None:
+            forks.wait_for(lock)
 
     @property
     def embedded(self) -> Database:

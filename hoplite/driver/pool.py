@@ -2,6 +2,8 @@
 
 There are never more of them than `max_connection_pool_size`, as with a server. For the asynchronous driver this means
 that a thread is always free to go on with a transaction, whatever others wait for.
+
+A forked process has a pool of its own: the threads, and whoever has a connection in another one, stay in the parent.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 from neo4j import exceptions
 
+from hoplite import forks
 from hoplite.driver.connection import AsyncConnection, Connection
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.target import Target
@@ -39,12 +42,23 @@ class _PoolBase:
             pool_config.notifications_min_severity, pool_config.notifications_disabled_classifications
         )
 
+    def before_fork(self) -> None:
+        """Nothing to wait for."""
+
+    def after_fork_in_parent(self) -> None:
+        """Go on as before."""
+
 
 class Pool(_PoolBase):
     """Connections for threads."""
 
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
         super().__init__(target, pool_config, workspace_config)
+        self._free = threading.Semaphore(self._size)
+        forks.watch(self)
+
+    def after_fork_in_child(self) -> None:
+        """Begin with all connections free."""
         self._free = threading.Semaphore(self._size)
 
     def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
@@ -79,7 +93,16 @@ class AsyncPool(_PoolBase):
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
         super().__init__(target, pool_config, workspace_config)
         self._free = asyncio.Semaphore(self._size)
-        self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="hoplite")
+        self.threads = self._new_threads()
+        forks.watch(self)
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._size, thread_name_prefix="hoplite")
+
+    def after_fork_in_child(self) -> None:
+        """Begin with all connections free, and with new threads."""
+        self._free = asyncio.Semaphore(self._size)
+        self.threads = self._new_threads()
 
     async def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> AsyncConnection:
         """A connection; who may use it, and for what, is said with each transaction."""
@@ -91,7 +114,7 @@ class AsyncPool(_PoolBase):
                 raise _timed_out(seconds) from None
         else:
             await self._free.acquire()
-        return AsyncConnection(self.database, self._notifications, self._threads)
+        return AsyncConnection(self.database, self._notifications, self)
 
     async def release(self, *connections: AsyncConnection) -> None:
         """Take connections back."""
@@ -109,7 +132,7 @@ class AsyncPool(_PoolBase):
 
     async def close(self) -> None:
         """The end of the driver."""
-        self._threads.shutdown(wait=False)
+        self.threads.shutdown(wait=False)
         self._target.close()
 
 

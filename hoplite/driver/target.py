@@ -8,7 +8,6 @@ hoplite://kg.hop         the folder kg.hop in the working directory
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from neo4j.exceptions import ConfigurationError
 
+from hoplite import forks
 from hoplite.database import Database
 
 SCHEME = "hoplite"
@@ -39,7 +39,7 @@ class _Shared:
 
 
 _shared: dict[str, _Shared] = {}
-_sharing = threading.Lock()
+_sharing = forks.brief_lock()
 
 
 def is_ours(uri: object) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import mmap
 import os
-import threading
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite import forks
 from hoplite.storage.disk.files import Files
 from hoplite.storage.disk.problems import damaged
 
@@ -128,7 +128,7 @@ class BlockReader:
         self._files = files
         self._checksums = checksums
         self._verified = np.zeros(len(checksums), np.bool_)
-        self._lock = threading.Lock()
+        self._lock = forks.brief_lock()
 
     def file(self, name: str) -> ArrayFile:
         """What is known about a file."""

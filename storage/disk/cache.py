@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from hoplite import forks
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ class Cache:
     def __init__(self, budget_bytes: int | None) -> None:
         self.budget_bytes = budget_bytes
         self._held: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.brief_lock()
         self._used = 0
         self._hits = 0
         self._loads = 0

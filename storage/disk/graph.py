@@ -8,11 +8,15 @@
 
 A checkpoint is made when the log has grown past a limit, on request, and at the end, unless the log is short and the
 snapshot large.
+
+A forked process can read the graph as it was at the fork, and holds the files that it reads, like a read-only process.
+Everything else in the folder is the parent's alone.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import re
 import threading
 import weakref
@@ -42,7 +46,7 @@ from hoplite.storage.disk.manifest import (
     snapshot_name,
     write_manifest,
 )
-from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, load_failed, log_unusable
+from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, forked, load_failed, log_unusable
 from hoplite.storage.disk.scratch import ScratchFolder, scratch_name
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.disk.verify import problems_of
@@ -111,7 +115,8 @@ class DiskGraph(Graph):
         self._scratch_numbers: dict[ScratchFolder, int] = {}
         self._log: Log | None = None
         self._lock: WriterLock | None = None
-        self._hold: FolderHold | None = None
+        self._holds: list[FolderHold] = []
+        self._process = os.getpid()
         self._is_ahead = False  # the log has a commit that was never made visible
         self._is_open = False
         try:
@@ -185,14 +190,15 @@ class DiskGraph(Graph):
             if manifest is None:
                 raise cannot_open(self.root, "there is no database here")
             try:
-                self._hold = FolderHold(self.root / manifest.folder)
+                hold = FolderHold(self.root / manifest.folder)
             except FileNotFoundError:
                 if read_manifest(self.root) == manifest:
                     raise damaged(self.root / manifest.folder, "it is missing") from None
                 continue
             if read_manifest(self.root) == manifest:
                 break
-            self._hold.release()
+            hold.release()
+        self._holds.append(hold)
         self._load(manifest)
 
     def _load(self, manifest: Manifest) -> LogReader:
@@ -227,7 +233,21 @@ class DiskGraph(Graph):
 
     # --- commits ---
 
+    def _lock_writer(self, patience_s: float | None = None) -> None:
+        self._refuse_if_forked()
+        super()._lock_writer(patience_s)
+
+    def _refuse_if_forked(self) -> None:
+        if self._is_forked:
+            raise forked(self.root, self._process)
+
+    @property
+    def _is_forked(self) -> bool:
+        """Whether this is a copy in another process than the one that opened the database."""
+        return os.getpid() != self._process
+
     def _record(self, delta: Delta, journal: Journal) -> None:
+        self._refuse_if_forked()
         if self.read_only:
             raise access_mode()
         if self._log is None or not self._is_open:
@@ -252,6 +272,7 @@ class DiskGraph(Graph):
 
     def _finish_load(self, draft: Draft, schema: Schema, check: Callable[[Snapshot], None], spill: Spill) -> None:
         """Write a new snapshot, and put it in force if it passes the check."""
+        self._refuse_if_forked()
         if self.read_only:
             raise access_mode()
         if not self._is_open:
@@ -306,6 +327,7 @@ class DiskGraph(Graph):
 
     def checkpoint(self) -> None:
         """Write a new snapshot with everything that is committed, and begin a new log."""
+        self._refuse_if_forked()
         if self.read_only:
             raise access_mode()
         with self._checkpointing:
@@ -429,6 +451,8 @@ class DiskGraph(Graph):
         return True
 
     def _checkpoint_in_background(self) -> None:
+        if self._is_forked:
+            return
         if self._background is None or not self._background.is_alive():
             self._background = threading.Thread(target=self._try_checkpoint, name="hoplite-checkpoint", daemon=True)
             self._background.start()
@@ -516,10 +540,13 @@ class DiskGraph(Graph):
     # --- the end ---
 
     def close(self) -> None:
-        """Make a checkpoint if it is worth it, and let go of everything."""
+        """Make a checkpoint if it is worth it, and let go of everything. In a forked process, only of what is read."""
         if not self._is_open:
             return
         self._is_open = False
+        if self._is_forked:
+            self._let_go()
+            return
         if self._background is not None:
             self._background.join()
         log = self._log
@@ -547,11 +574,50 @@ class DiskGraph(Graph):
             self._let_go()
 
     def _let_go(self) -> None:
-        log, lock, hold = self._log, self._lock, self._hold
-        self._log = self._lock = self._hold = None
+        log, lock, holds = self._log, self._lock, self._holds
+        self._log = self._lock = None
+        self._holds = []
         if log is not None:
             log.close()
-        if hold is not None:
+        for hold in holds:
             hold.release()
         if lock is not None:
-            lock.release()
+            if self._is_forked:
+                lock.leave()
+            else:
+                lock.release()
+
+    # --- forks ---
+
+    def before_fork(self) -> None:
+        """Hold what can be read for the child, which cannot do it before this process could remove something."""
+        super().before_fork()
+        if self._is_open and not self.read_only:
+            self._holds = self._held_snapshots()
+
+    def _held_snapshots(self) -> list[FolderHold]:
+        holds = []
+        for number in {number for number, reader in self._readers if reader() is not None}:
+            with suppress(OSError):  # without it the child reads as long as the files are there
+                holds.append(FolderHold(self.root / snapshot_name(number)))
+        return holds
+
+    def after_fork_in_parent(self) -> None:
+        """The child has what was held for it."""
+        if not self.read_only:
+            holds, self._holds = self._holds, []
+            for hold in holds:
+                hold.release()
+        super().after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        """Keep what can be read, and let go of what is the parent's."""
+        super().after_fork_in_child()
+        self._checkpointing = threading.Lock()
+        self._background = None
+        if self._log is not None:
+            self._replayed_bytes = self._log.size
+            self._log.close()
+        if self._lock is not None:
+            self._lock.leave()
+        self._log = self._lock = None

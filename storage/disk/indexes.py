@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy import cached_property
 from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import FileWriter
 from hoplite.storage.disk.columns import StoredColumn

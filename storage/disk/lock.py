@@ -3,6 +3,9 @@ process, however it ends.
 
     lock          one process holds it exclusively: the writer. The file stays behind and means nothing by itself
     snapshot-N/   read-only processes hold the folder they read from; nobody removes it then
+
+A forked process shares what its parent holds. It closes its copy of the writer's lock, which lets go of nothing, and
+keeps its copy of what is read.
 """
 
 from __future__ import annotations
@@ -47,7 +50,14 @@ class WriterLock:
             pass
 
     def release(self) -> None:
-        """Let others write."""
+        """Let others write, even if some process has inherited the file and not closed it."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        finally:
+            os.close(self._file)
+
+    def leave(self) -> None:
+        """In a forked process: the lock stays with the parent."""
         os.close(self._file)
 
 

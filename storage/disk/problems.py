@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from hoplite.errors import CypherError
+from hoplite.errors import ACCESS_MODE, CypherError
 
 DAMAGED = "Neo.DatabaseError.General.StorageDamageDetected"
 CANNOT_OPEN = "Neo.DatabaseError.Database.UnableToStartDatabase"
@@ -28,6 +29,16 @@ def in_use(path: Path, holder: str) -> CypherError:
     return CypherError(
         UNAVAILABLE,
         f"{path}: the database is open for writing by {holder}. Close it there first, or open it with read_only=True.",
+    )
+
+
+def forked(path: Path, owner: int) -> CypherError:
+    """Someone writes in a process that was forked from the one that opened the database."""
+    return CypherError(
+        ACCESS_MODE,
+        f"{path}: the database was opened by process {owner}, from which this one (process {os.getpid()}) was forked. "
+        "Here it can only be read, as it was at the fork. To write, open the folder again in this process, after it "
+        f"was closed in process {owner}.",
     )
 
 

@@ -7,7 +7,6 @@ all. Partitions and columns come and go with the cache; the arrays over all node
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -15,6 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy import cached_property
 from hoplite.storage.base import Base, Int32s, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
