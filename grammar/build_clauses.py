@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hoplite.errors import SYNTAX_ERROR, argument_error, cypher_error
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_expressions import name_of, string_of
@@ -466,7 +467,7 @@ def cypher_options(
     if version.text != "5":
         raise argument_error(
             f"{version.text} is not a valid option for cypher version. Valid options are: 5",
-            "22000",
+            because("22N10", version.text, "cypher version", "'5'"),
         )
     return ("version", version.text), *options
 
@@ -479,7 +480,9 @@ def statement(
     modes = [part for part in parts if isinstance(part, str)]
     options = [option for part in parts if isinstance(part, tuple) for option in part]
     if len(set(modes)) > 1:
-        raise argument_error("Can't specify multiple conflicting values for execution mode", "22000")
+        raise argument_error(
+            "Can't specify multiple conflicting values for execution mode", because("22N09", "execution mode")
+        )
     body = parts[-1]
     assert not isinstance(body, (str, tuple))
     return ast.Statement(body, modes[0] if modes else None, tuple(options), span)

@@ -9,6 +9,7 @@ import math
 import re
 
 from hoplite.errors import unsupported
+from hoplite.gql_status import UNCLASSIFIED, status
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.constants import string_value
@@ -26,7 +27,6 @@ _FLOAT = re.compile(r"(?:\d(?:_?\d)*)?(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)
 _MAX_INTEGER = 2**63 - 1
 _TOO_LARGE = "integer is too large"
 _INVALID = "invalid literal number"
-_OUT_OF_RANGE = "22003"
 
 
 def span_of(token: Token) -> Span:
@@ -63,7 +63,7 @@ def integer_of(source: Source, token: Token) -> int:
         source.complain(_INVALID, token.start)
         return 0
     if value > _MAX_INTEGER:
-        source.complain(_TOO_LARGE, token.start, _OUT_OF_RANGE)
+        source.complain(_TOO_LARGE, token.start, status("22003", text))
     return value
 
 
@@ -83,7 +83,7 @@ def number(source: Source, span: Span, token: Token) -> ast.Literal:
         return ast.Literal(0.0, span)
     value = float(text.rstrip("dDfF").replace("_", ""))
     if math.isinf(value):
-        source.complain("floating point number is too large", token.start, _OUT_OF_RANGE)
+        source.complain("floating point number is too large", token.start, status("22003", text))
     return ast.Literal(value, span)
 
 
@@ -178,8 +178,10 @@ def _negative(source: Source, span: Span, operand: ast.Literal) -> Expression:
     complaint = source.withdraw(operand.span.start)
     if complaint is not None and operand.value != _MAX_INTEGER + 1:
         is_octal = complaint.startswith("The octal")
-        message = _old_octal("-" + source.between(operand.span)) if is_octal else complaint
-        source.complain(message, span.start, _OUT_OF_RANGE if complaint.endswith("too large") else "50N42")
+        written = "-" + source.between(operand.span)
+        message = _old_octal(written) if is_octal else complaint
+        cause = status("22003", written) if complaint.endswith("too large") else UNCLASSIFIED
+        source.complain(message, span.start, cause)
     assert isinstance(operand.value, (int, float))
     return ast.Literal(-operand.value, span)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hoplite.errors import INVALID_SYNTAX
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_clauses import (
@@ -119,7 +119,7 @@ def _checked_keys(
             f"Failed to create {target.entity.lower()} lookup index: Function '{keys.name}' is not allowed, "
             f"valid function is '{function}'."
         )
-        source.complain(message, span.start, INVALID_SYNTAX)
+        source.complain(message, span.start, because("22N04", keys.name, "function name", f"'{function}'"))
     for argument in keys.arguments:
         if isinstance(argument, ast.Variable):
             _check_variable(source, target, argument)
@@ -136,7 +136,7 @@ def _refuse_replace(source: Source, what: str, or_replace: bool | None, span: Sp
         source.complain(
             f"Failed to create {what}: `OR REPLACE` cannot be used together with this command.",
             span.start,
-            INVALID_SYNTAX,
+            because("42N14", "OR REPLACE", f"CREATE {what.split()[-1].upper()}"),
         )
 
 
@@ -170,7 +170,10 @@ def create_constraint(
     _refuse_replace(source, "constraint", or_replace, span)
     if kind.entity is not None and (kind.entity == "NODE") != (target.entity == "NODE"):
         message = f"'IS {kind.entity} {kind.kind}' does not allow {target.entity.lower()} patterns"
-        source.complain(message, target.variable.span.start, INVALID_SYNTAX)
+        wanted = "relationship" if target.entity == "NODE" else "node"
+        found, rule = f"{target.entity.lower()} pattern", f"IS {kind.entity} {kind.kind}"
+        cause = because("22N04", found, rule, f"'List({wanted} patterns)'")
+        source.complain(message, target.variable.span.start, cause)
     return ast.CreateConstraint(
         kind.kind,
         _schema_name(name),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hoplite.errors import UNCLASSIFIED, CypherError, syntax_error
+from hoplite.errors import CypherError, syntax_error
+from hoplite.gql_status import UNCLASSIFIED, GqlStatus
 from hoplite.grammar.ast import Span
 
 
@@ -15,9 +16,9 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._complaints: dict[int, tuple[str, str]] = {}
+        self._complaints: dict[int, tuple[str, GqlStatus]] = {}
 
-    def complain(self, message: str, offset: int, gql_status: str = UNCLASSIFIED) -> None:
+    def complain(self, message: str, offset: int, gql_status: GqlStatus = UNCLASSIFIED) -> None:
         """Note an error, to be raised if nothing worse happens."""
         self._complaints.setdefault(offset, (message, gql_status))
 

@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hoplite.errors import INVALID_SYNTAX, SYNTAX_ERROR, CypherError, error_at, syntax_error
+from hoplite.errors import SYNTAX_ERROR, CypherError, Position, error_at, syntax_error
+from hoplite.gql_status import because
 from hoplite.grammar.lookahead import advance, can_shift, choose_kind
 from hoplite.grammar.table import Table
 from hoplite.grammar.tokens import END, Token
+
+_NO_STATEMENT = because("42N45", "'CYPHER', 'EXPLAIN', 'PROFILE' or a query")
 
 
 def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> CypherError:
@@ -44,7 +47,7 @@ def end_of_input(text: str, tokens: list[Token]) -> CypherError:
     """The error for a text without a statement; only words like EXPLAIN may stand in it."""
     message = "Unexpected end of input: expected CYPHER, EXPLAIN, PROFILE or Query"
     if len(tokens) > 1:
-        return error_at(SYNTAX_ERROR, message, text, tokens[-2].end, INVALID_SYNTAX)
+        return error_at(SYNTAX_ERROR, message, text, tokens[-2].end, _NO_STATEMENT)
     # Neo4j's own position is odd here: line 0, and an offset of 1 even in an empty text
     column = 1 if text else 0
     line = text.strip()
@@ -52,7 +55,8 @@ def end_of_input(text: str, tokens: list[Token]) -> CypherError:
     return CypherError(
         SYNTAX_ERROR,
         f'{message} (line 0, column {column} (offset: 1))\n"{line}"\n{caret}',
-        INVALID_SYNTAX,
+        _NO_STATEMENT,
+        Position(0, column, 1),
     )
 
 

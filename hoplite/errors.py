@@ -1,8 +1,8 @@
 """Errors: what every stage raises, and how it becomes an exception of the official driver.
 
 Inside the engine there is one light exception, `CypherError`, which knows Neo4j's code, the whole
-message and the GQLSTATUS, and needs no driver. The public face calls `to_driver_error` on the way
-out, so that callers catch what they would catch from a Neo4j server:
+message and the GQL status with its causes (`hoplite/gql_status.py`), and needs no driver. The public
+face calls `to_driver_error` on the way out, so that callers catch what they would catch from a server:
 
     Exception
     ├── CypherError                          inside the engine
@@ -22,8 +22,10 @@ column, the offset, the source line and a caret, as Neo4j does. Run-time errors 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoplite.gql_status import UNCLASSIFIED, GqlStatus, diagnostic_record, status
 
 if TYPE_CHECKING:
     from neo4j.exceptions import Neo4jError
@@ -47,28 +49,6 @@ TRANSACTION_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientCo
 EXECUTION_FAILED = "Neo.DatabaseError.Statement.ExecutionFailed"
 OUT_OF_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 
-UNCLASSIFIED = "50N42"
-INVALID_SYNTAX = "42001"
-INTERNAL = "50N00"
-
-_DESCRIPTIONS = {
-    UNCLASSIFIED: (
-        "error: general processing exception - unexpected error. "
-        "Unexpected error has occurred. See debug log for details."
-    ),
-    "22000": "error: data exception",
-    "22003": "error: data exception - numeric value out of range",
-    "22007": "error: data exception - invalid date, time, or datetime format",
-    "22015": "error: data exception - interval field overflow",
-    "22G03": "error: data exception - invalid value type",
-    "22N38": "error: data exception - invalid function argument",
-    INVALID_SYNTAX: "error: syntax error or access rule violation - invalid syntax",
-    "42N76": "error: syntax error or access rule violation - unsupported index hint",
-    "51N23": "error: system configuration or operation exception - cyclic shortest path search",
-    "51N30": "error: system configuration or operation exception - not supported with this configuration. "
-    "Impersonation is not supported in a database with auth disabled.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -86,7 +66,7 @@ class CypherError(Exception):
         self,
         code: str,
         message: str,
-        gql_status: str = UNCLASSIFIED,
+        gql_status: GqlStatus = UNCLASSIFIED,
         position: Position | None = None,
     ) -> None:
         super().__init__(message)
@@ -97,7 +77,7 @@ class CypherError(Exception):
 
     def __reduce__(
         self,
-    ) -> tuple[type[CypherError], tuple[str, str, str, Position | None]]:
+    ) -> tuple[type[CypherError], tuple[str, str, GqlStatus, Position | None]]:
         return type(self), (self.code, self.message, self.gql_status, self.position)
 
 
@@ -110,7 +90,7 @@ def unsupported(feature: str) -> UnsupportedCypher:
     return UnsupportedCypher(SEMANTIC_ERROR, f"Hoplite does not support {feature}.")
 
 
-def cypher_error(code: str, message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+def cypher_error(code: str, message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """An error with any of Neo4j's codes, without a position."""
     return CypherError(code, message, gql_status)
 
@@ -118,7 +98,7 @@ def cypher_error(code: str, message: str, gql_status: str = UNCLASSIFIED) -> Cyp
 def nested_too_deeply() -> CypherError:
     """The error for a statement whose expressions or clauses go deeper than the interpreter's stack."""
     return CypherError(
-        SYNTAX_ERROR, "The statement is nested too deeply. Split it, or use lists and parameters.", "42001"
+        SYNTAX_ERROR, "The statement is nested too deeply. Split it, or use lists and parameters.", status("42001")
     )
 
 
@@ -172,13 +152,13 @@ def with_position(message: str, text: str, offset: int) -> str:
     return f'{message} ({place})\n"{source_line}"\n{" " * position.column}^'
 
 
-def error_at(code: str, message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
+def error_at(code: str, message: str, text: str, offset: int, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """An error of any code that points at a character of the query text."""
     offset = min(offset, len(text))
     return CypherError(code, with_position(message, text, offset), gql_status, position_of(text, offset))
 
 
-def syntax_error(message: str, text: str, offset: int, gql_status: str = UNCLASSIFIED) -> CypherError:
+def syntax_error(message: str, text: str, offset: int, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """A compile-time error that points at a character of the query text."""
     return error_at(SYNTAX_ERROR, message, text, offset, gql_status)
 
@@ -186,22 +166,22 @@ def syntax_error(message: str, text: str, offset: int, gql_status: str = UNCLASS
 # --- errors without a position ------------------------------------------------------------------
 
 
-def type_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+def type_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """A value of a wrong type, found while running."""
     return CypherError(TYPE_ERROR, message, gql_status)
 
 
-def semantic_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+def semantic_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """A statement that cannot mean anything (a bad regular expression, MERGE on null)."""
     return CypherError(SEMANTIC_ERROR, message, gql_status)
 
 
-def arithmetic_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+def arithmetic_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """`/ by zero` and `long overflow`."""
     return CypherError(ARITHMETIC_ERROR, message, gql_status)
 
 
-def argument_error(message: str, gql_status: str = UNCLASSIFIED) -> CypherError:
+def argument_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
     """A value of the right type that a function or clause cannot take."""
     return CypherError(ARGUMENT_ERROR, message, gql_status)
 
@@ -249,9 +229,9 @@ def constraint_violation(message: str) -> CypherError:
     return CypherError(CONSTRAINT_VALIDATION_FAILED, message)
 
 
-def execution_failed(message: str, gql_status: str = INTERNAL) -> CypherError:
+def execution_failed(message: str) -> CypherError:
     """What Java throws from inside Neo4j's runtime."""
-    return CypherError(EXECUTION_FAILED, message, gql_status)
+    return CypherError(EXECUTION_FAILED, message, status("50N00", "CypherExecution", message))
 
 
 # --- the way out --------------------------------------------------------------------------------
@@ -261,26 +241,25 @@ def to_driver_error(error: CypherError) -> Neo4jError:
     """The driver's exception for an error: its class follows from the code."""
     from neo4j.exceptions import Neo4jError
 
-    description = _DESCRIPTIONS.get(error.gql_status, "error: general processing exception")
-    if error.gql_status == INTERNAL:
-        description = (
-            "error: general processing exception - internal error. "
-            f"Internal exception raised CypherExecution: {error.message}"
-        )
-    record: dict[str, object] = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
-    if error.gql_status not in (UNCLASSIFIED, INTERNAL):
-        record["_classification"] = error.code.split(".")[1].replace("Error", "_ERROR").upper()
-    if error.position is not None:
-        where = error.position
-        record["_position"] = {"line": where.line, "column": where.column, "offset": where.offset}
-    driver_error: Neo4jError = Neo4jError._hydrate_gql(
-        gql_status=error.gql_status,
-        description=description,
-        message=error.message,
-        neo4j_code=error.code,
-        diagnostic_record=record,
-    )
+    position = None if error.position is None else asdict(error.position)
+    metadata = _metadata(error.gql_status, position)
+    # The error itself has a message in Neo4j's older words; its causes have the sentence of their status.
+    metadata.update(message=error.message, neo4j_code=error.code)
+    driver_error: Neo4jError = Neo4jError._hydrate_gql(**metadata)
     return driver_error
+
+
+def _metadata(link: GqlStatus, position: dict[str, int] | None) -> dict[str, Any]:
+    """A status as a server sends it, with its causes."""
+    metadata: dict[str, Any] = {
+        "gql_status": link.code,
+        "description": link.description,
+        "message": f"{link.code}: {link.sentence}",
+        "diagnostic_record": diagnostic_record(link, position),
+    }
+    if link.cause is not None:
+        metadata["cause"] = _metadata(link.cause, position)
+    return metadata
 
 
 class _DriverErrors:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hoplite.errors import CypherError
+from hoplite.errors import argument_error
+from hoplite.gql_status import alternatives, because
 from hoplite.grammar import ast
 
 _VALUES = {
@@ -45,12 +46,10 @@ def check_options(statement: ast.Statement) -> None:
             continue
         if value.lower() not in _VALUES[name]:
             valid = ", ".join(_VALUES[name])
-            raise _refused(f"{value.lower()} is not a valid option for {name}. Valid options are: {valid}")
+            cause = because("22N10", value.lower(), name, alternatives(list(_VALUES[name]), "and"))
+            raise argument_error(f"{value.lower()} is not a valid option for {name}. Valid options are: {valid}", cause)
         if given.setdefault(name, value.lower()) != value.lower() and name != "debug":
-            raise _refused(f"Can't specify multiple conflicting values for {name}")
+            raise argument_error(f"Can't specify multiple conflicting values for {name}", because("22N09", name))
     if unknown:
-        raise _refused(f"Unsupported options: {', '.join(unknown)}")
-
-
-def _refused(message: str) -> CypherError:
-    return CypherError("Neo.ClientError.Statement.ArgumentError", message, "22000")
+        cause = because("22N07", ", ".join(f"'{name}'" for name in unknown))
+        raise argument_error(f"Unsupported options: {', '.join(unknown)}", cause)

@@ -125,10 +125,22 @@ def optional(*types: CypherType) -> Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """One way to call a function, as SHOW FUNCTIONS lists it.
+
+    A function whose arguments may be left out has several.
+    """
+
+    signature: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
 class Signature:
     """What the semantic check, SHOW FUNCTIONS and the documentation need to know about a function.
 
     `returns` lists the types the result may have. `variadic`: the last argument may be repeated (coalesce).
+    `own_forms` are given where SHOW FUNCTIONS lists more than one, or one in words of its own.
     """
 
     name: str
@@ -140,6 +152,12 @@ class Signature:
     variadic: bool = False
     deterministic: bool = True
     built_in: bool = True
+    own_forms: tuple[Form, ...] = ()
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The ways to call it."""
+        return self.own_forms or (Form(signature_text(self), self.description),)
 
     def answers_to(self, name: str) -> bool:
         """Whether a call may write the name so: upper and lower case count for APOC and for a user's own functions."""
@@ -156,6 +174,25 @@ class Signature:
     def most(self) -> int | None:
         """The most arguments a call may have; None without a limit."""
         return None if self.variadic else len(self.arguments)
+
+
+def signature_text(signature: Signature) -> str:
+    """`left(original :: STRING, length :: INTEGER) :: STRING`"""
+    arguments = ", ".join(
+        f"{argument.name}{_default(argument)} :: {_union(argument.types)}" for argument in signature.arguments
+    )
+    return f"{signature.name}({arguments}) :: {_union(signature.returns)}"
+
+
+def _default(argument: Argument) -> str:
+    """What stands for an argument that is left out: temporal functions take the current time."""
+    if not argument.optional:
+        return ""
+    return " = null" if argument.name == "fields" else " = DEFAULT_TEMPORAL_ARGUMENT"
+
+
+def _union(types: Accepted) -> str:
+    return " | ".join(map(sql_name, types))
 
 
 @dataclass(frozen=True, slots=True)

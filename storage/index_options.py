@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoplite.errors import CypherError, execution_failed
+from hoplite.gql_status import alternatives, because
 from hoplite.storage.property_values import described
 from hoplite.storage.schema import PROVIDERS, Entity, IndexKind
 from hoplite.values.floats import float_text
+from hoplite.values.render import class_name
+from hoplite.values.value_types import status_text
 
 INVALID_ARGUMENTS = "Neo.ClientError.General.InvalidArguments"
 
@@ -97,7 +100,7 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
         raise CypherError(
             INVALID_ARGUMENTS,
             f"Could not create {what} with specified index config '{_text(config)}'. Expected a map.",
-            "22G03",
+            because("22N27", _text(config), "'indexConfig'", "MAP"),
         )
     match kind:
         case IndexKind.VECTOR:
@@ -111,7 +114,7 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
             INVALID_ARGUMENTS,
             f"Could not create {what} with specified index config '{_text(config)}': "
             f"{kind.value.lower()} indexes have no valid config values.",
-            "42001",
+            because("22N04", "indexConfig", "config option", "'indexProvider'"),
         )
     return {}
 
@@ -131,7 +134,7 @@ def _check_provider(kind: IndexKind, what: str, provider: Any) -> None:
         raise CypherError(
             INVALID_ARGUMENTS,
             f"Could not create {what} with specified index provider '{described(provider)}'. Expected String value.",
-            "22G03",
+            because("22N27", status_text(provider), "'indexProvider'", "STRING"),
         )
     accepted = ", ".join(f"'{name}'" for name in _ACCEPTED_PROVIDERS[kind])
     other = next((other for other, names in _ACCEPTED_PROVIDERS.items() if provider in names), None)
@@ -140,7 +143,7 @@ def _check_provider(kind: IndexKind, what: str, provider: Any) -> None:
         INVALID_ARGUMENTS,
         f"Could not create {what} with specified index provider '{provider}'.\n{hint}"
         f"The available index providers for the given type: [{accepted}].",
-        "42001",
+        because("22N04", provider, "index provider type", alternatives(list(_ACCEPTED_PROVIDERS[kind]))),
     )
 
 
@@ -160,25 +163,27 @@ def _vector(config: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name, value in config.items():
         if name == "vector.similarity_function":
-            _expect(isinstance(value, str), name, "a String")
+            _expect(isinstance(value, str), name, value, "a String")
             if value.upper() not in ("COSINE", "EUCLIDEAN"):
                 raise execution_failed(f"'\"{value}\"' is an unsupported '{name}'. Supported: [COSINE, EUCLIDEAN]")
             complete[name] = value.upper()
         elif name == "vector.quantization.enabled":
-            _expect(isinstance(value, bool), name, "a Boolean")
+            _expect(isinstance(value, bool), name, value, "a Boolean")
             complete[name] = value
         else:
-            _expect(isinstance(value, int) and not isinstance(value, bool), name, "an Integer")
+            _expect(isinstance(value, int) and not isinstance(value, bool), name, value, "an Integer")
             if not 1 <= value <= _VECTOR_RANGES[name]:
                 raise execution_failed(f"'{name}' must be between 1 and {_VECTOR_RANGES[name]} inclusively")
             complete[name] = value
     return dict(sorted(complete.items()))
 
 
-def _expect(fits: bool, name: str, wanted: str) -> None:
+def _expect(fits: bool, name: str, value: Any, wanted: str) -> None:
     if not fits:
         message = f"Could not create vector index with specified index config '{name}'. Expected {wanted}."
-        raise CypherError(INVALID_ARGUMENTS, message, "22G03")
+        found = f"type class org.neo4j.values.storable.{class_name(value)}"
+        cause = because("22N27", found, f"'{name}'", wanted.split()[-1].upper())
+        raise CypherError(INVALID_ARGUMENTS, message, cause)
 
 
 def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +194,7 @@ def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
                 INVALID_ARGUMENTS,
                 f"Could not create fulltext index with specified index config '{_text(dict(config))}'. "
                 "Expected a map from String to Strings and Booleans.",
-                "22G03",
+                because("22N27", _text(dict(config)), "'indexConfig'", "MAP<STRING, BOOLEAN | STRING>"),
             )
         if name not in ("fulltext.analyzer", "fulltext.eventually_consistent"):
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
@@ -206,7 +211,7 @@ def _point(config: Mapping[str, Any]) -> dict[str, Any]:
                 INVALID_ARGUMENTS,
                 f"Could not create point index with specified index config '{_text(dict(config))}'. "
                 "Expected a map from String to Double[].",
-                "22G03",
+                because("22N27", _text(dict(config)), "'indexConfig'", "MAP<STRING, LIST<FLOAT>>"),
             )
         if name not in _POINT_LIMITS:
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")

@@ -13,6 +13,7 @@ from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.floats import float_description, float_text
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.value_types import wrong_value
 
 _SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
 _MIXED = (
@@ -27,6 +28,12 @@ class PublicIds(Protocol):
     def node_ids(self, nodes: Int64s) -> Int64s: ...
 
     def relationship_ids(self, relationships: Int64s) -> Int64s: ...
+
+
+_STORABLE_TYPES = (
+    "BOOLEAN, STRING, INTEGER, FLOAT, DATE, LOCAL TIME, ZONED TIME, LOCAL DATETIME, ZONED DATETIME, DURATION, POINT, "
+    "NODE or RELATIONSHIP"
+)  # Neo4j names entities too
 
 
 def storable(value: Any, ids: PublicIds | None = None) -> Any:
@@ -64,9 +71,10 @@ def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
 
 
 def _not_storable(value: Any, ids: PublicIds | None) -> CypherError:
+    found = described(value, ids)
     return type_error(
-        f"Property values can only be of primitive types or arrays thereof. Encountered: {described(value, ids)}.",
-        "22G03",
+        f"Property values can only be of primitive types or arrays thereof. Encountered: {found}.",
+        wrong_value(value, _STORABLE_TYPES, found),
     )
 
 

@@ -36,6 +36,7 @@ from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode, Virtu
 from hoplite.values.render import describe
 from hoplite.values.temporal import INSTANT_TYPES, Duration
 from hoplite.values.temporal_fields import component
+from hoplite.values.value_types import wrong_value
 
 # --- properties ----------------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ def _property_of_value(value: Any, key: str) -> Any:
         return spatial.point_component(value, key)
     if isinstance(value, VirtualNode | VirtualRelationship):
         return None  # the graph is asked, which has no such entity
-    raise type_error(f"Type mismatch: expected a map but was {describe(value)}", "22G03")
+    raise type_error(f"Type mismatch: expected a map but was {describe(value)}", wrong_value(value, "MAP"))
 
 
 def deleted(entities: Nodes | Relationships, execution: Execution) -> Bools:
@@ -171,7 +172,7 @@ def _element_of_value(container: Any, place: Any) -> Any:
         f"`{found}` is not a collection or a map. Element access is only possible by performing a collection lookup "
         "using an integer index, or by performing a map lookup using a string key "
         f"(found: {found}[{describe(place)}])",
-        "22G03",
+        wrong_value(container, "LIST or MAP"),
     )
 
 
@@ -179,7 +180,8 @@ def _item(items: list[Any], place: Any) -> Any:
     if type(place) is int:
         return items[place] if -len(items) <= place < len(items) else None
     if isinstance(place, float):
-        raise type_error(f"Cannot access a list using an non-integer number index, got {describe(place)}", "22G03")
+        message = f"Cannot access a list using an non-integer number index, got {describe(place)}"
+        raise type_error(message, wrong_value(place, "INTEGER"))
     raise expected(
         NUMBER_VALUE,
         place,
@@ -212,7 +214,7 @@ def slice_to(container: Any, end: Any) -> Any:
 
 def _bound(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise type_error(f"Expected a numeric value but got: {describe(value)}", "22G03")
+        raise type_error(f"Expected a numeric value but got: {describe(value)}", wrong_value(value, "INTEGER or FLOAT"))
     number = _truncated(value)
     if not -(2**31) <= number < 2**31:
         raise _no_index(number)

@@ -45,6 +45,7 @@ from hoplite.values.temporal_arithmetic import (
     subtract_duration,
     subtract_durations,
 )
+from hoplite.values.value_types import value_type, wrong_value
 
 Doubles = NDArray[np.float64]
 
@@ -357,4 +358,5 @@ def _division_by_zero() -> CypherError:
 
 
 def _refused(operation: str, left: Any, right: Any) -> CypherError:
-    return type_error("Cannot " + operation.format(type_name(left), type_name(right)), "22G03")
+    message = "Cannot " + operation.format(type_name(left), type_name(right))
+    return type_error(message, wrong_value(left, value_type(right)))

@@ -9,6 +9,7 @@ from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, Virtual
 from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.value_types import wrong_value
 
 _STORABLE, _VIRTUAL = "org.neo4j.values.storable.", "org.neo4j.values.virtual."
 
@@ -35,6 +36,9 @@ _NAMES: dict[type, tuple[str, str]] = {
     PathValue: ("Path", _VIRTUAL + "PathReference$PathReferenceReferences"),
     type(None): ("NO_VALUE", _STORABLE + "NoValue"),
 }
+TEXT_VALUE = _STORABLE + "TextValue"
+NUMBER_VALUE = _STORABLE + "NumberValue"
+_TYPES = {TEXT_VALUE: "STRING", NUMBER_VALUE: "INTEGER or FLOAT"}  # the types that such classes hold
 
 
 def type_name(value: Any) -> str:
@@ -51,8 +55,4 @@ def class_name(value: Any) -> str:
 def expected(what: str, value: Any, before: str = "") -> CypherError:
     """`Expected Long(1) to be a Node or Relationship, but it was a org.neo4j.values.storable.LongValue`"""
     found = f"Expected {describe(value)} to be a {what}, but it was a {class_name(value)}"
-    return type_error(before + found, "22G03")
-
-
-TEXT_VALUE = _STORABLE + "TextValue"
-NUMBER_VALUE = _STORABLE + "NumberValue"
+    return type_error(before + found, wrong_value(value, _TYPES[what]))

@@ -18,6 +18,7 @@ from hoplite.engine.expressions.evaluator import Compiled, Evaluator, either_nul
 from hoplite.errors import CypherError, type_error
 from hoplite.values.columns import Booleans, Bools, Column
 from hoplite.values.render import describe
+from hoplite.values.value_types import wrong_value
 
 
 def as_predicate(column: Column) -> Booleans:
@@ -37,7 +38,7 @@ def _as_boolean(value: Any) -> bool | None:
         return bool(value)
     if isinstance(value, dict):
         return True
-    raise type_error(f"Don't know how to treat that as a predicate: {describe(value)}", "22G03")
+    raise type_error(f"Don't know how to treat that as a predicate: {describe(value)}", wrong_value(value, "BOOLEAN"))
 
 
 def predicate(operand: Compiled) -> Compiled:

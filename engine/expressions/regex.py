@@ -28,6 +28,7 @@ from typing import Any
 
 from hoplite.engine.expressions.regex_classes import CharacterClass, property_class
 from hoplite.errors import CypherError, semantic_error, unsupported
+from hoplite.gql_status import because
 
 Matcher = Callable[[str, float | None], bool]
 
@@ -173,7 +174,9 @@ class _Translator:
         """Java's message: the place, the pattern, and a caret where the place is within it."""
         place = f" near index {index}" if index >= 0 else ""
         caret = f"\n{' ' * index}^" if 0 <= index < len(self.pattern) else ""
-        return semantic_error(f"Invalid Regex: {description}{place}\n{self.pattern}{caret}", "22000")
+        return semantic_error(
+            f"Invalid Regex: {description}{place}\n{self.pattern}{caret}", because("22N11", self.pattern)
+        )
 
     def _peek(self, ahead: int = 0) -> str:
         place = self.cursor + ahead

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hoplite.engine.functions.registry import FUNCTIONS, Form, Function, ValueFunction
+from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 
@@ -111,8 +111,7 @@ def apoc_function(signature: str, description: str, *, needs_context: bool = Fal
                 # Java would have thrown on such arguments too; what it threw is not worth imitating.
                 raise function_failed(parsed.name, "java.lang.RuntimeException", str(problem)) from problem
 
-        forms = (Form(signature, description),)
-        FUNCTIONS[parsed.name.lower()] = Function(parsed, call, False, needs_context, forms=forms)
+        FUNCTIONS[parsed.name.lower()] = Function(parsed, call, False, needs_context)
         return function
 
     return register

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.group_states import row_error
-from hoplite.engine.functions.registry import AGGREGATES, Aggregate, Form
+from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import CypherError, type_error, unsupported
 from hoplite.storage.property_values import described
@@ -77,7 +77,6 @@ def _aggregate(signature: str, description: str) -> Callable[[type[Any]], type[A
         AGGREGATES[parsed.name.lower()] = Aggregate(
             replace(parsed, aggregating=True),
             lambda argument: _ByRow(parsed.name, defaults, count, state),
-            (Form(signature, description),),
         )
         return state
 

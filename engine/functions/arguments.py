@@ -11,6 +11,7 @@ from typing import Any
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.errors import CypherError, execution_failed, type_error
 from hoplite.values.render import describe
+from hoplite.values.value_types import wrong_value
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
@@ -57,7 +58,7 @@ def whole(value: Any, role: str, function: str) -> int:
         raise type_error(
             f"Invalid input for {role} value in function '{function}()': "
             f"Expected a numeric value but got: {describe(value)}",
-            "22G03",
+            wrong_value(value, "INTEGER or FLOAT"),
         )
     return value if isinstance(value, int) else long_of(value)
 

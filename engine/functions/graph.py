@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.errors import CypherError, syntax_error
+from hoplite.gql_status import because
 from hoplite.planner.types import ANY, STRING
 
 
 def _refused(name: str) -> CypherError:
-    return syntax_error(f"`{name}` is only allowed at the first position of a USE clause.", "", 0, "42001")
+    message = f"`{name}` is only allowed at the first position of a USE clause."
+    return syntax_error(message, "", 0, because("42N75", name))
 
 
 @cypher_function(

@@ -9,6 +9,7 @@ from hoplite.engine.functions.arguments import whole
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import argument_error
+from hoplite.gql_status import LARGEST, status
 from hoplite.planner.types import INTEGER, LIST, list_of
 
 _NUMBERS_AT_ONCE = 1 << 20
@@ -43,7 +44,8 @@ def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int
     """
     stride = whole(step[0], "step", "range") if step else 1
     if stride == 0:
-        raise argument_error("Step argument to 'range()' cannot be zero", "22N38")
+        cause = status("22N03", "step", "INTEGER", 1, LARGEST, 0).under("22N38", "range")
+        raise argument_error("Step argument to 'range()' cannot be zero", cause)
     first, final = whole(start, "start", "range"), whole(end, "end", "range")
     distance = (final - first + _WRAP // 2) % _WRAP - _WRAP // 2
     count = abs(distance) // abs(stride)

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from hoplite.engine.functions.arguments import is_number, long_of, number
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
 from hoplite.errors import argument_error, execution_failed, type_error
+from hoplite.gql_status import LARGEST, because, status
 from hoplite.planner.types import BOOLEAN, FLOAT, INTEGER, NUMBER, STRING
 from hoplite.values.columns import Booleans, Column, Floats, Integers
 from hoplite.values.render import describe
+from hoplite.values.value_types import wrong_value
 
 Float64s = NDArray[np.float64]
 
@@ -64,7 +66,9 @@ def absolute_of_column(column: Column) -> Column | None:
 def sign(value: Any) -> int:
     """`sign(-2.5)` is -1; NaN has the sign 0."""
     if not is_number(value):
-        raise type_error(f"Expected a numeric value for sign, but got: {describe(value)}", "22G03")
+        raise type_error(
+            f"Expected a numeric value for sign, but got: {describe(value)}", wrong_value(value, "INTEGER or FLOAT")
+        )
     return int(value > 0) - int(value < 0)
 
 
@@ -242,7 +246,8 @@ def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
     exactly, given = float(number(value, "round")), number(precision, "round")
     places = long_of(given) if isinstance(given, float) else given
     if places < 0:
-        raise argument_error("Precision argument to 'round()' cannot be negative", "22N38")
+        cause = status("22N03", "precision", "INTEGER", 0, LARGEST, places).under("22N38", "round")
+        raise argument_error("Precision argument to 'round()' cannot be negative", cause)
     if not math.isfinite(exactly):
         return exactly
     if places == 0 and not mode:
@@ -263,7 +268,7 @@ def _rounding(mode: Any) -> str | None:
         raise argument_error(
             "Unknown rounding mode. Valid values are: CEILING, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN, "
             "UNNECESSARY.",
-            "22000",
+            because("22N26"),
         )
     return _ROUNDINGS[mode]
 

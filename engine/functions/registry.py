@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hoplite.planner.types import Accepted, Argument, CypherType, Signature
+from hoplite.planner.types import Accepted, Argument, CypherType, Form, Signature
 from hoplite.values.columns import Column
 
 if TYPE_CHECKING:
@@ -26,17 +26,6 @@ ColumnFunction = Callable[..., Column | None]
 
 _Value = TypeVar("_Value", bound=ValueFunction)
 _Column = TypeVar("_Column", bound=ColumnFunction)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One way to call a function, as SHOW FUNCTIONS lists it.
-
-    A function whose arguments may be left out has several.
-    """
-
-    signature: str
-    description: str
 
 
 @dataclass(slots=True)
@@ -53,7 +42,6 @@ class Function:
     null_in_null_out: bool = True
     needs_context: bool = False
     column_call: ColumnFunction | None = None
-    forms: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +50,6 @@ class Aggregate:
 
     signature: Signature
     make: Callable[[str], Aggregation]
-    forms: tuple[Form, ...] = ()
 
 
 FUNCTIONS: dict[str, Function] = {}  # by lower-case name
@@ -94,12 +81,11 @@ def cypher_function(
         description=description,
         variadic=variadic,
         deterministic=deterministic,
+        own_forms=tuple(Form(*form) for form in forms),
     )
 
     def register(function: _Value) -> _Value:
-        FUNCTIONS[name.lower()] = Function(
-            signature, function, nulls == "propagate", needs_context, forms=tuple(Form(*form) for form in forms)
-        )
+        FUNCTIONS[name.lower()] = Function(signature, function, nulls == "propagate", needs_context)
         return function
 
     return register

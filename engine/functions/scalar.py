@@ -11,11 +11,13 @@ from hoplite.engine.expressions.java import TEXT_VALUE
 from hoplite.engine.functions.arguments import wrong_input
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
 from hoplite.errors import CypherError, type_error
+from hoplite.gql_status import because
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING
 from hoplite.values.columns import Column, EntityLists, Integers, Strings
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import equals
 from hoplite.values.render import describe
+from hoplite.values.value_types import wrong_value
 
 _ANYTHING = named("input", ANY)
 
@@ -124,6 +126,7 @@ def _not_a_list(value: Any, index: int) -> CypherError:
     """The message of `value[index]`, which is how Neo4j runs head and last."""
     key = f"Int({index})"
     wrong_key = f"Expected {key} to be a {TEXT_VALUE}, but it was a org.neo4j.values.storable.IntValue"
+    cause = because("22N01", index, "STRING", "INTEGER NOT NULL")
     match value:
         case dict():
             message = f"Cannot access a map '{describe(value)}' by key '{key}': {wrong_key}"
@@ -135,7 +138,8 @@ def _not_a_list(value: Any, index: int) -> CypherError:
                 "collection lookup using an integer index, or by performing a map lookup using a string key "
                 f"(found: {describe(value)}[{key}])"
             )
-    return type_error(message, "22G03")
+            cause = wrong_value(value, "LIST or MAP")
+    return type_error(message, cause)
 
 
 @cypher_function(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS, Form, Function
+from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS, Function
 from hoplite.planner.types import Argument, Signature, sql_name
 
 COLUMNS = (
@@ -70,14 +70,14 @@ _SYNTAX = (
 
 def function_rows(functions: Mapping[str, Function] = FUNCTIONS) -> list[dict[str, Any]]:
     """The rows of SHOW FUNCTIONS YIELD *: what is in the table, the aggregating functions, and what is syntax."""
-    rows = [row for function in functions.values() for row in _rows(function.signature, function.forms)]
-    rows += [row for aggregate in AGGREGATES.values() for row in _rows(aggregate.signature, aggregate.forms)]
+    rows = [row for function in functions.values() for row in _rows(function.signature)]
+    rows += [row for aggregate in AGGREGATES.values() for row in _rows(aggregate.signature)]
     rows += [_syntax_row(*entry) for entry in _SYNTAX]
     return sorted(rows, key=lambda row: row["name"])
 
 
-def _rows(signature: Signature, forms: tuple[Form, ...]) -> Iterator[dict[str, Any]]:
-    for form in forms or (Form(signature_text(signature), signature.description),):
+def _rows(signature: Signature) -> Iterator[dict[str, Any]]:
+    for form in signature.forms:
         arguments = signature.arguments[: form.signature.count(" :: ") - 1]
         yield {
             "name": signature.name,
@@ -108,27 +108,8 @@ def _syntax_row(name: str, category: str, signature: str, description: str) -> d
     }
 
 
-def signature_text(signature: Signature) -> str:
-    """`left(original :: STRING, length :: INTEGER) :: STRING`"""
-    arguments = ", ".join(
-        f"{argument.name}{_default(argument)} :: {_union(argument.types)}" for argument in signature.arguments
-    )
-    return f"{signature.name}({arguments}) :: {_union(signature.returns)}"
-
-
-def _default(argument: Argument) -> str:
-    """What stands for an argument that is left out: temporal functions take the current time."""
-    if not argument.optional:
-        return ""
-    return " = null" if argument.name == "fields" else " = DEFAULT_TEMPORAL_ARGUMENT"
-
-
-def _union(types: tuple[Any, ...]) -> str:
-    return " | ".join(map(sql_name, types))
-
-
 def _described(argument: Argument) -> dict[str, Any]:
-    written = _union(argument.types)
+    written = " | ".join(map(sql_name, argument.types))
     return {
         "name": argument.name,
         "type": written,

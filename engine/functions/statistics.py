@@ -14,6 +14,7 @@ from hoplite.engine.expressions.java import class_name
 from hoplite.engine.functions.group_states import SAFE_FLOAT, Float64s, grown, present, row_error
 from hoplite.engine.ordering import float_order
 from hoplite.errors import argument_error, type_error
+from hoplite.gql_status import status
 from hoplite.values.columns import Column, Floats, Int64s, Integers, Objects, concatenate, from_objects, object_array
 from hoplite.values.floats import float_text
 from hoplite.values.render import describe
@@ -162,5 +163,6 @@ def _percentile(value: Any, row: int) -> float:
     percentile = float(value)
     if percentile < 0.0 or percentile > 1.0:
         found = f"Invalid input '{float_text(percentile)}' is not a valid argument"
-        raise RowError(row, argument_error(f"{found}, must be a number in the range 0.0 to 1.0", "22003"))
+        cause = status("22N03", "percentage", "FLOAT", 0, 1, float_text(percentile)).under("22003", "$value")
+        raise RowError(row, argument_error(f"{found}, must be a number in the range 0.0 to 1.0", cause))
     return percentile

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, argument_error, cypher_error, type_error
+from hoplite.gql_status import status
 from hoplite.planner.types import (
     ANY,
     DATE,
@@ -320,7 +321,8 @@ def from_epoch(seconds: Any, nanoseconds: Any) -> DateTime:
     if not (_is_integer(seconds) and _is_integer(nanoseconds)):
         raise _wrong_call("FromEpoch", seconds, nanoseconds)
     if not 0 <= nanoseconds < NANOS_PER_SECOND:
-        raise argument_error(f"Invalid nanosecond: {nanoseconds}", "22007")
+        cause = status("22N03", "Nanosecond", "INTEGER", 0, NANOS_PER_SECOND - 1, nanoseconds).under("22007")
+        raise argument_error(f"Invalid nanosecond: {nanoseconds}", cause)
     return _instant(seconds, nanoseconds)
 
 

@@ -1,104 +1,10 @@
-"""valueType: a value in, the name of its most precise type out.
-
-1            INTEGER NOT NULL
-[1, 'a']     LIST<STRING NOT NULL | INTEGER NOT NULL> NOT NULL
-[1, null]    LIST<INTEGER> NOT NULL
-[]           LIST<NOTHING> NOT NULL
-"""
+"""valueType: a value in, the name of its most precise type out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
-
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.planner.types import ANY, STRING
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
-from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
-
-# In the order in which a union lists them.
-_ORDER = (
-    "NOTHING", "NULL", "BOOLEAN", "STRING", "INTEGER", "FLOAT", "DATE", "LOCAL TIME", "ZONED TIME", "LOCAL DATETIME",
-    "ZONED DATETIME", "DURATION", "POINT", "NODE", "RELATIONSHIP", "MAP", "LIST", "PATH",
-)  # fmt: skip
-_RANK = {name: rank for rank, name in enumerate(_ORDER)}
-_NAMES: dict[type, str] = {
-    bool: "BOOLEAN",
-    str: "STRING",
-    int: "INTEGER",
-    float: "FLOAT",
-    Date: "DATE",
-    LocalTime: "LOCAL TIME",
-    Time: "ZONED TIME",
-    LocalDateTime: "LOCAL DATETIME",
-    DateTime: "ZONED DATETIME",
-    Duration: "DURATION",
-    Point: "POINT",
-    NodeRef: "NODE",
-    RelationshipRef: "RELATIONSHIP",
-    VirtualNode: "NODE",
-    VirtualRelationship: "RELATIONSHIP",
-    dict: "MAP",
-    PathValue: "PATH",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Type:
-    """A type; a list has the types of its elements, in order. `nullable` is false where NOT NULL is written."""
-
-    name: str
-    nullable: bool
-    elements: tuple[_Type, ...] = ()
-
-    def __str__(self) -> str:
-        inner = f"<{' | '.join(map(str, self.elements))}>" if self.name == "LIST" else ""
-        bare = self.nullable or self.name == "NOTHING"
-        return f"{self.name}{inner}" if bare else f"{self.name}{inner} NOT NULL"
-
-    @property
-    def rank(self) -> tuple[Any, ...]:
-        """What types of a union are sorted by."""
-        return (_RANK[self.name], tuple(element.rank for element in self.elements), self.nullable)
-
-    def covers(self, other: _Type) -> bool:
-        """Whether every value of the other type is one of this type too."""
-        if other.name == "NOTHING":
-            return True
-        if other.name != self.name or (other.nullable and not self.nullable):
-            return False
-        return all(any(mine.covers(theirs) for mine in self.elements) for theirs in other.elements)
-
-
-def _type_of(value: Any) -> _Type:
-    if value is None:
-        return _Type("NULL", True)
-    if isinstance(value, list | bytes):
-        return _Type("LIST", False, _union(map(_type_of, value)))
-    return _Type(_NAMES[type(value)], False)
-
-
-def _union(members: Iterable[_Type]) -> tuple[_Type, ...]:
-    """The fewest types that cover all members, sorted; a null among them makes all of them nullable."""
-    distinct = dict.fromkeys(members)
-    if not distinct:
-        return (_Type("NOTHING", True),)
-    null = _Type("NULL", True)
-    has_null = distinct.pop(null, distinct) is None
-    if not distinct:
-        return (null,)
-    kept = [one for one in distinct if not any(other != one and other.covers(one) for other in distinct)]
-    if has_null:
-        kept = [_Type(one.name, True, one.elements) for one in kept]
-    return tuple(sorted(kept, key=lambda one: one.rank))
-
-
-def value_type(value: Any) -> str:
-    """`valueType(1)` is `'INTEGER NOT NULL'`."""
-    return str(_type_of(value))
-
+from hoplite.values.value_types import value_type
 
 cypher_function(
     "valueType",

@@ -24,6 +24,7 @@ from hoplite.engine.operators.base import (
 from hoplite.engine.operators.expand import StepPredicate, Trails, build_paths, make_hop
 from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
+from hoplite.gql_status import status
 from hoplite.grammar.ast import Direction
 from hoplite.planner.logical import Group
 from hoplite.planner.subquery import ROW
@@ -185,7 +186,7 @@ class ShortestPaths:
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
             if self.lower > 0 and bool(((sources == targets) & (sources >= 0)).any()):
                 code = "Neo.DatabaseError.Statement.ExecutionFailed"
-                raise CypherError(code, _SAME_ENDS, "51N23")
+                raise CypherError(code, _SAME_ENDS, status("51N23"))
             hop = make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
             choice = hops.Choice(lengths=1) if self.every else hops.Choice(paths=1)
             found = hops.shortest_trails(

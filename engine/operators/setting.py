@@ -24,6 +24,7 @@ from hoplite.errors import type_error
 from hoplite.values.columns import Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
+from hoplite.values.value_types import wrong_value
 
 
 @dataclass(slots=True, eq=False)
@@ -170,7 +171,9 @@ class Setter:
             value = dict(properties_of(value, self.context))
         if not isinstance(value, dict):
             shown = "Null()" if value is None else describe(value)
-            raise type_error(f"Expected {shown} to be a map, but it was :`{describe(value)}`", "22G03")
+            raise type_error(
+                f"Expected {shown} to be a map, but it was :`{describe(value)}`", wrong_value(value, "MAP")
+            )
         left = []
         if not item.merge and is_alive(subject, self.context):
             left = [key for key in properties_of(subject, self.context) if key not in value]

@@ -25,12 +25,13 @@ from hoplite.engine.signatures import (
     types_of,
 )
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, type_error
-from hoplite.planner.types import ProcedureSignature
+from hoplite.planner.types import ProcedureSignature, sql_name
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.order import equals
 from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.value_types import wrong_value
 
 Row = tuple[Any, ...]
 ProcedureFunction = Callable[..., Iterable[Any]]
@@ -118,7 +119,10 @@ def coerce(value: Any, written_type: str) -> Any:
     if "Float" in names and _fits(value, "Integer"):
         return float(value)
     wanted = " or ".join(map(str, types))
-    raise type_error(f"Type mismatch: expected {wanted} but was {describe(value)}", "22G03")
+    raise type_error(
+        f"Type mismatch: expected {wanted} but was {describe(value)}",
+        wrong_value(value, " or ".join(map(sql_name, types))),
+    )
 
 
 def _fits(value: Any, name: str) -> bool:

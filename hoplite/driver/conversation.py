@@ -34,6 +34,7 @@ from hoplite.errors import (
     to_driver_error,
     transaction_timed_out,
 )
+from hoplite.gql_status import status
 
 Metadata = dict[str, Any]
 Replies = Generator[list[Row], None, Metadata]
@@ -292,7 +293,7 @@ class Conversation:
             raise ServiceUnavailable("The database is closed.")
         if terms.impersonated_user is not None:
             raise to_driver_error(
-                cypher_error(ARGUMENT_ERROR, "Impersonation is not supported with auth disabled.", "51N30")
+                cypher_error(ARGUMENT_ERROR, "Impersonation is not supported with auth disabled.", status("51N30"))
             )
         name = _name(terms)
         if name == DATABASE:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hoplite.database import Database
-from hoplite.errors import INVALID_SYNTAX, CypherError, semantic_error
+from hoplite.errors import CypherError, semantic_error
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
 
@@ -26,5 +27,5 @@ def refusal(text: str) -> CypherError | None:
             return semantic_error(
                 "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
                 f"database: {text}",
-                INVALID_SYNTAX,
+                because("42N17", text),
             )

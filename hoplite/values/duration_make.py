@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoplite.errors import CypherError, argument_error, arithmetic_error, execution_failed
+from hoplite.gql_status import because
 from hoplite.values.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, SECONDS_PER_DAY
 from hoplite.values.map_order import visiting_order
 from hoplite.values.render import class_name
@@ -22,7 +23,9 @@ _NANOS_PER_MONTH = SECONDS_PER_MONTH * NANOS_PER_SECOND
 
 def overflow(parts: str) -> CypherError:
     """The error for a duration of more than 2^63 seconds."""
-    return argument_error(f"Invalid value for duration, will cause overflow. Value was {parts}", "22015")
+    return argument_error(
+        f"Invalid value for duration, will cause overflow. Value was {parts}", because("22N28", "duration()")
+    )
 
 
 def average_seconds(duration: Duration) -> int:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hoplite.errors import argument_error
+from hoplite.errors import CypherError, argument_error
+from hoplite.gql_status import because
 from hoplite.values.floats import float_text
 
 WGS_84 = 4326
@@ -38,7 +39,7 @@ _WANTED = {
     CARTESIAN: "'x' and 'y'",
     CARTESIAN_3D: "'x', 'y' and 'z'",
 }
-_GEOGRAPHIC = {WGS_84, WGS_84_3D}
+GEOGRAPHIC = {WGS_84, WGS_84_3D}
 
 # The sphere that Neo4j measures on.
 _EARTH_RADIUS_METRES = 6378140.0
@@ -59,7 +60,7 @@ class Point:
     @property
     def is_geographic(self) -> bool:
         """Whether the coordinates are longitude and latitude."""
-        return self.srid in _GEOGRAPHIC
+        return self.srid in GEOGRAPHIC
 
     def __str__(self) -> str:
         axes = ", ".join(
@@ -73,15 +74,15 @@ def checked_point(srid: int, coordinates: tuple[float, ...]) -> Point:
     if not all(map(math.isfinite, coordinates)):
         raise argument_error(
             f"Cannot create a point with non-finite coordinate values: {_listed(coordinates)}",
-            "22000",
+            because("22N24", _listed(coordinates)),
         )
-    if srid in _GEOGRAPHIC:
+    if srid in GEOGRAPHIC:
         longitude, latitude, *height = coordinates
         if not -90 <= latitude <= 90:
             raise argument_error(
                 f"Cannot create WGS84 point with invalid coordinate: {_listed(coordinates)}. "
                 "Valid range for Y coordinate is [-90, 90].",
-                "22000",
+                because("22N23", _listed(coordinates)),
             )
         coordinates = (_wrapped_longitude(longitude), latitude, *height)
     return Point(srid, coordinates)
@@ -114,7 +115,7 @@ def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Poi
         _check_field(key.lower(), value, describe)
         given[key.lower()] = value
     if "crs" in given and "srid" in given:
-        raise argument_error("Cannot specify both CRS and SRID", "22000")
+        raise argument_error("Cannot specify both CRS and SRID", because("22N22"))
     srid = _given_srid(given)
     if "x" in given and "y" in given:
         keys = ("x", "y", "z") if "z" in given else ("x", "y")
@@ -125,33 +126,38 @@ def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Poi
         keys = ("longitude", "latitude", *height)
         if srid is None:
             srid = WGS_84 if len(keys) == 2 else WGS_84_3D
-        if srid not in _GEOGRAPHIC:
+        if srid not in GEOGRAPHIC:
             raise argument_error(
                 f"Geographic points does not support coordinate reference system: {_NAMES[srid]}."
                 "This is set either in the csv header or the actual data column"
             )
     else:
-        kind, wanted = "point", "either 'x' and 'y' or 'latitude' and 'longitude'"
-        if srid is not None:
-            kind, wanted = f"{_NAMES[srid]} point", _WANTED[srid]
-        raise argument_error(f"A {kind} must contain {wanted}", "22000")
+        raise _incomplete(srid)
     if len(keys) != _DIMENSIONS[srid]:
         wrong, right = ("2D", "3D") if len(keys) == 3 else ("3D", "2D")
         raise argument_error(
             f"Cannot create point with {wrong} coordinate reference system and {len(keys)} "
             f"coordinates. Please consider using equivalent {right} coordinate reference system",
-            "22000",
+            because("22N20", wrong, len(keys), right),
         )
     return checked_point(srid, tuple(float(given[key]) for key in keys))
 
 
+def _incomplete(srid: int | None) -> CypherError:
+    if srid is None:
+        message = "A point must contain either 'x' and 'y' or 'latitude' and 'longitude'"
+        return argument_error(message, because("22N19"))
+    name, wanted = _NAMES[srid], _WANTED[srid]
+    return argument_error(f"A {name} point must contain {wanted}", because("22N18", name, wanted))
+
+
 def _check_field(key: str, value: Any, describe: Callable[[Any], str]) -> None:
     if key in ("x", "y", "z", "longitude", "latitude", "height"):
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        wanted, fits = "FLOAT or INTEGER", isinstance(value, int | float) and not isinstance(value, bool)
     elif key == "crs":
-        fits = isinstance(value, str)
+        wanted, fits = "STRING", isinstance(value, str)
     elif key == "srid":
-        fits = isinstance(value, int) and not isinstance(value, bool)
+        wanted, fits = "INTEGER", isinstance(value, int) and not isinstance(value, bool)
     else:
         return
     if fits:
@@ -164,7 +170,9 @@ def _check_field(key: str, value: Any, describe: Callable[[Any], str]) -> None:
         written = str(value)
     else:
         written = float_text(value) if isinstance(value, float) else describe(value)
-    raise argument_error(f"Cannot assign {describe(value)} to field {written}", "22G03")
+    # Neo4j forgets to say which function it is about.
+    cause = because("22N27", key, "$context", wanted)
+    raise argument_error(f"Cannot assign {describe(value)} to field {written}", cause)
 
 
 def _given_srid(given: Mapping[str, Any]) -> int | None:

@@ -8,6 +8,7 @@ seconds the instant: a day over a change of clocks may last 23 hours, 24 hours a
 from __future__ import annotations
 
 from hoplite.errors import CypherError, argument_error, arithmetic_error, type_error
+from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because, status
 from hoplite.values import calendar
 from hoplite.values.calendar import (
     NANOS_PER_DAY,
@@ -87,8 +88,12 @@ def _shifted_moment(moment: DateTime, months: int, days: int, seconds: int, nano
 # --- durations and numbers ----------------------------------------------------------------------
 
 
-def _overflow(words: str) -> CypherError:
-    return argument_error(f"Can not {words} without causing overflow.", "22015")
+_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+
+
+def _overflow(words: str, *, inner: GqlStatus | None = None) -> CypherError:
+    cause = status("22N28", _OPERATORS[words.split()[0]], cause=inner).under("22015")
+    return argument_error(f"Can not {words} without causing overflow.", cause)
 
 
 def _fits(*parts: int) -> bool:
@@ -166,7 +171,7 @@ def _approximate(words: str, months: float, days: float, seconds: float, nanosec
     try:
         return approximate_duration(months, days, seconds, nanoseconds)
     except CypherError:
-        raise _overflow(words) from None
+        raise _overflow(words, inner=UNCLASSIFIED) from None
 
 
 # --- between two instants -----------------------------------------------------------------------
@@ -271,7 +276,7 @@ def _whole_units(start: Instant, end: Instant, unit: str) -> int:
     elif isinstance(pair[0], LocalDateTime):
         first, second = pair[0], pair[1]
     else:
-        raise type_error(f"Unsupported unit: {unit}", "22000")
+        raise type_error(f"Unsupported unit: {unit}", because("22N11", unit))
     days = second.epoch_day
     # A day that is not over on the clock does not count.
     if second.epoch_day > first.epoch_day and second.nanosecond_of_day < first.nanosecond_of_day:

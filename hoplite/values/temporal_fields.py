@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hoplite.errors import CypherError, execution_failed, type_error
+from hoplite.gql_status import because
 from hoplite.values import calendar, zones
 from hoplite.values.calendar import NANOS_PER_DAY, NANOS_PER_SECOND
 from hoplite.values.temporal import (
@@ -60,14 +61,14 @@ def component(value: Temporal, name: str) -> int | str:
             return of_day(value.local.epoch_day)
         if isinstance(value, Date | LocalDateTime):
             return of_day(value.epoch_day)
-        raise type_error(f"Unsupported field: {java_name}", "22000")
+        raise type_error(f"Unsupported field: {java_name}", because("22N11", java_name))
     if key in _CLOCK_FIELDS:
         java_name, of_clock = _CLOCK_FIELDS[key]
         if isinstance(value, DateTime):
             return of_clock(value.local.nanosecond_of_day)
         if isinstance(value, LocalTime | Time | LocalDateTime):
             return of_clock(value.nanosecond_of_day)
-        raise type_error(f"Unsupported field: {java_name}", "22000")
+        raise type_error(f"Unsupported field: {java_name}", because("22N11", java_name))
     if key in _ZONE_FIELDS:
         return _ZONE_FIELDS[key](value)
     raise type_error(f"No such field: {name}")

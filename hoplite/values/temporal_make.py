@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hoplite.errors import CypherError, argument_error, execution_failed, type_error
+from hoplite.gql_status import because, status
 from hoplite.values import calendar
 from hoplite.values.calendar import NANOS_PER_SECOND, FieldError, check_field
 from hoplite.values.map_order import visiting_order
@@ -28,6 +29,7 @@ from hoplite.values.temporal import (
 )
 from hoplite.values.temporal_fields import clock_part, date_part, has_zone, wrapped, zone_part
 from hoplite.values.temporal_parse import current_offset, read_zone
+from hoplite.values.value_types import status_text
 
 _Made = TypeVar("_Made")
 
@@ -207,8 +209,26 @@ def _checked(compute: Callable[[], _Made]) -> _Made:
 # --- taking fields in ---------------------------------------------------------------------------
 
 
-def _refused(message: str) -> CypherError:
-    return argument_error(message, "22007")
+def _refused(message: str, value: object) -> CypherError:
+    return argument_error(message, because("22N12", value))
+
+
+def _both(one: str, other: str) -> CypherError:
+    return argument_error(f"{one} cannot be selected together with {other}.", because("22N14", one, other))
+
+
+_STATUS_NAMES = {
+    "date": "DATE",
+    "time": "ZONED TIME",
+    "local time": "LOCAL TIME",
+    "date time": "ZONED DATETIME",
+    "local date time": "LOCAL DATETIME",
+}
+
+
+def _unusable(kind: str, value: Any) -> CypherError:
+    cause = because("22N25", _STATUS_NAMES[kind], status_text(value))
+    return argument_error(f"Cannot construct {kind} from: {describe(value)}", cause)
 
 
 def _taken(fields: Mapping[str, Any], kind: _Kind) -> dict[str, Any]:
@@ -220,7 +240,7 @@ def _taken(fields: Mapping[str, Any], kind: _Kind) -> dict[str, Any]:
     for key in visiting_order(fields):
         name = _NAMES.get(key.lower())
         if name is None:
-            raise _refused(f"No such field: {key}")
+            raise _refused(f"No such field: {key}", key)
         _check_supported(name, kind, given)
         _check_selectors(name, given)
         if name in _FORMS:
@@ -228,7 +248,7 @@ def _taken(fields: Mapping[str, Any], kind: _Kind) -> dict[str, Any]:
                 raise type_error(f"Cannot assign {name} to {form} date.")
             form = _FORMS[name]
         if name in given:
-            raise _refused(f"cannot re-assign {name}")
+            raise _refused(f"cannot re-assign {name}", given[name])
         given[name] = fields[key]
     _check_complete(given, form, kind)
     return given
@@ -257,12 +277,12 @@ def _check_selectors(name: str, given: Mapping[str, Any]) -> None:
     """A moment is selected as a whole or by its parts, and only once."""
     if name in _SELECTORS:
         if "date" in given or "time" in given:
-            raise _refused(f"{name} cannot be selected together with date or time.")
+            raise _both(name, "date or time")
         for other in _SELECTORS:
             if other in given and other != name:
-                raise _refused(f"{name} cannot be selected together with {other}.")
+                raise _both(name, other)
     elif name in ("date", "time") and any(other in given for other in _SELECTORS):
-        raise _refused(f"{name} cannot be selected together with datetime or epochSeconds or epochMillis.")
+        raise _both(name, "datetime or epochSeconds or epochMillis")
 
 
 def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> None:
@@ -277,7 +297,7 @@ def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> 
         if has_clock:
             for field in fields:
                 if field not in given:
-                    raise _refused(f"{field} must be specified")
+                    raise _refused(f"{field} must be specified", field)
     if has_clock and "time" not in given:
         subsecond = any(field in given for field in _SUBSECONDS)
         clock = [(field in given, field) for field in ("hour", "minute", "second")]
@@ -286,13 +306,13 @@ def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> 
 
 def _check_in_order(fields: list[tuple[bool, str]]) -> None:
     if not fields[0][0]:
-        raise _refused(f"{fields[0][1]} must be specified")
+        raise _refused(f"{fields[0][1]} must be specified", fields[0][1])
     missing: str | None = None
     for present, field in fields:
         if not present:
             missing = missing or field
         elif missing is not None:
-            raise _refused(f"{field} cannot be specified without {missing}")
+            raise _refused(f"{field} cannot be specified without {missing}", field)
 
 
 # --- the base -----------------------------------------------------------------------------------
@@ -301,7 +321,7 @@ def _check_in_order(fields: list[tuple[bool, str]]) -> None:
 def _selected(given: Mapping[str, Any], field: str, kind: str) -> Instant:
     value = given[field]
     if not isinstance(value, INSTANT_TYPES):
-        raise _refused(f"Cannot construct {kind} from: {describe(value)}")
+        raise _unusable(kind, value)
     return value
 
 
@@ -321,7 +341,7 @@ def _of_epoch(given: Mapping[str, Any], zone: int | str) -> DateTime:
     field = "epochSeconds" if "epochSeconds" in given else "epochMillis"
     value = given[field]
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _refused(f"Cannot construct date time from: {describe(value)}")
+        raise _unusable("date time", value)
     # Neo4j counts in milliseconds, which wrap around.
     millis = wrapped(value * 1000) if field == "epochSeconds" else value
     seconds, millisecond = divmod(millis, 1000)
@@ -416,7 +436,9 @@ def subsecond(given: Mapping[str, Any]) -> int:
         if field in given:
             value = _integer(given, field, 0)
             if not 0 <= value < limit // unit:
-                raise _refused(f"Invalid value for {field.capitalize()}: {value}")
+                name = field.capitalize()
+                cause = status("22N03", name, "INTEGER", 0, limit // unit - 1, value).under("22007")
+                raise argument_error(f"Invalid value for {name}: {value}", cause)
             total += value * unit
             limit = unit
     return total

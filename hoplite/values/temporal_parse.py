@@ -16,12 +16,12 @@ from collections.abc import Callable
 
 from hoplite.errors import (
     SYNTAX_ERROR,
-    UNCLASSIFIED,
     CypherError,
     argument_error,
     cypher_error,
     execution_failed,
 )
+from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because, status
 from hoplite.values import calendar, zones
 from hoplite.values.calendar import NANOS_PER_SECOND, FieldError, check_field
 from hoplite.values.duration_make import approximate_duration, overflow, whole_duration
@@ -87,15 +87,15 @@ _DURATION_TEXT = re.compile(
 )
 
 
-def _unreadable(text: str, kind: str, gql_status: str) -> CypherError:
+def _unreadable(text: str, kind: str, gql_status: GqlStatus) -> CypherError:
     message = f'Text cannot be parsed to a {kind}\n"{text.rstrip()}"\n ^'
     return cypher_error(SYNTAX_ERROR, message, gql_status)
 
 
-def _match(pattern: re.Pattern[str], text: str, kind: str, gql_status: str) -> re.Match[str]:
+def _match(pattern: re.Pattern[str], text: str, kind: str, gql_status: GqlStatus | None = None) -> re.Match[str]:
     match = pattern.fullmatch(text)
     if match is None:
-        raise _unreadable(text, kind, gql_status)
+        raise _unreadable(text, kind, gql_status or because("22N36", text.rstrip(), kind))
     return match
 
 
@@ -104,17 +104,27 @@ def _read_fields(read: Callable[[re.Match[str]], int], match: re.Match[str]) -> 
     try:
         return read(match)
     except FieldError as error:
-        raise cypher_error(SYNTAX_ERROR, str(error), "22000") from None
+        raise cypher_error(SYNTAX_ERROR, str(error), because("22N11", match.string)) from None
+
+
+def _out_of_range(name: str, least: int, most: int, found: int) -> GqlStatus:
+    return status("22N03", name, "INTEGER", least, most, found).under("22007")
+
+
+def _wrong_offset(local: LocalDateTime, region: str, offset: int, resolved: DateTime) -> GqlStatus:
+    """The GQL status of an offset that the zone does not have at that time."""
+    given, right = zones.offset_text(offset), zones.offset_text(resolved.offset_seconds)
+    return status("22N04", given, f"{local}[{region}]", f"'{right}'").under("22003", given)
 
 
 def parse_date(text: str) -> Date:
     """`parse_date('2015-W30-2')` is 2015-07-21."""
-    return Date(_read_fields(_read_day, _match(_DATE_TEXT, text, "Date", "22007")))
+    return Date(_read_fields(_read_day, _match(_DATE_TEXT, text, "Date")))
 
 
 def parse_local_time(text: str) -> LocalTime:
     """`parse_local_time('214032.5')` is 21:40:32.5."""
-    match = _match(_LOCAL_TIME_TEXT, text, "LocalTime", "22007")
+    match = _match(_LOCAL_TIME_TEXT, text, "LocalTime")
     return LocalTime(_read_fields(_read_clock, match))
 
 
@@ -125,7 +135,7 @@ def parse_time(text: str, default_zone: int | str) -> Time:
         raise argument_error(
             "Using a named time zone e.g. [UTC] is not valid for a time without a date. "
             "Instead, use a specific time zone string e.g. +00:00.",
-            "22007",
+            because("22N13"),
         )
     offset = _read_offset(match)
     if offset is None:
@@ -135,7 +145,7 @@ def parse_time(text: str, default_zone: int | str) -> Time:
 
 def parse_local_date_time(text: str) -> LocalDateTime:
     """A date and perhaps a time of day."""
-    match = _match(_LOCAL_DATE_TIME_TEXT, text, "LocalDateTime", "22007")
+    match = _match(_LOCAL_DATE_TIME_TEXT, text, "LocalDateTime")
     return LocalDateTime(_read_fields(_read_day, match), _read_fields(_read_clock, match))
 
 
@@ -151,7 +161,9 @@ def parse_date_time(text: str, default_zone: int | str) -> DateTime:
     zone = read_zone(region)
     resolved = DateTime.of_local(local, zone, offset)
     if offset is not None and (resolved.offset_seconds != offset or resolved.local != local):
-        raise argument_error(f"Timezone and offset do not match: {text}", "22003")
+        raise argument_error(
+            f"Timezone and offset do not match: {text}", _wrong_offset(local, region, offset, resolved)
+        )
     return resolved
 
 
@@ -160,7 +172,7 @@ def read_zone(text: str) -> int | str:
     try:
         return zones.parse_zone(text)
     except zones.ZoneError as error:
-        raise cypher_error(SYNTAX_ERROR, str(error), "22000") from None
+        raise cypher_error(SYNTAX_ERROR, str(error), because("22N11", text)) from None
 
 
 def current_offset(zone: int | str) -> int:
@@ -187,7 +199,7 @@ def _read_day(match: re.Match[str]) -> int:
                 SYNTAX_ERROR,
                 "Text cannot be parsed to a Date. Hint, year+month needs to have two digits for "
                 "month (e.g. 2015-02) and ordinal dates three digits (e.g. 2015-032).",
-                "22007",
+                because("22N35", match.string),
             )
         return calendar.day_of(year, int(month), int(day or 1))
     if week is not None:
@@ -204,19 +216,23 @@ def _read_day(match: re.Match[str]) -> int:
 def _week_date(year: int, week: int, weekday: int) -> int:
     day = calendar.with_week(calendar.day_of(year, 1, 4), week)
     if week == 53 and calendar.week_year(day) != year:
-        raise argument_error(f"Year {year} does not contain 53 weeks.", "22007")
+        raise argument_error(
+            f"Year {year} does not contain 53 weeks.", _out_of_range(f"week of year {year}", 1, 52, 53)
+        )
     return calendar.with_day_of_week(day, weekday)
 
 
 def _quarter_date(year: int, quarter: int, quarter_day: int) -> int:
     if quarter == 2 and quarter_day == 92:
-        raise argument_error("Quarter 2 only has 91 days.", "22007")
+        raise argument_error(
+            "Quarter 2 only has 91 days.", _out_of_range(f"Day of Quarter 2 of year {year}", 1, 91, 92)
+        )
     day = calendar.day_of_ordinal(year, quarter_day)
     first_quarter_days = 91 if calendar.is_leap_year(year) else 90
     if quarter == 1 and first_quarter_days < quarter_day <= 92:
         raise argument_error(
             f"Quarter 1 of {year} only has {first_quarter_days} days.",
-            "22007",
+            _out_of_range(f"Day of Quarter 1 of year {year}", 1, first_quarter_days, quarter_day),
         )
     return calendar.with_day_of_quarter(calendar.with_quarter(day, quarter), quarter_day)
 
@@ -257,7 +273,7 @@ def parse_duration(text: str) -> Duration:
     match = _DURATION_TEXT.fullmatch(text)
     duration = None if match is None else _read_duration(match)
     if duration is None:
-        raise _unreadable(text, "Duration", "22007")
+        raise _unreadable(text, "Duration", because("22N36", text.rstrip(), "Duration"))
     return duration
 
 
@@ -324,14 +340,15 @@ def _read_date_duration(group: dict[str, str | None], sign: int) -> Duration:
     minutes = int(group["long_minute"] or group["short_minute"] or 0)
     seconds = int(group["long_second"] or group["short_second"] or 0)
     for words, value, highest in (
-        ("months is", months, 12),
+        ("months is", months, 12),  # Neo4j says `month` and `day`, and that they begin with 1, in the status
         ("days is", days, 31),
         ("hours", hours, 24),
         ("minutes", minutes, 60),
         ("seconds", seconds, 60),
     ):
         if value > highest:
-            raise argument_error(f"{words} out of range: {value}", "22007")
+            name, least = (words.removesuffix("s is"), 1) if words.endswith("is") else (words, 0)
+            raise argument_error(f"{words} out of range: {value}", _out_of_range(name, least, highest, value))
     nanos = int((group["long_fraction"] or group["short_fraction"] or "").ljust(9, "0"))
     total_seconds = hours * 3600 + minutes * 60 + seconds
     return whole_duration(

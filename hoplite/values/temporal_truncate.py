@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoplite.errors import execution_failed, type_error
+from hoplite.gql_status import because
 from hoplite.values import calendar
 from hoplite.values.calendar import NANOS_PER_DAY, NANOS_PER_SECOND
 from hoplite.values.temporal import Date, DateTime, Instant, LocalDateTime, LocalTime, Time
@@ -29,6 +30,17 @@ from hoplite.values.temporal_parse import current_offset
 _YEARS = {"millennium": 1000, "century": 100, "decade": 10}
 _DATE_UNITS = {*_YEARS, "year", "weekYear", "quarter", "month", "week", "day"}
 # Unit -> nanoseconds, and Java's name for it.
+# What Java calls them.
+_LARGE_UNITS = {
+    "millennium": "Millennia",
+    "century": "Centuries",
+    "decade": "Decades",
+    "year": "Years",
+    "weekYear": "WeekBasedYears",
+    "quarter": "QuarterYears",
+    "month": "Months",
+    "week": "Weeks",
+}
 _CLOCK_UNITS = {
     "hour": (3600 * NANOS_PER_SECOND, "Hours"),
     "minute": (60 * NANOS_PER_SECOND, "Minutes"),
@@ -136,7 +148,7 @@ def _truncated_clock(nanosecond_of_day: int, unit: str) -> int:
     if unit == "day":
         return nanosecond_of_day - nanosecond_of_day % NANOS_PER_DAY
     if unit not in _CLOCK_UNITS:
-        raise type_error("Unit is too large to be used for truncation", "22000")
+        raise type_error("Unit is too large to be used for truncation", because("22N11", _LARGE_UNITS[unit]))
     return nanosecond_of_day - nanosecond_of_day % _CLOCK_UNITS[unit][0]
 
 

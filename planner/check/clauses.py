@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import assert_never
 
+from hoplite.gql_status import UNCLASSIFIED, because
 from hoplite.grammar import ast
 from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
@@ -18,7 +19,7 @@ from hoplite.planner.check.patterns import check_match
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
 from hoplite.planner.check.scopes import Guard, Scope
-from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, Check
+from hoplite.planner.check.state import BOOLEANS, Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, exactly, list_spec
 from hoplite.planner.check.written_patterns import check_written
@@ -100,9 +101,9 @@ def _check_union(check: Check, union: ast.Union, scope: Scope, ending: str) -> C
         keyword = union.union_spans[index - 1].start if union.union_spans else query.span.start
         if set(mine) != set(columns):
             message = "All sub queries in an UNION must have the same return column names"
-            raise check.error(message, keyword, INVALID_SYNTAX)
+            raise check.error(message, keyword, because("42N39"))
         if index > 1 and union.all[index - 1] != union.all[index - 2]:
-            raise check.error("Invalid combination of UNION and UNION ALL", keyword, INVALID_SYNTAX)
+            raise check.error("Invalid combination of UNION and UNION ALL", keyword, because("42I40"))
         columns = {name: types | mine[name] for name, types in columns.items()}
     for query in union.queries:
         for clause in query.clauses:
@@ -129,14 +130,15 @@ def _check_order(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> 
         match clause:
             case ast.ReturnClause():
                 message = "RETURN can only be used at the end of the query."
-                raise check.error(message, clause.span.start, INVALID_SYNTAX)
+                raise check.error(message, clause.span.start, because("42I38"))
             case ast.FinishClause():
                 raise check.error("FINISH can only be used at the end of the query.", clause.span.start)
             case _ if isinstance(clause, UPDATES):
                 if isinstance(following, (*UPDATES, ast.WithClause, ast.ReturnClause, ast.FinishClause)):
                     continue
                 message = f"WITH is required between {clause_name(clause)} and {clause_name(following)}"
-                raise check.error(message, following.span.start, INVALID_SYNTAX)
+                cause = because("42N24", clause_name(clause), clause_name(following))
+                raise check.error(message, following.span.start, cause)
             case _:
                 continue
     if ending == Ending.EXPRESSION or not clauses:
@@ -144,7 +146,7 @@ def _check_order(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> 
     last = clauses[-1]
     if not _may_end(last, alone=all(isinstance(clause, ast.UseClause) for clause in clauses[:-1])):
         message = f"Query cannot conclude with {clause_name(last)} {_ENDINGS}"
-        raise check.error(message, last.span.start, INVALID_SYNTAX)
+        raise check.error(message, last.span.start, because("42N71"))
 
 
 def _may_end(clause: ast.Clause, *, alone: bool) -> bool:
@@ -169,7 +171,7 @@ def _check_transactions(check: Check, clauses: tuple[ast.Clause, ...]) -> None:
     for clause in clauses:
         if isinstance(clause, ast.CallSubquery) and clause.in_transactions is not None and written:
             message = "CALL { ... } IN TRANSACTIONS after a write clause is not supported"
-            raise check.error(message, clause.span.start, INVALID_SYNTAX)
+            raise check.error(message, clause.span.start, because("42I25"))
         written = written or isinstance(clause, UPDATES)
 
 
@@ -243,7 +245,7 @@ def _check_foreach(check: Check, clause: ast.ForeachClause, scope: Scope) -> Non
     for part in clause.clauses:
         if not isinstance(part, UPDATES):
             message = f"Invalid use of {clause_name(part)} inside FOREACH"
-            raise check.error(message, part.span.start, INVALID_SYNTAX)
+            raise check.error(message, part.span.start, because("42I01", clause_name(part)))
         inner, _ = _check_clause(check, part, inner, Ending.QUERY)
 
 
@@ -261,7 +263,7 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
     for name, types in columns.items():
         offset = _column_offset(check, clause.query, name)
         if name in scope.names or name in listed:
-            status = "50N42" if clause.imports == () and not clause.import_all else INVALID_SYNTAX
+            status = UNCLASSIFIED if clause.imports == () and not clause.import_all else because("42N07", name)
             raise check.error(f"Variable `{name}` already declared in outer scope", offset, status)
         if scope.guard is Guard.IMPORTED:
             check.forbid_shadowing(name, offset, scope)
@@ -317,7 +319,7 @@ def _check_importing(check: Check, clause: ast.CallSubquery, scope: Scope) -> Co
             columns = mine
         elif isinstance(query, ast.Union) and set(mine) != set(columns):
             message = "All sub queries in an UNION must have the same return column names"
-            raise check.error(message, query.union_spans[index - 1].start, INVALID_SYNTAX)
+            raise check.error(message, query.union_spans[index - 1].start, because("42N39"))
         else:
             columns = {name: types | mine[name] for name, types in columns.items()}
     return columns
@@ -405,10 +407,11 @@ def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope:
     if any(isinstance(inner, ast.FinishClause) for inner in walk(node.query)):
         raise check.error(f"{name} Expression cannot contain a query ending with FINISH.", node.span.start)
     if _updates(check, node.query):
-        raise check.error(f"{name} Expression cannot contain any updates", node.span.start, INVALID_SYNTAX)
+        cause = because("42N57", node.kind.capitalize())
+        raise check.error(f"{name} Expression cannot contain any updates", node.span.start, cause)
     if node.kind == "COLLECT" and not _single_column(node.query):
         message = "A Collect Expression must end with a single return column."
-        raise check.error(message, node.span.start, INVALID_SYNTAX)
+        raise check.error(message, node.span.start, because("42N22"))
     inner = scope.inner(guard=Guard.SUBQUERY)
     # A UNION that compares the rows of its parts needs their columns; EXISTS does not ask for them.
     compared = node.kind == "COUNT" and isinstance(node.query, ast.Union) and not all(node.query.all)

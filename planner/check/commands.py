@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from hoplite.gql_status import alternatives, because
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import check_predicate
 from hoplite.planner.check.functions import check_known
 from hoplite.planner.check.projections import check_projection
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec
 from hoplite.planner.show import SHOWN
@@ -73,7 +74,8 @@ def _check_yield(check: Check, show: ast.Show, yielded: ast.Projection, every: C
             if show.kind == "DATABASES":
                 raise check.error(f"Variable `{name}` not defined", item.expression.span.start)
             message = f"Trying to YIELD non-existing column: `{name}`"
-            raise check.error(message, item.expression.span.start, INVALID_SYNTAX)
+            cause = because("22N04", name, "column name", alternatives(list(every)))
+            raise check.error(message, item.expression.span.start, cause)
         if item.name in columns:
             variable = item.alias or item.expression
             raise check.error(f"Variable `{item.name}` already declared", variable.span.start)
@@ -131,5 +133,34 @@ def _check_options(check: Check, options: ast.Expression | None, name: str, span
         raise check.error(
             f"Failed to create {name}: Invalid option provided, valid options are `indexProvider` and `indexConfig`.",
             span.start,
-            INVALID_SYNTAX,
+            because("22N04", _options_text(options), "'OPTIONS'", alternatives(["indexProvider", "indexConfig"])),
         )
+
+
+def _options_text(options: ast.MapLiteral) -> str:
+    """Options as Neo4j's status shows them: by the names of its syntax tree."""
+    entries = ", ".join(f"{key} -> {_literal_text(value)}" for key, value in options.entries)
+    return f"OptionsMap(Map({entries}))"
+
+
+def _literal_text(expression: ast.Expression) -> str:
+    match expression:
+        case ast.Literal(value=None):
+            return "Null()"
+        case ast.Literal(value=bool() as value):
+            return f"{value}()"
+        case ast.Literal(value=int() as value):
+            return f"SignedDecimalIntegerLiteral({value})"
+        case ast.Literal(value=float() as value):
+            return f"DecimalDoubleLiteral({value})"
+        case ast.Literal(value=value):
+            return f"StringLiteral({value})"
+        case ast.MapLiteral(entries=entries):
+            inner = ", ".join(f"(PropertyKeyName({key}),{_literal_text(value)})" for key, value in entries)
+            return f"MapExpression(ArraySeq({inner}))"
+        case ast.ListLiteral(items=items):
+            return f"ListLiteral(ArraySeq({', '.join(map(_literal_text, items))}))"
+        case ast.Parameter(name=name):
+            return f"ExplicitParameter({name},Any,UnknownSize)"
+        case _:
+            return type(expression).__name__

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.labels import check_label_predicate, note_labels
 from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.state import BOOLEANS, Check, wrong_type
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
@@ -263,9 +264,9 @@ def check_index(check: Check, node: ast.Index, subject: TypeSpec, index: TypeSpe
         literal = node.index.value if isinstance(node.index, ast.Literal) else None
         if subject.simple <= _ENTITIES.simple and isinstance(literal, str):
             check.mentions.names[node.index.span.start] = ("key", literal)
-        _expect_key(check, f"{kind} key must be given as String", _TEXT, index, node.index)
+        _expect_key(check, f"{kind} key", _TEXT, index, node.index)
     elif subject.only_lists:
-        _expect_key(check, "list index must be given as Integer", _INTEGERS, index, node.index)
+        _expect_key(check, "list index", _INTEGERS, index, node.index)
     elif not subject & (_WITH_PROPERTIES | LISTS) or not subject & (_MAPS | LISTS):
         if not index & (_TEXT | _INTEGERS):
             check.expect(_MAPS | LISTS, subject, node.subject)
@@ -275,13 +276,14 @@ def check_index(check: Check, node: ast.Index, subject: TypeSpec, index: TypeSpe
             check.expect(_MAPS, subject, node.subject)
 
 
-def _expect_key(check: Check, rule: str, expected: TypeSpec, index: TypeSpec, expression: ast.Expression) -> None:
+def _expect_key(check: Check, place: str, expected: TypeSpec, index: TypeSpec, expression: ast.Expression) -> None:
     if index & expected:
         return
     mismatch = "Type mismatch"
     if isinstance(expression, ast.Parameter):
         mismatch += f" for parameter '{expression.name}'"
-    raise check.error_at(f"{mismatch}: {rule}, but was {index}", expression, INVALID_TYPE)
+    message = f"{mismatch}: {place} must be given as {expected}, but was {index}"
+    raise check.error_at(message, expression, wrong_type(expected, index, expression, place))
 
 
 def _slice(check: Check, node: ast.Slice, scope: Scope, place: Place) -> TypeSpec:
@@ -290,7 +292,7 @@ def _slice(check: Check, node: ast.Slice, scope: Scope, place: Place) -> TypeSpe
     lists = check.expect(LISTS, subject, node.subject)
     if not bounds:
         message = "The start or end (or both) is required for a collection slice"
-        raise check.error_at(message, node, INVALID_SYNTAX)
+        raise check.error_at(message, node, because("42N20"))
     for bound, types in bounds:
         check.expect(_INTEGERS, types, bound)
     return lists
@@ -359,7 +361,8 @@ def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) ->
     types = [type_of(check, argument, scope, place.condition) for argument in call.arguments]
     if len(types) != 1:
         problem = "Insufficient" if not types else "Too many"
-        raise check.error(f"{problem} parameters for function 'exists'", call.span.start, INVALID_SYNTAX)
+        cause = functions.wrong_count("exists", 1, len(types), ("exists(input :: ANY) :: BOOLEAN",))
+        raise check.error(f"{problem} parameters for function 'exists'", call.span.start, cause)
     argument = call.arguments[0]
     if isinstance(argument, ast.Property | ast.Index):
         message = (
@@ -368,7 +371,8 @@ def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) ->
         )
         raise check.error(message, call.span.start)
     if not isinstance(argument, ast.PatternExpression):
-        raise check.error_at(f"Argument to {call.name}(...) is not a pattern", argument, INVALID_TYPE)
+        cause = because("22N27", "argument", call.name, "pattern")
+        raise check.error_at(f"Argument to {call.name}(...) is not a pattern", argument, cause)
     return BOOLEANS
 
 
@@ -424,7 +428,8 @@ def _over_list(
     if isinstance(node, ast.Reduce):
         return _reduce(check, node, scope, place)
     if isinstance(node, ast.Quantifier) and node.predicate is None:
-        raise check.error(f"{node.kind}(...) requires a WHERE predicate", node.span.start, INVALID_SYNTAX)
+        message = f"{node.kind}(...) requires a WHERE predicate"
+        raise check.error(message, node.span.start, because("42N70", node.kind))
     source = type_of(check, node.source, scope, place.value)
     lists = check.expect(LISTS, source, node.source)
     inner = scope.inner()
@@ -460,7 +465,7 @@ def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeS
     forbid_aggregates(check, node.step)
     if not step.within(initial) and not initial.within(step.covariant):
         message = f"Type mismatch: accumulator is {initial} but expression has type {step}"
-        raise check.error_at(message, node.step, INVALID_TYPE)
+        raise check.error_at(message, node.step, because("22N27", step, "accumulator", initial))
     return initial.least_upper_bounds(step)
 
 

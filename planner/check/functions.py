@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hoplite.errors import CypherError
+from hoplite.gql_status import GqlStatus, because
 from hoplite.grammar import ast
-from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk, walk_expression
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
@@ -103,7 +104,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
-            raise check.mismatch(expected, types, argument, INVALID_TYPE)
+            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {signature.name}()")
     _check_values(check, call, name)
     return exactly(*signature.returns) if not _any(signature) else ALL
 
@@ -130,10 +131,29 @@ def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> 
     count = len(call.arguments)
     if call.name.lower() == "trim" and 1 <= count <= _TRIM_ARGUMENTS:
         return
-    if count < signature.least or (signature.variadic and count == 0):
-        raise check.error(f"Insufficient parameters for function '{signature.name}'", call.span.start, INVALID_SYNTAX)
-    if signature.most is not None and count > signature.most:
-        raise check.error(f"Too many parameters for function '{signature.name}'", call.span.start, INVALID_SYNTAX)
+    least, most = _counts(signature)
+    if count < least:
+        message = f"Insufficient parameters for function '{signature.name}'"
+        raise check.error(message, call.span.start, wrong_count(signature.name, least, count, _written(signature)))
+    if most is not None and count > most:
+        message = f"Too many parameters for function '{signature.name}'"
+        raise check.error(message, call.span.start, wrong_count(signature.name, most, count, _written(signature)))
+
+
+def _counts(signature: Signature) -> tuple[int, int | None]:
+    """The fewest and the most arguments; trim's own form, with FROM, is counted as the call that it stands for."""
+    if signature.name == "trim":
+        return _TRIM_ARGUMENTS - 1, _TRIM_ARGUMENTS
+    return max(signature.least, int(signature.variadic)), signature.most
+
+
+def _written(signature: Signature) -> list[str]:
+    return [form.signature for form in signature.forms]
+
+
+def wrong_count(name: str, expected: int, given: int, forms: Sequence[str]) -> GqlStatus:
+    """The GQL status of a call with too few or too many arguments."""
+    return because("42I13", expected, given, name, " or ".join(forms))
 
 
 def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequence[TypeSpec]) -> TypeSpec | None:
@@ -161,7 +181,9 @@ def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequen
             expected = _OWN_ARGUMENTS[name]
             if not first & expected:
                 message = f"Type mismatch: expected {expected} but was {str(first).replace(' or ', ', ')}"
-                raise check.error_at(message, call.arguments[0], INVALID_TYPE)
+                place = f"argument {'to' if name == 'tostring' else 'of'} function {call.name}()"
+                listed = str(first).replace(" or ", ", ")
+                raise check.error_at(message, call.arguments[0], because("22N27", listed, place, expected))
             return exactly(STRING if name == "tostring" else BOOLEAN)
         case _:
             return None
@@ -211,7 +233,7 @@ def _check_percentile(check: Check, argument: ast.Expression) -> None:
     raise check.error(
         f"Invalid input '{shown}' is not a valid argument, must be a number in the range 0.0 to 1.0",
         argument.span.start,
-        INVALID_SYNTAX,
+        because("42N31", "percentile range", "FLOAT", "0.0", "1.0", shown),
     )
 
 

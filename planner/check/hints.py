@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hoplite.gql_status import GqlStatus, status
 from hoplite.grammar import ast
 from hoplite.planner.check.pattern_parts import chain_of
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk
 
-_UNSUPPORTED_HINT = "42N76"
 _WHERE = (
     "either in the pattern or in supported predicates in `WHERE` "
     "(either directly or as part of a top-level `AND` or `OR`)"
@@ -26,7 +26,8 @@ def check_hints(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
         if hint.kind == "JOIN":
             if not any(isinstance(node, ast.RelationshipPattern) for node in walk(clause.patterns[0])):
                 message = "Cannot use join hint for single node pattern."
-                raise check.error(message, hint.span.start, _UNSUPPORTED_HINT)
+                written = f"USING JOIN ON {', '.join(variable.name for variable in hint.variables)}"
+                raise check.error(message, hint.span.start, status("42N76", written))
         elif hint.label is not None and hint.variables:
             _check_label(check, clause, hint, hint.label)
             if hint.kind != "SCAN":
@@ -34,9 +35,17 @@ def check_hints(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
 
 
 def _shown(hint: ast.Hint) -> str:
-    if hint.kind == "SCAN":
-        return f"label scan hint `USING SCAN {hint.variables[0].name}:{hint.label}`"
-    return f"index hint `USING {hint.kind} {hint.variables[0].name}:{hint.label}({','.join(hint.keys)})`"
+    return f"{'label scan' if hint.kind == 'SCAN' else 'index'} hint `{_written(hint)}`"
+
+
+def _written(hint: ast.Hint) -> str:
+    place = f"USING {hint.kind} {hint.variables[0].name}:{hint.label}"
+    return place if hint.kind == "SCAN" else f"{place}({','.join(hint.keys)})"
+
+
+def _unfulfilled(hint: ast.Hint, entity: str) -> GqlStatus:
+    written = _written(hint)
+    return status("42N77", written, entity.upper(), hint.variables[0].name).under("42N76", written)
 
 
 def _check_label(check: Check, clause: ast.MatchClause, hint: ast.Hint, label: str) -> None:
@@ -69,7 +78,7 @@ def _check_label(check: Check, clause: ast.MatchClause, hint: ast.Hint, label: s
         f"the function `{function}` is not compatible with indexes. Note that {kind} `{label}` must be specified on a "
         f"non-optional {entity}.",
         hint.span.start,
-        _UNSUPPORTED_HINT,
+        _unfulfilled(hint, entity),
     )
 
 
@@ -97,7 +106,7 @@ def _check_keys(check: Check, clause: ast.MatchClause, hint: ast.Hint) -> None:
         "comparison, `STARTS WITH`, `IN` condition or checking property existence. The comparison cannot be performed "
         f"between two property values. Note that the {noun} {keys} must be specified on a non-optional {entity}.",
         hint.span.start,
-        _UNSUPPORTED_HINT,
+        _unfulfilled(hint, entity),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check import render
 from hoplite.planner.check.positions import after
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, INVALID_TYPE, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import children, walk
 from hoplite.planner.check.typespec import exactly
 from hoplite.planner.types import STRING, list_of
@@ -51,7 +52,7 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
             if node is None:
                 shown = render.labels(labels, check.text)
                 message += f"\nIf you want to express a disjunction of labels, please use `:{shown}` instead"
-            raise check.error(message, label_position(part, check.text), INVALID_SYNTAX)
+            raise check.error(message, label_position(part, check.text), because("42I20", "|:", "disjunction", "|"))
     colon = next((part for part in parts if isinstance(part, ast.LabelAnd) and part.colon), None)
     if colon is None:
         return
@@ -62,7 +63,7 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
             f"Mixing the IS keyword with colon (':') between labels is not allowed. "
             f"This expression could be expressed as IS {shown}.",
             offset,
-            INVALID_SYNTAX,
+            because("42I29", f"IS {check.text[labels.span.start : labels.span.end]}", f"IS {shown}"),
         )
 
 
@@ -123,14 +124,14 @@ def check_types(check: Check, element: ast.RelationshipPattern) -> None:
     for part in label_parts(types):
         if isinstance(part, ast.LabelAnd) and part.colon:
             message = "Relationship types in a relationship type expressions may not be combined using ':'"
-            raise check.error(message, label_position(part, check.text), INVALID_SYNTAX)
+            raise check.error(message, label_position(part, check.text), because("42I20", ":", "disjunction", "|"))
         if isinstance(part, ast.LabelOr) and part.colon and (element.variable or element.properties or element.hops):
             raise check.error(
                 "The semantics of using colon in the separation of alternative relationship types in conjunction with\n"
                 "the use of variable binding, inlined property predicates, or variable length is no longer supported.\n"
                 f"Please separate the relationships types using `:{render.labels(types, check.text)}` instead.",
                 label_position(part, check.text),
-                INVALID_SYNTAX,
+                because("42I20", "|:", "disjunction", "|"),
             )
     if element.hops is not None and not only_alternatives(types):
         message = "Variable length relationships must not use relationship type expressions."
@@ -150,14 +151,14 @@ def check_label_predicate(check: Check, node: ast.HasLabels) -> None:
         raise check.error(message, node.span.start)
 
 
-def check_dynamic(check: Check, labels: ast.LabelExpression | None, scope: Scope) -> None:
+def check_dynamic(check: Check, labels: ast.LabelExpression | None, kind: str, scope: Scope) -> None:
     if labels is None:
         return
     for part in label_parts(labels):
         if isinstance(part, ast.DynamicLabel):
             types = check.type_of(part.expression, scope)
             if not types & TOKEN_NAMES:
-                raise check.mismatch(TOKEN_NAMES, types, part.expression, INVALID_TYPE)
+                raise check.mismatch(TOKEN_NAMES, types, part.expression, f"dynamic {kind}")
             check_token_name(check, part.expression, part.span.start)
 
 

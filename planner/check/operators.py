@@ -7,7 +7,7 @@ which are left to choose from. `+` joins strings and lists as well and has rules
 from __future__ import annotations
 
 from hoplite.grammar import ast
-from hoplite.planner.check.state import BOOLEANS, INVALID_SYNTAX, Check
+from hoplite.planner.check.state import BOOLEANS, Check
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, exactly, list_spec
 from hoplite.planner.types import (
     DATE,
@@ -65,7 +65,7 @@ def unary(check: Check, node: ast.Unary, operand: TypeSpec) -> TypeSpec:
         return operand
     left = operand & _NUMBERS
     if not left:
-        raise check.mismatch(_NUMBERS, operand, node.operand, INVALID_SYNTAX)
+        raise check.mismatch(_NUMBERS, operand, node.operand)
     return left
 
 
@@ -95,12 +95,12 @@ def _by_signature(check: Check, node: ast.Binary, left: TypeSpec, right: TypeSpe
     expected = exactly(*(row[0] for row in rows))
     actual = left.within(expected)
     if not actual:
-        raise check.mismatch(expected, left, node.left, INVALID_SYNTAX)
+        raise check.mismatch(expected, left, node.left)
     rows = tuple(row for row in rows if actual & exactly(row[0]))
     expected = exactly(*(row[1] for row in rows))
     actual = right.within(expected)
     if not actual:
-        raise check.mismatch(expected, right, node.right, INVALID_SYNTAX)
+        raise check.mismatch(expected, right, node.right)
     return exactly(*(row[2] for row in rows if actual & exactly(row[1])))
 
 
@@ -115,7 +115,7 @@ def _plus(check: Check, node: ast.Binary, left: TypeSpec, right: TypeSpec) -> Ty
     if left & _DURATIONS:
         expected |= exactly(*_INSTANTS) | _DURATIONS
     if not right & expected:
-        raise check.mismatch(expected, right, node.right, INVALID_SYNTAX)
+        raise check.mismatch(expected, right, node.right)
     return _sum(left, right)
 
 
@@ -148,10 +148,10 @@ def _sum(left: TypeSpec, right: TypeSpec) -> TypeSpec:
 def _concatenate(check: Check, node: ast.Binary, left: TypeSpec, right: TypeSpec) -> TypeSpec:
     expected = _TEXT | LISTS
     if not left & expected:
-        raise check.mismatch(expected, left, node.left, INVALID_SYNTAX)
+        raise check.mismatch(expected, left, node.left)
     expected = (_TEXT if left & _TEXT else NONE) | (LISTS if left & LISTS else NONE)
     if not right & expected:
-        raise check.mismatch(expected, right, node.right, INVALID_SYNTAX)
+        raise check.mismatch(expected, right, node.right)
     text = _TEXT if left & _TEXT and right & _TEXT else NONE
     lists = LISTS if left & LISTS and right & LISTS else NONE
     return text | lists

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from hoplite.gql_status import LARGEST, because
 from hoplite.grammar import ast
 from hoplite.planner.check import render
 from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, inner_path, is_quantified, variables_of
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk, walk_expression
 
 
@@ -25,7 +26,7 @@ def check_path(check: Check, part: ast.PathPattern) -> None:
     selector = part.selector
     if selector is not None and isinstance(selector.count, ast.Literal) and selector.count.value == 0:
         message = "The path count needs to be greater than 0."
-        raise check.error(message, selector.count.span.start, INVALID_SYNTAX)
+        raise check.error(message, selector.count.span.start, because("42N31", "path count", "INTEGER", 1, LARGEST, 0))
     _forbid_sub_paths(check, part)
     _check_juxtaposition(check, part.pattern)
     for element in part.pattern.elements:
@@ -38,7 +39,7 @@ def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
         message = (
             "Multiple path patterns cannot be used in the same clause in combination with a selective path selector."
         )
-        raise check.error(message, selective[0].pattern.span.start, INVALID_SYNTAX)
+        raise check.error(message, selective[0].pattern.span.start, because("42I45"))
 
 
 def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
@@ -54,7 +55,7 @@ def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
             raise check.error(message, element.span.start)
     if len(elements) != 3 or not isinstance(elements[1], ast.RelationshipPattern):
         message = f"{name}(...) requires a pattern containing a single relationship"
-        raise check.error(message, function.span.start, INVALID_SYNTAX)
+        raise check.error(message, function.span.start, because("42N40", name))
     if elements[1].predicate is not None:
         message = "Relationship pattern predicates are not supported for variable-length relationships."
         raise check.error_at(message, elements[1].predicate)
@@ -95,7 +96,7 @@ def _forbid_sub_paths(check: Check, part: ast.PathPattern) -> None:
         variable = group.path_variable
         if group.repetition is None and variable is not None and variable is not allowed:
             message = "Sub-path assignment is currently not supported."
-            raise check.error(message, variable.span.start, INVALID_SYNTAX)
+            raise check.error(message, variable.span.start, because("42N42"))
 
 
 def _groups(chain: ast.PatternChain) -> Iterator[ast.ParenthesizedPath]:
@@ -182,7 +183,8 @@ def require_node(check: Check, part: ast.PathPattern) -> None:
 def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
     if repetition.upper == 0:
         message = "A quantifier for a path pattern must not be limited by 0."
-        raise check.error(message, repetition.span.start, INVALID_SYNTAX)
+        cause = because("42N31", "quantifier upperbound for a path pattern", "INTEGER", 1, LARGEST, 0)
+        raise check.error(message, repetition.span.start, cause)
     if repetition.upper is not None and repetition.lower > repetition.upper:
         raise check.error(
             "A quantifier for a path pattern must not have a lower bound which exceeds its upper bound.\n"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check.labels import check_dynamic, check_labels, check_types, note_labels
 from hoplite.planner.check.positions import key_offsets
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_TYPE, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP
 
@@ -104,7 +105,7 @@ def bind(check: Check, variable: ast.Variable, types: TypeSpec, scope: Scope) ->
         return
     if not found & types:
         message = f"Type mismatch: {variable.name} defined with conflicting type {found} (expected {types})"
-        raise check.error(message, variable.span.start, INVALID_TYPE)
+        raise check.error(message, variable.span.start, because("22N27", found, variable.name, types))
     if variable.name in scope.names:
         scope.names[variable.name] = types
 
@@ -131,8 +132,9 @@ def check_element(check: Check, element: Element, scope: Scope, clause: str) -> 
         _check_where(check, element.predicate, inner)
         return
     names = element.labels if isinstance(element, ast.NodePattern) else element.types
-    check_dynamic(check, names, scope)
-    note_labels(check, names, "label" if isinstance(element, ast.NodePattern) else "type")
+    kind = "label" if isinstance(element, ast.NodePattern) else "type"
+    check_dynamic(check, names, kind, scope)
+    note_labels(check, names, kind)
     if isinstance(element.properties, ast.MapLiteral):
         for key, offset in key_offsets(element.properties, check.text):
             check.mentions.names[offset] = ("key", key)

@@ -6,6 +6,7 @@ part of it. A pattern used as an expression may not introduce variables.
 
 from __future__ import annotations
 
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check.paths import (
     check_path,
@@ -26,7 +27,7 @@ from hoplite.planner.check.pattern_parts import (
 )
 from hoplite.planner.check.positions import after
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 
 
 def check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
@@ -58,7 +59,7 @@ def check_pattern_expression(check: Check, pattern: ast.PatternChain | ast.Short
             for variable in variables_of(element):
                 if scope.find(variable.name) is None:
                     message = f"PatternExpressions are not allowed to introduce new variables: '{variable.name}'."
-                    raise check.error(message, variable.span.start, INVALID_SYNTAX)
+                    raise check.error(message, variable.span.start, because("42N29", variable.name))
     for element in chain.elements:
         if not isinstance(element, ast.ParenthesizedPath) and element.predicate is not None:
             kind = "Node" if isinstance(element, ast.NodePattern) else "Relationship"

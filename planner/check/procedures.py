@@ -6,10 +6,11 @@ A procedure is looked up between the two rounds of the check; the first round on
 from __future__ import annotations
 
 from hoplite.errors import PROCEDURE_NOT_FOUND, CypherError, cypher_error
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, TypeSpec, any_of, exactly
 from hoplite.planner.types import Field, ProcedureSignature, parse_type
 
@@ -29,7 +30,7 @@ def check_procedure(check: Check, call: ast.CallProcedure, scope: Scope) -> dict
         if standalone:
             offset = check.text.upper().rfind("WHERE", 0, call.predicate.span.start)
             message = "Cannot use standalone call with WHERE (instead use: `CALL ... WITH * WHERE ... RETURN *`)"
-            raise check.error(message, offset, INVALID_SYNTAX)
+            raise check.error(message, offset, because("42N24", "CALL", "WHERE"))
         check_predicate(check, call.predicate, scope.inner())
     return columns if standalone else None
 

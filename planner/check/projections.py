@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hoplite.errors import INTERNAL, cypher_error
+from hoplite.errors import cypher_error
+from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in, is_aggregate
 from hoplite.planner.check.render import source
 from hoplite.planner.check.scopes import Guard, Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import children, rewritten, walk
 from hoplite.planner.check.typespec import TypeSpec, exactly
 from hoplite.planner.types import INTEGER
@@ -46,7 +47,7 @@ def check_projection(
     keyword = "WITH" if isinstance(clause, ast.WithClause) else "RETURN"
     if projection.star and keyword == "RETURN" and not scope.names and not projection.items:
         message = "RETURN * is not allowed when there are no variables in scope"
-        raise check.error(message, clause.span.start, INVALID_SYNTAX)
+        raise check.error(message, clause.span.start, because("42I37"))
     types = [type_of(check, item.expression, scope, PROJECTED) for item in projection.items]
     if alias_rule is not None:
         _require_aliases(check, projection, alias_rule)
@@ -67,7 +68,7 @@ def _require_aliases(check: Check, projection: ast.Projection, rule: str) -> Non
     for item in projection.items:
         if item.alias is None and not isinstance(item.expression, ast.Variable | ast.MapProjection):
             message = f"Expression in {rule} must be aliased (use AS)"
-            raise check.error(message, item.span.start, INVALID_SYNTAX)
+            raise check.error(message, item.span.start, because("42N21", rule))
 
 
 def _columns(check: Check, projection: ast.Projection, types: list[TypeSpec], scope: Scope) -> dict[str, TypeSpec]:
@@ -205,7 +206,8 @@ def check_count(check: Check, expression: ast.Expression, keyword: str, kind: st
         if isinstance(node, ast.Variable):
             raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", node)
         if isinstance(node, ast.CountStar):
-            raise cypher_error(_UNKNOWN_ERROR, "Failed to evaluate expression CountStar()", INTERNAL)
+            message = "Failed to evaluate expression CountStar()"
+            raise cypher_error(_UNKNOWN_ERROR, message, server_fault(message))
     types = type_of(check, expression, Scope(), VALUE)
     literal, shown = _literal_value(check, expression)
     if literal is not _NOT_A_LITERAL:
@@ -213,7 +215,8 @@ def check_count(check: Check, expression: ast.Expression, keyword: str, kind: st
         if isinstance(literal, int) and not isinstance(literal, bool) and literal >= least:
             return
         message = f"Invalid input. '{shown}' is not a valid value. Must be a {kind} integer."
-        raise check.error_at(message, expression, INVALID_SYNTAX)
+        cause = because("42N31", keyword, "INTEGER", least, LARGEST, shown)
+        raise check.error_at(message, expression, cause)
     check.expect(_INTEGERS, types, expression)
 
 
@@ -271,7 +274,8 @@ def _check_grouping(check: Check, projection: ast.Projection, implicit: Mapping[
                 "grouping/aggregation expressions into a preceding WITH clause. "
                 f"Illegal expression(s): {', '.join(shown)}"
             )
-            check.later(check.error(message, found[0][1], INVALID_SYNTAX))
+            cause = because("42I18", ", ".join(f"`{text}`" for text in shown))
+            check.later(check.error(message, found[0][1], cause))
 
 
 def _ungrouped(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hoplite.errors import CypherError, syntax_error
+from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because
 from hoplite.grammar import ast
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.mentions import Mentions
@@ -20,10 +21,13 @@ from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.typespec import TypeSpec, exactly
 from hoplite.planner.types import BOOLEAN
 
-INVALID_SYNTAX = "42001"
-INVALID_TYPE = "22G03"
-
 BOOLEANS = exactly(BOOLEAN)
+
+
+def wrong_type(expected: object, actual: object, expression: ast.Expression, place: str) -> GqlStatus:
+    """The GQL status of a value that has a wrong type where it stands."""
+    parameter = f" parameter: {expression.name}" if isinstance(expression, ast.Parameter) else ""
+    return because("22N27", actual, place + parameter, expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,11 @@ class Check:
     mentions: Mentions = field(default_factory=Mentions)
     star_imports: dict[int, frozenset[str]] = field(default_factory=dict)  # of `CALL (*)`, by the offset of its clause
 
-    def error(self, message: str, offset: int, gql_status: str = "50N42") -> CypherError:
+    def error(self, message: str, offset: int, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
         """A compile-time error at an offset of the text."""
         return syntax_error(message, self.text, offset, gql_status)
 
-    def error_at(self, message: str, expression: ast.Expression, gql_status: str = "50N42") -> CypherError:
+    def error_at(self, message: str, expression: ast.Expression, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
         """A compile-time error about an expression."""
         return self.error(message, position(expression, self.text), gql_status)
 
@@ -98,7 +102,7 @@ class Check:
                     f"The variable `{name}` is shadowing a variable with the same name from the outer scope "
                     "and needs to be renamed",
                     offset,
-                    INVALID_SYNTAX,
+                    because("42N07", name),
                 )
             case Guard.IMPORTED:
                 raise self.error(
@@ -115,18 +119,20 @@ class Check:
         """The types that are left of an expression's where certain ones are asked for; an error if there are none."""
         left = actual.within(expected)
         if not left:
-            named = isinstance(expression, ast.Variable | ast.Parameter)
-            raise self.mismatch(expected, actual, expression, INVALID_TYPE if named else INVALID_SYNTAX)
+            place = f"`{expression.name}`" if isinstance(expression, ast.Variable) else ""
+            raise self.mismatch(expected, actual, expression, place)
         return left
 
     def mismatch(
-        self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression, gql_status: str
+        self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression, place: str = ""
     ) -> CypherError:
-        """`Type mismatch: expected ... but was ...`"""
+        """`Type mismatch: expected ... but was ...`; `place` is what the GQL status calls the place of the value."""
         if isinstance(expression, ast.Parameter):
             message = f"Type mismatch for parameter '{expression.name}': expected {expected} but was {actual}"
-            return self.error_at(message, expression, INVALID_TYPE)
-        return self.error_at(f"Type mismatch: expected {expected} but was {actual}", expression, gql_status)
+            return self.error_at(message, expression, wrong_type(expected, actual, expression, place))
+        message = f"Type mismatch: expected {expected} but was {actual}"
+        cause = wrong_type(expected, actual, expression, place) if place else because("22NB1", expected, actual)
+        return self.error_at(message, expression, cause)
 
     def expect_boolean(self, actual: TypeSpec, expression: ast.Expression, *, operand: bool = False) -> None:
         """A predicate must be able to be true or false. Operands of NOT, AND, OR and XOR differ in the GQLSTATUS."""
@@ -136,8 +142,8 @@ class Check:
             self.mentions.lists_as_booleans = True
         if actual.only_lists and not isinstance(expression, ast.Parameter):
             message = "Coercion of list to boolean is not allowed. Please use `NOT isEmpty(...)` instead."
-            self.later(self.error_at(message, expression, INVALID_SYNTAX))
+            self.later(self.error_at(message, expression, because("22N37", "LIST", "BOOLEAN")))
             return
         if operand and not actual.within(BOOLEANS):
-            raise self.mismatch(BOOLEANS, actual, expression, INVALID_SYNTAX)
+            raise self.mismatch(BOOLEANS, actual, expression)
         self.expect(BOOLEANS, actual, expression)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import check_index, type_of
 from hoplite.planner.check.labels import TOKEN_NAMES, check_token_name
 from hoplite.planner.check.scopes import Scope
-from hoplite.planner.check.state import INVALID_SYNTAX, Check
+from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import any_of, exactly
 from hoplite.planner.types import MAP, NODE, PATH, RELATIONSHIP
 
@@ -81,7 +82,7 @@ def _check_one_label(check: Check, item: ast.SetLabels | ast.RemoveLabels) -> No
         f"It is not supported to use the `IS` keyword together with multiple labels in `{clause}`. "
         f"Rewrite the expression as `{rewritten}`.",
         item.span.start,
-        INVALID_SYNTAX,
+        because("42I29", clause, rewritten),
     )
 
 
@@ -93,7 +94,7 @@ def _check_labels(
         if isinstance(label, ast.DynamicLabel):
             names = type_of(check, label.expression, scope)
             if not names & TOKEN_NAMES:
-                raise check.mismatch(TOKEN_NAMES, names, label.expression, INVALID_SYNTAX)
+                raise check.mismatch(TOKEN_NAMES, names, label.expression)
             check_token_name(check, label.expression, label.span.start)
     check.expect(_NODES, types, variable)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hoplite.errors import SYNTAX_ERROR, CypherError
+from hoplite.gql_status import status
 from hoplite.grammar import ast
 from hoplite.planner.check.labels import check_labels, label_parts, label_position, only_alternatives
 from hoplite.planner.check.pattern_parts import (
@@ -135,7 +136,7 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
                     f"Can't create node `{variable.name}` with labels or properties here. "
                     "The variable is already declared in this context"
                 )
-                check.later(CypherError(SYNTAX_ERROR, message, "42N78"))
+                check.later(CypherError(SYNTAX_ERROR, message, status("42N78", variable.name, "CREATE")))
     if part.path_variable is not None:
         check.declare(part.path_variable, PATHS, scope)
 

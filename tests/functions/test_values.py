@@ -202,7 +202,7 @@ def test_errors(name: str, arguments: tuple[Any, ...], code: str, gql: str, mess
     with pytest.raises(CypherError) as failure:
         call(name, *arguments)
     assert failure.value.code.endswith(f".{code}")
-    assert failure.value.gql_status == gql
+    assert failure.value.gql_status.code == gql
     assert failure.value.message == message
 
 
