@@ -34,6 +34,7 @@ from hoplite.planner.types import (
     Argument,
     CypherType,
     Field,
+    Form,
     ProcedureSignature,
     Signature,
     list_of,
@@ -94,7 +95,8 @@ def parse_function_signature(text: str, category: str = "", description: str = "
         raise _broken(text)
     arguments = tuple(Argument(types_of(field.type), field.has_default, field.name) for field in inputs)
     returns = types_of(rest.removeprefix("::").strip())
-    return Signature(name, arguments, returns, category, description, built_in=False)
+    forms = (Form(text, description),)
+    return Signature(name, arguments, returns, category, description, built_in=False, own_forms=forms)
 
 
 def function_defaults(text: str) -> tuple[Any, ...]:

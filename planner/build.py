@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsupported
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
@@ -150,7 +151,8 @@ class Builder:
         if clause.name.lower() == "system":
             raise semantic_error(
                 "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
-                f"database: {self.text}"
+                f"database: {self.text}",
+                because("42N17", self.text),
             )
         if clause.name.lower() != "neo4j":
             raise CypherError(DATABASE_NOT_FOUND, f"Graph not found: {clause.name}")

@@ -8,12 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from hoplite.errors import CypherError, type_error
+from hoplite.gql_status import because
 from hoplite.values.columns import Int64s
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.floats import float_description, float_text
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
-from hoplite.values.value_types import wrong_value
+from hoplite.values.value_types import value_type
 
 _SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
 _MIXED = (
@@ -56,7 +57,7 @@ def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
             raise type_error("Collections containing collections can not be stored in properties.")
         if kind is None:
             if not isinstance(item, _SCALARS):
-                raise _not_storable(item, ids)
+                raise _not_storable(item, ids, in_list=True)
             kind = type(item)
         elif type(item) is not kind:
             if not {kind, type(item)} <= {int, float}:
@@ -70,11 +71,15 @@ def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
     return items
 
 
-def _not_storable(value: Any, ids: PublicIds | None) -> CypherError:
+_NAMES_IN_LISTS = {dict: "MAP", NodeRef: "NODEIDREFERENCE", RelationshipRef: "RELATIONSHIPREFERENCE", PathValue: "PATH"}
+
+
+def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -> CypherError:
     found = described(value, ids)
+    kind = _NAMES_IN_LISTS.get(type(value), value_type(value)) if in_list else value_type(value)
     return type_error(
         f"Property values can only be of primitive types or arrays thereof. Encountered: {found}.",
-        wrong_value(value, _STORABLE_TYPES, found),
+        because("22N01", found, _STORABLE_TYPES, kind),
     )
 
 

@@ -15,6 +15,16 @@
 
 Instead of @rows: `@error Neo.ClientError.Statement.SyntaxError`, with (the beginning of) the message below it, or
 `@plan` with the text of EXPLAIN. Values are written as the TCK writes them (tests/tck/values.py).
+
+Below the message of an error, lines that begin with `- ` are its GQL statuses, the error's own and its causes:
+
+    @error Neo.ClientError.Statement.SyntaxError
+    Type mismatch: expected Boolean but was Integer
+    - 42001
+    - 22NB1 Type mismatch: expected to be Boolean but was 'Integer'.
+
+`@notes`, beside rows, has all notifications in their order, each in a line: `01N50 1:10 The label `X` ...` is a status,
+the place (`-` where there is none) and how its description ends.
 """
 
 from __future__ import annotations
@@ -26,7 +36,7 @@ from typing import Any
 
 from tests.tck.values import parse
 
-_SECTIONS = ("graph", "case", "parameters", "rows", "rows in order", "error", "plan")
+_SECTIONS = ("graph", "case", "parameters", "rows", "rows in order", "error", "plan", "notes")
 
 
 class BadCaseFile(Exception):
@@ -44,6 +54,14 @@ class ExpectedRows:
 class ExpectedError:
     code: str
     message: str
+    statuses: tuple[tuple[str, str], ...] = ()  # the code and the sentence of each
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedNote:
+    status: str
+    place: str
+    ending: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,7 @@ class Case:
     query: str
     parameters: dict[str, Any]
     expected: ExpectedRows | ExpectedError | ExpectedPlan
+    notes: tuple[ExpectedNote, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +149,7 @@ def _case(path: Path, head: Section, rest: list[Section], graph: tuple[str, ...]
     where = f"{path}, line {head.line_number}"
     *before, query = _statements(head.text) or ("",)
     parameters = {name: parse(value) for part in rest if part.kind == "parameters" for name, value in _table(part)}
-    expectations = [part for part in rest if part.kind != "parameters"]
+    expectations = [part for part in rest if part.kind not in ("parameters", "notes")]
     if len(expectations) != 1 or not head.argument or not query:
         raise BadCaseFile(f"{where}: a case has a name, a query and one expectation")
     (expectation,) = expectations
@@ -142,10 +161,22 @@ def _case(path: Path, head: Section, rest: list[Section], graph: tuple[str, ...]
                 raise BadCaseFile(f"{where}: a row has not as many cells as there are columns")
             expected = ExpectedRows(columns, tuple(rows), expectation.kind == "rows in order")
         case "error":
-            expected = ExpectedError(expectation.argument, expectation.text)
+            expected = _error(expectation)
         case _:
             expected = ExpectedPlan(expectation.text)
-    return Case(head.argument, graph, tuple(before), query, parameters, expected)
+    notes = [_notes(part) for part in rest if part.kind == "notes"]
+    return Case(head.argument, graph, tuple(before), query, parameters, expected, notes[0] if notes else None)
+
+
+def _error(section: Section) -> ExpectedError:
+    statuses = [line[2:].strip().partition(" ") for line in section.lines if line.startswith("- ")]
+    message = "\n".join(line for line in section.lines if not line.startswith("- ")).strip("\n")
+    return ExpectedError(section.argument, message, tuple((code, sentence) for code, _, sentence in statuses))
+
+
+def _notes(section: Section) -> tuple[ExpectedNote, ...]:
+    lines = [line.strip().split(" ", 2) for line in section.lines if line.strip()]
+    return tuple(ExpectedNote(status, place, ending) for status, place, ending in lines)
 
 
 def _statements(text: str) -> tuple[str, ...]:

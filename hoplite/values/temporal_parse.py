@@ -114,7 +114,8 @@ def _out_of_range(name: str, least: int, most: int, found: int) -> GqlStatus:
 def _wrong_offset(local: LocalDateTime, region: str, offset: int, resolved: DateTime) -> GqlStatus:
     """The GQL status of an offset that the zone does not have at that time."""
     given, right = zones.offset_text(offset), zones.offset_text(resolved.offset_seconds)
-    return status("22N04", given, f"{local}[{region}]", f"'{right}'").under("22003", given)
+    shown = str(local).removesuffix(":00") if local.nanosecond_of_day % (60 * NANOS_PER_SECOND) == 0 else str(local)
+    return status("22N04", given, f"{shown}[{region}]", f"'{right}'").under("22003", given)
 
 
 def parse_date(text: str) -> Date:

@@ -101,9 +101,9 @@ def value_type(value: Any) -> str:
     return str(_type_of(value))
 
 
-def wrong_value(value: Any, wanted: str, shown: str | None = None) -> GqlStatus:
-    """The GQL status of a value that is not of the type that was wanted; `shown` where others know better how."""
-    return because("22N01", status_text(value) if shown is None else shown, wanted, value_type(value))
+def wrong_value(value: Any, wanted: str) -> GqlStatus:
+    """The GQL status of a value that is not of the type that was wanted."""
+    return because("22N01", status_text(value), wanted, value_type(value))
 
 
 def status_text(value: Any) -> str:

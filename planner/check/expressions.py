@@ -361,7 +361,7 @@ def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) ->
     types = [type_of(check, argument, scope, place.condition) for argument in call.arguments]
     if len(types) != 1:
         problem = "Insufficient" if not types else "Too many"
-        cause = functions.wrong_count("exists", 1, len(types), ("exists(input :: ANY) :: BOOLEAN",))
+        cause = functions.wrong_count(call.name, 1, len(types), ("exists(input :: ANY) :: BOOLEAN",))
         raise check.error(f"{problem} parameters for function 'exists'", call.span.start, cause)
     argument = call.arguments[0]
     if isinstance(argument, ast.Property | ast.Index):

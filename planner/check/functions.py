@@ -44,10 +44,11 @@ _NORMAL_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 # Functions whose argument is checked by a rule of their own, narrower than what SHOW FUNCTIONS says.
 _OWN_ARGUMENTS = {
-    "tostring": exactly(
-        BOOLEAN, FLOAT, INTEGER, POINT, STRING, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME
+    "tostring": (
+        exactly(BOOLEAN, FLOAT, INTEGER, POINT, STRING, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME),
+        "argument to function toString()",
     ),
-    "toboolean": exactly(BOOLEAN, INTEGER, STRING),
+    "toboolean": (exactly(BOOLEAN, INTEGER, STRING), "argument of function toBoolean()"),
 }
 
 
@@ -104,7 +105,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
-            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {signature.name}()")
+            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {call.name}()")
     _check_values(check, call, name)
     return exactly(*signature.returns) if not _any(signature) else ALL
 
@@ -134,10 +135,10 @@ def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> 
     least, most = _counts(signature)
     if count < least:
         message = f"Insufficient parameters for function '{signature.name}'"
-        raise check.error(message, call.span.start, wrong_count(signature.name, least, count, _written(signature)))
+        raise check.error(message, call.span.start, wrong_count(call.name, least, count, _written(signature)))
     if most is not None and count > most:
         message = f"Too many parameters for function '{signature.name}'"
-        raise check.error(message, call.span.start, wrong_count(signature.name, most, count, _written(signature)))
+        raise check.error(message, call.span.start, wrong_count(call.name, most, count, _written(signature)))
 
 
 def _counts(signature: Signature) -> tuple[int, int | None]:
@@ -148,7 +149,8 @@ def _counts(signature: Signature) -> tuple[int, int | None]:
 
 
 def _written(signature: Signature) -> list[str]:
-    return [form.signature for form in signature.forms]
+    """The ways to call a function, the one with the fewest arguments first."""
+    return sorted((form.signature for form in signature.forms), key=len)
 
 
 def wrong_count(name: str, expected: int, given: int, forms: Sequence[str]) -> GqlStatus:
@@ -178,11 +180,10 @@ def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequen
         case "collect":
             return list_spec(first)
         case "tostring" | "toboolean":
-            expected = _OWN_ARGUMENTS[name]
+            expected, place = _OWN_ARGUMENTS[name]
             if not first & expected:
-                message = f"Type mismatch: expected {expected} but was {str(first).replace(' or ', ', ')}"
-                place = f"argument {'to' if name == 'tostring' else 'of'} function {call.name}()"
                 listed = str(first).replace(" or ", ", ")
+                message = f"Type mismatch: expected {expected} but was {listed}"
                 raise check.error_at(message, call.arguments[0], because("22N27", listed, place, expected))
             return exactly(STRING if name == "tostring" else BOOLEAN)
         case _:

@@ -183,7 +183,8 @@ def require_node(check: Check, part: ast.PathPattern) -> None:
 def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
     if repetition.upper == 0:
         message = "A quantifier for a path pattern must not be limited by 0."
-        cause = because("42N31", "quantifier upperbound for a path pattern", "INTEGER", 1, LARGEST, 0)
+        bound = " upperbound" if "," in check.text[repetition.span.start : repetition.span.end] else ""
+        cause = because("42N31", f"quantifier{bound} for a path pattern", "INTEGER", 1, LARGEST, 0)
         raise check.error(message, repetition.span.start, cause)
     if repetition.upper is not None and repetition.lower > repetition.upper:
         raise check.error(

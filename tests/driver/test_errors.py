@@ -1,0 +1,61 @@
+"""Errors: what the driver makes of them, and the GQL status objects that they carry."""
+
+from __future__ import annotations
+
+import pickle
+
+import neo4j
+import pytest
+from neo4j.exceptions import CypherSyntaxError, CypherTypeError, GqlError, Neo4jError
+
+from hoplite.errors import CypherError, cypher_error
+from hoplite.gql_status import because
+
+_RECORD = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
+_POSITION = {"line": 1, "column": 12, "offset": 11}
+
+
+def _failure(driver: neo4j.Driver, query: str, **parameters: object) -> Neo4jError:
+    with driver.session() as session, pytest.raises(Neo4jError) as raised:
+        session.run(query, parameters).consume()
+    return raised.value
+
+
+def test_every_link_of_the_chain_has_its_record(driver: neo4j.Driver) -> None:
+    error = _failure(driver, "RETURN NOT 1")
+    assert isinstance(error, CypherSyntaxError)
+    assert (error.gql_status, error.gql_raw_classification) == ("42001", "CLIENT_ERROR")
+    assert error.gql_status_description == "error: syntax error or access rule violation - invalid syntax"
+    assert error.diagnostic_record == {**_RECORD, "_classification": "CLIENT_ERROR", "_position": _POSITION}
+    cause = error.__cause__
+    assert isinstance(cause, GqlError)
+    assert cause.gql_status == "22NB1"
+    assert cause.message == "22NB1: Type mismatch: expected to be Boolean but was 'Integer'."
+    assert cause.gql_status_description == f"error: data exception - type mismatch. {cause.message[7:]}"
+    assert cause.diagnostic_record == error.diagnostic_record
+    assert cause.__cause__ is None
+    assert error.find_by_gql_status("22NB1") is cause
+
+
+def test_a_status_for_all_kinds_of_errors_has_no_classification(driver: neo4j.Driver) -> None:
+    error = _failure(driver, "RETURN $p.x", p=1.5)
+    assert isinstance(error, CypherTypeError)
+    assert (error.gql_status, error.gql_raw_classification) == ("22G03", None)
+    assert error.diagnostic_record == _RECORD
+    cause = error.__cause__
+    assert isinstance(cause, GqlError)
+    assert cause.diagnostic_record == {**_RECORD, "_classification": "CLIENT_ERROR"}
+
+
+def test_an_unclassified_error_has_neither_place_nor_cause(driver: neo4j.Driver) -> None:
+    error = _failure(driver, "RETURN x")
+    assert "(line 1, column 8 (offset: 7))" in (error.message or "")
+    assert (error.gql_status, error.diagnostic_record) == ("50N42", _RECORD)
+    assert error.__cause__ is None
+
+
+def test_an_error_travels_between_processes_with_its_status() -> None:
+    error = cypher_error("Neo.ClientError.Statement.TypeError", "no", because("22N01", "1", "MAP", "INTEGER NOT NULL"))
+    copy = pickle.loads(pickle.dumps(error))
+    assert isinstance(copy, CypherError)
+    assert copy.gql_status == error.gql_status
