@@ -178,8 +178,8 @@ class Database(Transfers):
     def schema(self) -> dict[str, Any]:
         """Labels, types and keys in use with their counts, and how labels are connected."""
         graph = self._graph.snapshot()
-        labels = {name: graph.label_count(name) for name in graph.labels_in_use()}
-        types = {name: graph.type_count(name) for name in graph.relationship_types_in_use()}
+        labels = {name: count for name in graph.labels_in_use() if (count := graph.label_count(name))}
+        types = {name: count for name in graph.relationship_types_in_use() if (count := graph.type_count(name))}
         connections = [
             (start, name, end, count)
             for name in types

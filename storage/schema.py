@@ -121,6 +121,11 @@ class Schema:
         """The uniqueness constraints on a label or type."""
         return self._unique.get((entity, label), ())
 
+    def names(self, entity: Entity) -> frozenset[str]:
+        """The labels or types that an index or constraint is about."""
+        rules: tuple[Index | Constraint, ...] = (*self.indexes, *self.constraints)
+        return frozenset(name for rule in rules if rule.entity is entity for name in rule.labels)
+
     def index(self, name: str) -> Index | None:
         """The index of that name."""
         return next((index for index in self.indexes if index.name == name), None)

@@ -473,12 +473,14 @@ class Snapshot:
         return self._delta.base.tokens.labels.all()
 
     def labels_in_use(self) -> tuple[str, ...]:
-        """The labels that some node has."""
-        return tuple(label for label in self.labels() if self.label_count(label))
+        """The labels that some node has, or that an index or constraint is about."""
+        ruled = self.schema.names(Entity.NODE)
+        return tuple(label for label in self.labels() if label in ruled or self.label_count(label))
 
     def relationship_types_in_use(self) -> tuple[str, ...]:
-        """The types that some relationship has."""
-        return tuple(name for name in self.type_names if self.type_count(name))
+        """The types that some relationship has, or that an index or constraint is about."""
+        ruled = self.schema.names(Entity.RELATIONSHIP)
+        return tuple(name for name in self.type_names if name in ruled or self.type_count(name))
 
     def property_keys(self) -> tuple[str, ...]:
         """Every property key that the database has ever used."""

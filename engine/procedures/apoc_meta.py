@@ -1,84 +1,17 @@
-"""apoc.meta.* and apoc.schema.*: what programs ask to learn the shape of a graph."""
+"""apoc.meta.*: what programs ask to learn the shape of a graph."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from hoplite.engine.context import Execution
-from hoplite.engine.functions.apoc_maps import cypher_type
+from hoplite.engine.procedures.apoc_meta_items import RELATIONSHIP, Collected, Item, Items, collect
 from hoplite.engine.procedures.registry import Row, cypher_procedure
-from hoplite.engine.procedures.schema import label_pairs
-from hoplite.engine.procedures.vectors import describe_index
-from hoplite.storage.schema import Entity, Index, IndexKind
-from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
 from hoplite.values.entities import VirtualNode, VirtualRelationship
-
-_COLUMN_TYPES: dict[type, str] = {Integers: "INTEGER", Floats: "FLOAT", Booleans: "BOOLEAN", Strings: "STRING"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Property:
-    """A property of a label or type: its type, and what the schema says about it."""
-
-    name: str
-    type: str
-    is_list: bool
-    indexed: bool
-    unique: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Relation:
-    """Relationships of one type that lead from a label: how many nodes have some, how many each has out and in."""
-
-    type: str
-    count: int
-    left: int
-    right: int
-    ends: list[str]
-
-
-def _type_of(column: Column) -> str | None:
-    """The type of the last value in a column."""
-    nulls = column.null_mask()
-    if nulls.all():
-        return None
-    if type(column) in _COLUMN_TYPES:
-        return _COLUMN_TYPES[type(column)]
-    last = column.take(np.flatnonzero(~nulls)[-1:]).objects()[0]
-    return "LIST" if isinstance(last, list) else cypher_type(last)
-
-
-def _properties(context: Execution, entity: Entity, name: str, members: Int64s) -> Iterator[_Property]:
-    graph = context.graph
-    read = graph.node_property if entity is Entity.NODE else graph.relationship_property
-    rules = [rule for rule in graph.schema.unique(entity, name) if len(rule.keys) == 1]
-    for key in graph.property_keys():
-        found = _type_of(read(members, key))
-        if found is not None:
-            indexed = graph.schema.has_index(entity, name, key)
-            yield _Property(key, found, found == "LIST", indexed, any(rule.keys == (key,) for rule in rules))
-
-
-def _relations(context: Execution, label: str) -> Iterator[_Relation]:
-    """The relationships that lead from the nodes of a label."""
-    graph = context.graph
-    nodes = graph.nodes_with_label(label)
-    for name in graph.relationship_types_in_use():
-        ends = [end for start, end in label_pairs(context, name) if start == label]
-        code = graph.type_code(name)
-        if not ends or code is None:
-            continue
-        out = graph.degree(nodes, True, (code,))
-        having = out > 0
-        count = max(int(having.sum()), 1)
-        into = graph.degree(nodes[having], False, (code,))
-        yield _Relation(name, int(having.sum()), int(out.sum()) // count, int(into.sum()) // count, ends)
+from hoplite.values.map_order import as_answered, hash_code, order_by_hash
 
 
 @cypher_procedure(
@@ -92,41 +25,12 @@ def _relations(context: Execution, label: str) -> Iterator[_Relation]:
     works_on_system=False,
 )
 def meta_data(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """A row for each property and each kind of relationship of a label or type.
-
-    Everything is looked at, whatever sample is asked for; APOC's own takes no other settings here, either.
-    """
-    graph = context.graph
-    for name in graph.relationship_types_in_use():
-        for label in dict.fromkeys(start for start, _ in label_pairs(context, name)):
-            (relation,) = (one for one in _relations(context, label) if one.type == name)
-            yield _relation_row(name, label, relation, "relationship")
-        for one in _properties(context, Entity.RELATIONSHIP, name, graph.relationships_with_type(name)):
-            yield _property_row(name, one, "relationship")
-    for label in graph.labels_in_use():
-        for relation in _relations(context, label):
-            yield _relation_row(label, relation.type, relation, "node")
-        for one in _properties(context, Entity.NODE, label, graph.nodes_with_label(label)):
-            yield _property_row(label, one, "node")
-
-
-def _relation_row(label: str, name: str, relation: _Relation, kind: str) -> Row:
-    numbers = (
-        relation.count,
-        False,
-        False,
-        False,
-        "RELATIONSHIP",
-        relation.left > 1,
-        None,
-        relation.left,
-        relation.right,
-    )
-    return (label, name, *numbers, relation.ends, [], kind)
-
-
-def _property_row(label: str, one: _Property, kind: str) -> Row:
-    return (label, one.name, 0, one.unique, one.indexed, False, one.type, one.is_list, None, 0, 0, [], [], kind)
+    """A row for each property and each kind of relationship of a label or type."""
+    found = collect(context)
+    for items in (*found.types.values(), *found.labels.values()):
+        for item in items.values():
+            facts = (item.count, item.unique, item.indexed, False, item.type, item.array, None, item.left, item.right)
+            yield item.label, item.name, *facts, item.other, item.other_labels, item.element
 
 
 @cypher_procedure(
@@ -138,46 +42,67 @@ def _property_row(label: str, one: _Property, kind: str) -> Row:
 def meta_schema(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     """One map: labels and types with their properties and relationships."""
     graph = context.graph
-    value: dict[str, Any] = {}
-    for name in graph.relationship_types_in_use():
-        members = graph.relationships_with_type(name)
-        held = _described(context, Entity.RELATIONSHIP, name, members)
-        value[name] = {"type": "relationship", "count": graph.type_count(name), "properties": held}
-    for label in graph.labels_in_use():
-        value[label] = {
+    found = collect(context)
+    types: dict[str, Any] = {
+        name: {
+            "type": "relationship",
+            "count": graph.type_count(name),
+            "properties": {item.name: _relationship_property(item) for item in _properties(items)},
+        }
+        for name, items in found.types.items()
+        if graph.type_count(name)
+    }
+    labels: dict[str, Any] = {
+        label: {
             "type": "node",
             "count": graph.label_count(label),
-            "labels": [],
-            "properties": _described(context, Entity.NODE, label, graph.nodes_with_label(label)),
-            "relationships": _neighbours(context, label, value),
+            "labels": next((item.other_labels for item in reversed(items.values()) if item.unique), []),
+            "properties": {item.name: _node_property(item) for item in _properties(items)},
+            "relationships": {
+                item.name: _relationships("out", item.right_total, item.other, types[item.name])
+                for item in items.values()
+                if item.type == RELATIONSHIP
+            },
         }
-    yield (value,)
+        for label, items in found.labels.items()
+        if graph.label_count(label)
+    }
+    _add_incoming(found, labels, types)
+    renamed = {f"{name} ({RELATIONSHIP})" if name in labels else name: one for name, one in types.items()}
+    yield (as_answered(labels | renamed),)
 
 
-def _described(context: Execution, entity: Entity, name: str, members: Int64s) -> dict[str, Any]:
-    described = {}
-    for one in _properties(context, entity, name, members):
-        facts: dict[str, Any] = {"type": one.type, "existence": False, "array": one.is_list}
-        described[one.name] = facts | ({"indexed": one.indexed, "unique": one.unique} if entity is Entity.NODE else {})
-    return described
+def _properties(items: Items) -> Iterator[Item]:
+    return (item for item in items.values() if item.type != RELATIONSHIP)
 
 
-def _neighbours(context: Execution, label: str, value: dict[str, Any]) -> dict[str, Any]:
-    """The types of the relationships of a label, with their direction and the labels at their other ends."""
-    found: dict[str, Any] = {}
-    for name in context.graph.relationship_types_in_use():
-        pairs = list(label_pairs(context, name))
-        for direction, ends in (
-            ("in", [start for start, end in pairs if end == label]),
-            ("out", [end for start, end in pairs if start == label]),
-        ):
-            if ends:
-                count = context.graph.pattern_count(
-                    *((label, name, None) if direction == "out" else (None, name, label))
-                )
-                held = value[name]["properties"]
-                found[name] = {"direction": direction, "count": count, "labels": ends, "properties": held}
-    return found
+def _node_property(item: Item) -> dict[str, Any]:
+    return {"type": item.type, "indexed": item.indexed, "unique": item.unique, "existence": False}
+
+
+def _relationship_property(item: Item) -> dict[str, Any]:
+    return {"type": item.type, "array": item.array, "existence": False, "indexed": item.indexed}
+
+
+def _relationships(direction: str, count: int, ends: list[str], of_type: dict[str, Any]) -> dict[str, Any]:
+    return {"direction": direction, "count": count, "labels": ends, "properties": of_type["properties"]}
+
+
+def _add_incoming(found: Collected, labels: dict[str, Any], types: dict[str, Any]) -> None:
+    """Relationships that lead to a label, unless some of the same type lead from it.
+
+    The count is that of the label that the first of them starts at: APOC counts the sides of what starts at a label,
+    and calls what comes in at its start the count of those that go out.
+    """
+    for start, items in found.labels.items():
+        for item in items.values():
+            for end in item.other if item.type == RELATIONSHIP else ():
+                held = labels[end]["relationships"]
+                name = item.name
+                if name not in held:
+                    held[name] = _relationships("in", item.left_total, [start], types[name])
+                elif held[name]["direction"] == "in":
+                    held[name]["labels"].append(start)
 
 
 @cypher_procedure(
@@ -190,8 +115,9 @@ def _neighbours(context: Execution, label: str, value: dict[str, Any]) -> dict[s
 def meta_stats(context: Execution) -> Iterator[Row]:
     """One row; `stats` has everything once more."""
     graph = context.graph
-    labels = {label: graph.label_count(label) for label in graph.labels_in_use()}
-    types = {name: graph.type_count(name) for name in graph.relationship_types_in_use()}
+    all_labels, all_types = graph.labels_in_use(), graph.relationship_types_in_use()
+    labels = {label: count for label in all_labels if (count := graph.label_count(label))}
+    types = {name: count for name in all_types if (count := graph.type_count(name))}
     patterns: dict[str, int] = {}
     for name, count in types.items():
         patterns[f"()-[:{name}]->()"] = count
@@ -203,8 +129,8 @@ def meta_stats(context: Execution) -> Iterator[Row]:
                 if found := graph.pattern_count(ends[0], name, ends[1]):
                     patterns[pattern] = found
     stats = {
-        "labelCount": len(labels),
-        "relTypeCount": len(types),
+        "labelCount": len(all_labels),
+        "relTypeCount": len(all_types),
         "propertyKeyCount": len(graph.property_keys()),
         "nodeCount": graph.node_count,
         "relCount": graph.relationship_count,
@@ -212,31 +138,51 @@ def meta_stats(context: Execution) -> Iterator[Row]:
         "relTypes": patterns,
     }
     counts = tuple(stats.values())
-    yield (*counts, types, stats)
+    yield tuple(map(as_answered, (*counts, types, stats)))
 
 
 _PICTURE = "nodes :: LIST<NODE>, relationships :: LIST<RELATIONSHIP>"
 _FIRST_VIRTUAL_ID = -10
 
 
-def _picture(context: Execution, labels: Sequence[str], types: Sequence[str], exact: bool) -> Row:
-    """Labels as nodes with counts, and the types between them; where not exact, also those that could be there."""
+def _picture(
+    context: Execution, labels: Sequence[str], types: Sequence[str], exact: bool
+) -> tuple[list[VirtualNode], list[VirtualRelationship]]:
+    """Labels as nodes with counts, and the types between them; where not exact, also those that could be there.
+
+    Both come in APOC's order: labels are sorted, patterns are in a hash map made for two of each type.
+    """
     graph = context.graph
     nodes = {
-        label: VirtualNode(_FIRST_VIRTUAL_ID - number, (label,), {"name": label, "count": graph.label_count(label)})
-        for number, label in enumerate(labels)
+        label: VirtualNode(
+            _FIRST_VIRTUAL_ID - number, (label,), as_answered({"name": label, "count": graph.label_count(label)})
+        )
+        for number, label in enumerate(sorted(labels))
+        if graph.label_count(label)
     }
+    out = {(label, name): graph.pattern_count(label, name, None) for label in labels for name in types}
+    into = {(name, label): graph.pattern_count(None, name, label) for label in labels for name in types}
+    patterns = [
+        (start, name, end)
+        for name, start, end in product(types, labels, labels)
+        if out[start, name] and into[name, end]
+    ]
+    from_starts = Counter((start, name) for start, name, _ in patterns)
+    to_ends = Counter((name, end) for _, name, end in patterns)
     relationships: list[VirtualRelationship] = []
-    for name in types:
-        out = {label: count for label in labels if (count := graph.pattern_count(label, name, None))}
-        into = {label: count for label in labels if (count := graph.pattern_count(None, name, label))}
-        for start, end in product(out, into):
-            if exact and not graph.pattern_count(start, name, end):
-                continue
-            facts = {"type": name, "count": graph.type_count(name), "in": into[end], "out": out[start]}
-            number = _FIRST_VIRTUAL_ID - len(relationships)
-            relationships.append(VirtualRelationship(number, name, nodes[start], nodes[end], facts))
+    for start, name, end in order_by_hash(patterns, _pattern_hash, 2 * len(types)):
+        is_only_one = from_starts[start, name] == 1 and to_ends[name, end] == 1
+        if exact and not is_only_one and not graph.pattern_count(start, name, end):
+            continue
+        facts = {"type": name, "out": out[start, name], "in": into[name, end], "count": graph.type_count(name)}
+        number = _FIRST_VIRTUAL_ID - len(relationships)
+        relationships.append(VirtualRelationship(number, name, nodes[start], nodes[end], as_answered(facts)))
     return list(nodes.values()), relationships
+
+
+def _pattern_hash(pattern: tuple[str, str, str]) -> int:
+    start, name, end = map(hash_code, pattern)
+    return 31 * (31 * start + name) + end
 
 
 @cypher_procedure(
@@ -270,48 +216,16 @@ def meta_graph_sample(context: Execution, config: dict[str, Any]) -> Iterator[Ro
 def meta_sub_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     """The same picture of the labels and types that the configuration leaves in."""
     settings = config or {}
-    labels = settings.get("includeLabels") or settings.get("labels") or ()
-    types = settings.get("includeRels") or settings.get("rels") or ()
-    left_out = settings.get("excludeLabels") or settings.get("excludes") or ()
-    yield _picture(
+    labels = settings.get("labels") or settings.get("includeLabels") or ()
+    types = settings.get("rels") or settings.get("includeRels") or ()
+    left_out = set(settings.get("excludes") or settings.get("excludeLabels") or ())
+    graph = context.graph
+    nodes, relationships = _picture(
         context,
-        [label for label in context.graph.labels_in_use() if (not labels or label in labels) and label not in left_out],
-        [name for name in context.graph.relationship_types_in_use() if not types or name in types],
+        [label for label in graph.labels_in_use() if not labels or label in labels],
+        [name for name in graph.relationship_types_in_use() if not types or name in types],
         exact=True,
     )
-
-
-# --- indexes ---
-
-
-def _selectivity(context: Execution, index: Index) -> tuple[int, float]:
-    """How many entries an index has, and the share of different values among them."""
-    graph = context.graph
-    if not index.labels or not index.keys:
-        return 0, 1.0
-    read = graph.node_property if index.entity is Entity.NODE else graph.relationship_property
-    of = graph.nodes_with_label if index.entity is Entity.NODE else graph.relationships_with_type
-    size = sum(int((~read(of(name), index.keys[0]).null_mask()).sum()) for name in index.labels)
-    different = sum(graph.distinct_values(name, index.keys[0]) or 0 for name in index.labels)
-    return size, min(different / size, 1.0) if size and different else 1.0
-
-
-@cypher_procedure(
-    "apoc.schema.nodes(config = {} :: MAP) :: (name :: STRING, label :: ANY, properties :: LIST<STRING>, status :: "
-    "STRING, "
-    "type :: STRING, failure :: STRING, populationProgress :: FLOAT, size :: INTEGER, valuesSelectivity :: FLOAT, "
-    "userDescription :: STRING)",
-    description="Lists the indexes and constraints on nodes.",
-    works_on_system=False,
-)
-def schema_nodes(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """A row for each index, and for each constraint."""
-    for index in context.graph.schema.indexes:
-        if index.entity is not Entity.NODE:
-            continue
-        lookup = index.kind is IndexKind.LOOKUP
-        label: Any = "<any-labels>" if lookup else index.labels[0] if len(index.labels) == 1 else list(index.labels)
-        name = f":{label if isinstance(label, str) else ':'.join(label)}({','.join(index.keys)})"
-        kind = "UNIQUENESS" if index.owning_constraint else index.kind.value
-        size, share = _selectivity(context, index)
-        yield (name, label, list(index.keys), "ONLINE", kind, "NO FAILURE", 100.0, size, share, describe_index(index))
+    kept = {node.id: node for node in nodes if not left_out.intersection(node.labels)}
+    between = [one for one in relationships if one.start.id in kept and one.end.id in kept and one.type not in left_out]
+    yield list(kept.values()), between

@@ -1,35 +1,49 @@
 """apoc.meta.nodeTypeProperties and apoc.meta.relTypeProperties: which properties kinds of entities have, and how often.
 
 APOC looks at the nodes of one label after the other, so that an entity counts once for each label of its (start) node.
-Everything is looked at, whatever sample is asked for.
+Everything is looked at, whatever sample is asked for: APOC's own sample is a random one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function
 from hoplite.engine.procedures.registry import Row, cypher_procedure
 from hoplite.engine.procedures.schema import property_types
-from hoplite.values.columns import Int64s
+from hoplite.values.columns import Column, Int64s
+from hoplite.values.map_order import visiting_order
 
 Config = dict[str, Any] | None
 
 
-def _wanted(names: tuple[str, ...], config: Config, kinds: tuple[str, str, str]) -> list[str]:
-    """The names that the settings include (two ways to say so) and do not exclude."""
-    settings = config or {}
-    included = [*(settings.get(kinds[0]) or ()), *(settings.get(kinds[1]) or ())]
-    excluded = settings.get(kinds[2]) or ()
-    return [name for name in names if (not included or name in included) and name not in excluded]
+_MAX_RELATIONSHIPS = 100
+_FEW_PROPERTIES = 3
 
 
-def _wanted_labels(context: Execution, config: Config) -> list[str]:
-    return _wanted(context.graph.labels_in_use(), config, ("includeLabels", "labels", "excludeLabels"))
+class _Wanted:
+    """What the settings include and exclude; labels and types have two ways to say so, and the shorter one wins."""
+
+    def __init__(self, config: Config) -> None:
+        settings = config or {}
+        self._labels = set(settings.get("labels") or settings.get("includeLabels") or ())
+        self._types = set(settings.get("rels") or settings.get("includeRels") or ())
+        self._labels_left_out = set(settings.get("excludes") or settings.get("excludeLabels") or ())
+        self._types_left_out = set(settings.get("excludeRels") or ())
+        self.max_relationships: int = settings.get("maxRels", _MAX_RELATIONSHIPS)
+
+    def label(self, name: str) -> bool:
+        """Whether nodes of this label are looked at."""
+        return name not in self._labels_left_out and (not self._labels or name in self._labels)
+
+    def type(self, name: str) -> bool:
+        """Whether relationships of this type are looked at."""
+        return name not in self._types_left_out and (not self._types or name in self._types)
 
 
 @cypher_procedure(
@@ -42,19 +56,43 @@ def _wanted_labels(context: Execution, config: Config) -> list[str]:
 )
 def node_type_properties(context: Execution, config: Config) -> Iterator[Row]:
     """A row for each set of labels and property."""
-    graph = context.graph
+    graph, wanted = context.graph, _Wanted(config)
+    every = _seen_nodes(context, wanted)
     members: dict[int, list[Int64s]] = {}
-    for label in _wanted_labels(context, config):
-        nodes = graph.nodes_with_label(label)
-        codes = graph.label_set_codes(nodes)
-        for code in np.unique(codes).tolist():
-            members.setdefault(code, []).append(nodes[codes == code])
+    for label in filter(wanted.label, graph.labels_in_use()):
+        nodes = every[graph.has_label(every, label)]
+        for code, some in _by_code(nodes, graph.label_set_codes(nodes)):
+            members.setdefault(code, []).append(some)
     for parts in members.values():
-        nodes, times = parts[0], len(parts)
-        labels = sorted(graph.label_sets(nodes[:1])[0])
+        labels = sorted(graph.label_sets(parts[0][:1])[0])
         kind = "".join(f":`{label}`" for label in labels)
-        for name, types, count in _observed(nodes, graph.property_keys(), graph.node_property):
-            yield kind, labels, name, types, False, count * times, len(nodes) * times
+        columns = graph.node_property_columns(parts[0])
+        total = len(parts[0]) * len(parts)
+        for name, types, count in _observed(columns, graph.property_keys()):
+            yield kind, labels, name, types, False, count * len(parts), total
+
+
+def _seen_nodes(context: Execution, wanted: _Wanted) -> Int64s:
+    """The nodes by their ids, without those that have only relationships of unwanted types."""
+    graph = context.graph
+    nodes = graph.nodes()
+    nodes = nodes[np.argsort(graph.node_ids(nodes), kind="stable")]
+    types = graph.relationship_types_in_use()
+    if all(map(wanted.type, types)):
+        return nodes
+    some, any_wanted = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for name in types:
+        ends = np.concatenate(graph.endpoints(graph.relationships_with_type(name)))
+        some = np.union1d(some, ends)
+        any_wanted = np.union1d(any_wanted, ends) if wanted.type(name) else any_wanted
+    return nodes[~np.isin(nodes, np.setdiff1d(some, any_wanted))]
+
+
+def _by_code(entities: Int64s, codes: NDArray[Any]) -> Iterator[tuple[int, Int64s]]:
+    """The entities of each code, in the order in which the codes appear."""
+    kinds, first = np.unique(codes, return_index=True)
+    for code in kinds[np.argsort(first)].tolist():
+        yield code, entities[codes == code]
 
 
 @cypher_procedure(
@@ -66,33 +104,43 @@ def node_type_properties(context: Execution, config: Config) -> Iterator[Row]:
     works_on_system=False,
 )
 def relationship_type_properties(context: Execution, config: Config) -> Iterator[Row]:
-    """A row for each type, sets of labels and property."""
-    graph = context.graph
-    labels = set(_wanted_labels(context, config))
-    for type_name in _wanted(graph.relationship_types_in_use(), config, ("includeRels", "rels", "excludeRels")):
-        relationships = graph.relationships_with_type(type_name)
+    """A row for each type, sets of labels and property; of each kind, so many relationships are looked into."""
+    graph, wanted = context.graph, _Wanted(config)
+    every = _ordered_relationships(context, wanted)
+    kinds: dict[tuple[int, int, int], list[Int64s]] = {}
+    for label in filter(wanted.label, graph.labels_in_use()):
+        relationships = every[graph.has_label(graph.endpoints(every)[0], label)]
         starts, ends = (graph.label_set_codes(side).astype(np.int64) for side in graph.endpoints(relationships))
-        kinds = np.unique(np.stack((starts, ends)), axis=1).T.tolist()
-        for start, end in kinds:
-            members = relationships[(starts == start) & (ends == end)]
-            sides = [list(graph.label_sets(side[:1])[0]) for side in graph.endpoints(members)]
-            times = len(labels.intersection(sides[0]))
-            if not times:
-                continue
-            for name, types, count in _observed(members, graph.property_keys(), graph.relationship_property):
-                yield f":`{type_name}`", *sides, name, types, False, count * times, len(members) * times
+        types = graph.relationship_types(relationships).astype(np.int64)
+        for code, some in _by_code(relationships, starts << 42 | types << 21 | ends):
+            kinds.setdefault((code >> 42, code >> 21 & 0x1FFFFF, code & 0x1FFFFF), []).append(some)
+    for (start, type_code, end), parts in kinds.items():
+        sides = [list(labels) for labels in graph.labels_of_sets(np.array([start, end], np.int32))]
+        seen = np.concatenate(parts)
+        looked_into = seen[: max(wanted.max_relationships, 0)]
+        columns = graph.relationship_property_columns(looked_into)
+        for name, types_found, count in _observed(columns, graph.property_keys()):
+            yield f":`{graph.type_names[type_code]}`", *sides, name, types_found, False, count, len(seen)
 
 
-def _observed(entities: Int64s, keys: tuple[str, ...], read: Any) -> Iterator[tuple[str | None, list[str] | None, int]]:
-    """Name, types and number of holders of each property of these entities; one empty row where there is none."""
-    found = False
-    for key in keys:
-        column = read(entities, key)
-        count = int((~column.null_mask()).sum())
-        if count:
-            found = True
-            yield key, property_types(column), count
-    if not found:
+def _ordered_relationships(context: Execution, wanted: _Wanted) -> Int64s:
+    """The relationships of wanted types by start node, type, and the newest first."""
+    graph = context.graph
+    found = [graph.relationships_with_type(name) for name in graph.relationship_types_in_use() if wanted.type(name)]
+    every = np.concatenate([np.zeros(0, np.int64), *found])
+    starts = graph.node_ids(graph.endpoints(every)[0])
+    return every[np.lexsort((-graph.relationship_ids(every), graph.relationship_types(every), starts))]
+
+
+def _observed(columns: Mapping[str, Column], keys: Sequence[str]) -> Iterator[tuple[str | None, list[str] | None, int]]:
+    """Name, types and number of holders of each property; one empty row where there is none.
+
+    The names come in the order of a hash map that began small.
+    """
+    held = {key: column for key in keys if (column := columns.get(key)) is not None and not column.null_mask().all()}
+    for key in visiting_order(held, _FEW_PROPERTIES):
+        yield key, sorted(property_types(held[key])), int((~held[key].null_mask()).sum())
+    if not held:
         yield None, None, 0
 
 

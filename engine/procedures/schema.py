@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from hoplite.engine.context import Execution
 from hoplite.engine.procedures.registry import Row, cypher_procedure
-from hoplite.storage.schema import Entity
+from hoplite.storage.schema import Constraint, Entity
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
 from hoplite.values.entities import VirtualNode, VirtualRelationship
+from hoplite.values.map_order import as_answered, visiting_order
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
@@ -110,31 +112,24 @@ def relationship_type_properties(context: Execution) -> Iterator[Row]:
     "additional relationships that do not exist in the data due to the information available in the count store. ",
 )
 def visualization(context: Execution) -> Iterator[Row]:
-    """A node for each label, a relationship for each type between two labels."""
+    """A node for each label, a relationship for each type between a label it leads from and one it leads to.
+
+    Both come in the order of hash maps by name.
+    """
     graph = context.graph
+    labels, types = graph.labels_in_use(), graph.relationship_types_in_use()
     nodes: dict[str, VirtualNode] = {}
-    for number, label in enumerate(graph.labels_in_use()):
-        properties = {"name": label, "indexes": _indexes(context, label), "constraints": _constraints(context, label)}
-        nodes[label] = VirtualNode(_FIRST_VIRTUAL_ID - number, (label,), properties)
+    for number, label in enumerate(labels):
+        properties = {"indexes": _indexes(context, label), "constraints": _constraints(context, label), "name": label}
+        nodes[label] = VirtualNode(_FIRST_VIRTUAL_ID - number, (label,), as_answered(properties))
     relationships: list[VirtualRelationship] = []
-    for type_name in graph.relationship_types_in_use():
-        for start, end in label_pairs(context, type_name):
+    for name in visiting_order(types):
+        starts = [label for label in labels if graph.pattern_count(label, name, None)]
+        ends = [label for label in labels if graph.pattern_count(None, name, label)]
+        for start, end in product(starts, ends):
             number = _FIRST_VIRTUAL_ID - len(relationships)
-            ends = nodes[start], nodes[end]
-            relationships.append(VirtualRelationship(number, type_name, *ends, properties={"name": type_name}))
-    yield (list(nodes.values()), relationships)
-
-
-def label_pairs(context: Execution, type_name: str) -> Iterator[tuple[str, str]]:
-    """The labels that relationships of a type lead from and to."""
-    graph = context.graph
-    labels = graph.labels_in_use()
-    starts = [label for label in labels if graph.pattern_count(label, type_name, None)]
-    ends = [label for label in labels if graph.pattern_count(None, type_name, label)]
-    for start in starts:
-        for end in ends:
-            if graph.pattern_count(start, type_name, end):
-                yield start, end
+            relationships.append(VirtualRelationship(number, name, nodes[start], nodes[end], properties={"name": name}))
+    yield ([nodes[label] for label in visiting_order(labels)], relationships)
 
 
 def _indexes(context: Execution, label: str) -> list[str]:
@@ -148,8 +143,15 @@ def _indexes(context: Execution, label: str) -> list[str]:
 
 def _constraints(context: Execution, label: str) -> list[str]:
     return [
-        f"Constraint( id={rule.id}, name='{rule.name}', type='{rule.kind.value}', schema=(:{label} "
-        f"{{{', '.join(rule.keys)}}}), ownedIndex={rule.owned_index} )"
+        describe_constraint(rule)
         for rule in context.graph.schema.constraints
         if rule.entity is Entity.NODE and label in rule.labels
     ]
+
+
+def describe_constraint(rule: Constraint) -> str:
+    """A constraint as messages of Neo4j write it."""
+    return (
+        f"Constraint( id={rule.id}, name='{rule.name}', type='{rule.kind.value}', schema=(:{':'.join(rule.labels)} "
+        f"{{{', '.join(rule.keys)}}}), ownedIndex={rule.owned_index} )"
+    )

@@ -17,7 +17,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import is_number
 from hoplite.engine.functions.vector import vector_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
-from hoplite.storage.schema import Entity, Index, IndexKind
+from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Int64s
 from hoplite.values.entities import NodeRef, RelationshipRef
@@ -31,15 +31,15 @@ _matrices: WeakKeyDictionary[Snapshot, dict[str, tuple[Int64s, Float32s]]] = Wea
 # --- settings of an index ---
 
 
-def describe_index(index: Index) -> str:
-    """An index as messages of Neo4j write it."""
+def describe_index(index: Index, owner: Constraint | None = None) -> str:
+    """An index, and the constraint that owns it, as messages of Neo4j write it."""
     labels, keys = ":".join(index.labels), ", ".join(index.keys)
     place = f"(:{labels} {{{keys}}})" if index.entity is Entity.NODE else f"()-[:{labels} {{{keys}}}]-()"
     if index.kind is IndexKind.LOOKUP:
         place = "(:<any-labels>)" if index.entity is Entity.NODE else "()-[:<any-types>]-()"
     return (
         f"Index( id={index.id}, name='{index.name}', type='{index.kind.value}', schema={place}, "
-        f"indexProvider='{index.provider}' )"
+        f"indexProvider='{index.provider}'{f', owningConstraint={owner.id}' if owner else ''} )"
     )
 
 

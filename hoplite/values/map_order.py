@@ -1,27 +1,56 @@
 """The order in which Neo4j visits the keys of a map.
 
-A map there is a Java HashMap, so that where two entries of a map are wrong, the hashes of their
-keys decide which one an error names.
+A map there is a Java HashMap, so that the hashes of its keys decide which of two wrong entries an error names, and in
+which order the entries of an answer come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+
+DEFAULT_CAPACITY = 16
 
 
-def visiting_order(keys: Iterable[str]) -> list[str]:
+def visiting_order(keys: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
     """`visiting_order(['quarter', 'month', 'year'])` is month, year, quarter."""
+    return order_by_hash(keys, hash_code, capacity)
+
+
+def order_by_hash(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: int = DEFAULT_CAPACITY) -> list[Key]:
+    """The keys as a HashMap of that initial capacity visits them after they were put into it in this order."""
     listed = list(keys)
-    buckets = 16
+    buckets = 1
+    while buckets < capacity:
+        buckets *= 2
     while len(listed) > buckets * 3 // 4:
         buckets *= 2
-    return sorted(listed, key=lambda key: _spread_hash(key) % buckets)
+    return sorted(listed, key=lambda key: _spread(hash_of(key)) % buckets)
 
 
-def _spread_hash(key: str) -> int:
-    """`String.hashCode` over UTF-16, with its upper half folded in."""
-    code_units = key.encode("utf-16-be")
+def as_answered(value: Any) -> Any:
+    """A map, and what is in it, in the order in which a procedure's answer brings it."""
+    match value:
+        case Mapping():
+            return {key: as_answered(value[key]) for key in visiting_order(value, len(value))}
+        case list():
+            return [as_answered(item) for item in value]
+        case _:
+            return value
+
+
+def hash_code(text: str) -> int:
+    """`String.hashCode` over UTF-16, without a sign."""
+    code_units = text.encode("utf-16-be")
     value = 0
     for high, low in zip(code_units[::2], code_units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    return value
+
+
+def _spread(value: int) -> int:
+    """The upper half of a hash folded into the lower one, which chooses the bucket."""
+    value &= 0xFFFFFFFF
     return value ^ (value >> 16)

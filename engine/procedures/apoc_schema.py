@@ -1,0 +1,121 @@
+"""apoc.schema.nodes and apoc.schema.relationships: what indexes and constraints there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hoplite.engine.context import Execution
+from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
+from hoplite.engine.procedures.schema import describe_constraint
+from hoplite.engine.procedures.vectors import describe_index
+from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
+from hoplite.values.order import group_key
+from hoplite.values.spatial import Point
+
+_ENTRIES: dict[IndexKind, type | None] = {IndexKind.RANGE: None, IndexKind.TEXT: str, IndexKind.POINT: Point}
+"""The kinds of index that count their entries, with the type of values that they hold."""
+_ANY = {Entity.NODE: "<any-labels>", Entity.RELATIONSHIP: "<any-types>"}
+
+
+def _listed(
+    context: Execution, entity: Entity, config: dict[str, Any] | None, names: tuple[str, str, str]
+) -> tuple[list[Constraint], list[Index]]:
+    """The constraints and indexes whose labels or types the settings include, or do not exclude."""
+    procedure, included, excluded = names
+    settings = config or {}
+    include, exclude = set(settings.get(included) or ()), set(settings.get(excluded) or ())
+    if include and exclude:
+        message = (
+            f"Parameters {included} and {excluded} are both valuated. Please check parameters and valuate only one."
+        )
+        raise illegal_argument(procedure, message)
+
+    def wanted(rule: Constraint | Index) -> bool:
+        about = rule.labels or (_ANY[entity],)
+        return (
+            rule.entity is entity
+            and (not include or any(name in include for name in about))
+            and not (exclude.intersection(about))
+        )
+
+    schema = context.graph.schema
+    return [rule for rule in schema.constraints if wanted(rule)], [rule for rule in schema.indexes if wanted(rule)]
+
+
+def _label(index: Index) -> str | list[str]:
+    if index.kind is IndexKind.LOOKUP:
+        return _ANY[index.entity]
+    return index.labels[0] if len(index.labels) == 1 else list(index.labels)
+
+
+def _name(index: Index) -> str:
+    """`:Person(name)`, `:[Movie, Book],(title,text)`."""
+    label = _label(index)
+    keys = ",".join(index.keys)
+    return f":{label}({keys})" if isinstance(label, str) else f":[{', '.join(label)}],({keys})"
+
+
+def _selectivity(context: Execution, index: Index) -> tuple[int, float]:
+    """How many entries an index has, and the share of different values among them; full-text indexes and the like
+    tell neither."""
+    if index.kind not in _ENTRIES:
+        return 0, 1.0
+    graph, (label,), entries = context.graph, index.labels, _ENTRIES[index.kind]
+    is_of_nodes = index.entity is Entity.NODE
+    members = graph.nodes_with_label(label) if is_of_nodes else graph.relationships_with_type(label)
+    read = graph.node_property if is_of_nodes else graph.relationship_property
+    columns = [read(members, key) for key in index.keys]
+    held = np.logical_and.reduce([~column.null_mask() for column in columns])
+    if entries is None and len(columns) == 1:
+        size, different = int(held.sum()), graph.distinct_values(label, index.keys[0]) or 0
+    else:
+        rows = zip(*(column.take(np.flatnonzero(held)).objects() for column in columns), strict=True)
+        kept = [group_key(list(row)) for row in rows if entries is None or isinstance(row[0], entries)]
+        size, different = len(kept), len(set(kept))
+    return size, min(different / size, 1.0) if size and different else 1.0
+
+
+@cypher_procedure(
+    "apoc.schema.nodes(config = {} :: MAP) :: (name :: STRING, label :: ANY, properties :: LIST<STRING>, status :: "
+    "STRING, type :: STRING, failure :: STRING, populationProgress :: FLOAT, size :: INTEGER, "
+    "valuesSelectivity :: FLOAT, userDescription :: STRING)",
+    description="Lists the indexes and constraints on nodes.",
+    works_on_system=False,
+)
+def schema_nodes(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
+    """A row for each constraint, and for each index by its name."""
+    names = ("apoc.schema.nodes", "labels", "excludeLabels")
+    constraints, indexes = _listed(context, Entity.NODE, config, names)
+    for rule in constraints:
+        name = f":{rule.labels[0]}({','.join(rule.keys)})"
+        facts = ("", rule.kind.value, "NO FAILURE", 0.0, 0, 0.0, describe_constraint(rule))
+        yield name, rule.labels[0], list(rule.keys), *facts
+    for index in sorted(indexes, key=_name):
+        size, share = _selectivity(context, index)
+        described = describe_index(index, context.graph.schema.constraint(index.owning_constraint or ""))
+        facts = ("ONLINE", index.kind.value, "NO FAILURE", 100.0, size, share, described)
+        yield _name(index), _label(index), list(index.keys), *facts
+
+
+@cypher_procedure(
+    "apoc.schema.relationships(config = {} :: MAP) :: (name :: STRING, type :: STRING, properties :: LIST<STRING>, "
+    "status :: STRING, relationshipType :: ANY)",
+    description="Lists the indexes and constraints on relationships.",
+    works_on_system=False,
+)
+def schema_relationships(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
+    """A row for each constraint, and for each index."""
+    names = ("apoc.schema.relationships", "relationships", "excludeRelationships")
+    constraints, indexes = _listed(context, Entity.RELATIONSHIP, config, names)
+    for rule in constraints:
+        (name,) = rule.labels
+        variable = name.lower()
+        keys = ",".join(f"{variable}.{key}" for key in rule.keys)
+        required = f"({keys})" if len(rule.keys) > 1 else keys
+        text = f"CONSTRAINT FOR ()-[{variable}:{name}]-() REQUIRE {required} IS UNIQUE"
+        yield text, rule.kind.value, list(rule.keys), "", name
+    for index in indexes:
+        yield _name(index), index.kind.value, list(index.keys), "ONLINE", _label(index)
