@@ -187,9 +187,9 @@ def properties_of_column(context: Execution, column: Column) -> Column | None:
     needs_context=True,
 )
 def keys(context: Execution, value: Any) -> list[str]:
-    """The keys of an entity in the order in which they were stored; those of a map sorted."""
+    """The keys of an entity in the order in which they were stored, those of a map in its own."""
     found = _map_of(context, value, "keys")
-    return sorted(found) if isinstance(value, dict) else list(found)
+    return list(found)
 
 
 @cypher_function(

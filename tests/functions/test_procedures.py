@@ -129,7 +129,7 @@ def test_properties_by_type(people: Graph) -> None:
 
 def test_the_schema_as_a_picture(people: Graph) -> None:
     ((nodes, relationships),) = call(people, "db.schema.visualization")
-    assert [node.labels for node in nodes] == [("Person",), ("Chef",), ("City",)]
+    assert [node.labels for node in nodes] == [("Chef",), ("City",), ("Person",)]
     drawn = {(r.start.labels[0], r.type, r.end.labels[0]) for r in relationships}
     assert ("Person", "KNOWS", "Chef") in drawn
     assert ("City", "KNOWS", "Person") not in drawn
