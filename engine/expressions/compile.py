@@ -31,6 +31,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.subquery import PlannedSubquery
 from hoplite.values.columns import INT64_MIN, Column
+from hoplite.values.map_order import visiting_order
 
 __all__ = ["Evaluator", "compile_expression"]
 
@@ -88,10 +89,11 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
                 [part(item) for item in items], lambda batch, columns, _: lists.list_of(columns, batch.row_count)
             )
         case ast.MapLiteral(entries=entries):
-            keys = [key for key, _ in entries]
+            place = {key: number for number, (key, _) in enumerate(entries)}  # of two with one key the last one counts
+            keys = visiting_order(place)
             return _over(
                 [part(value) for _, value in entries],
-                lambda batch, columns, _: maps.map_of(keys, columns, batch.row_count),
+                lambda batch, columns, _: maps.map_of(keys, [columns[place[key]] for key in keys], batch.row_count),
             )
         case ast.Property(subject=subject, key=key):
             return _over([part(subject)], lambda _, columns, execution: access.property_of(columns[0], key, execution))
