@@ -316,6 +316,7 @@ class Lowering:
                     plan.on_error,
                     plan.status,
                     plan.returns,
+                    plan.optional,
                 )
             case lp.ValueHashJoin(left=left, right=right):
                 return apply.HashJoin(

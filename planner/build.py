@@ -255,7 +255,7 @@ class Builder:
         kept = NOTHING_IMPORTED if older else Imported(imported - PLACES)
         built = self.query(clause.query, lp.Argument(imports), imported, kept)
         if clause.in_transactions is not None:
-            return self._in_transactions(clause.in_transactions, built, plan, imports, scope)
+            return self._in_transactions(clause, clause.in_transactions, built, plan, imports, scope)
         if built.columns is None:
             return lp.Apply(plan, built.plan, imports, (), "unit", plan_writes(built.plan)), scope
         kind = "optional" if clause.optional else "all"
@@ -264,6 +264,7 @@ class Builder:
 
     def _in_transactions(
         self,
+        clause: ast.CallSubquery,
         how: ast.InTransactions,
         built: Built,
         plan: lp.Plan,
@@ -275,7 +276,7 @@ class Builder:
         rows = self.expression(how.rows or ast.Literal(1000), frozenset())
         on_error = how.on_error or "FAIL"
         returns = built.columns is not None
-        plan = lp.TransactionApply(plan, built.plan, imports, columns, rows, on_error, status, returns)
+        plan = lp.TransactionApply(plan, built.plan, imports, columns, rows, on_error, status, returns, clause.optional)
         return plan, scope | frozenset(columns) | (frozenset() if status is None else {status})
 
     def call_procedure(

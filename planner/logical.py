@@ -524,8 +524,8 @@ class Apply:
 class TransactionApply:
     """Run the right side over batches of the left's rows, committing after each: `CALL { } IN TRANSACTIONS`.
 
-    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`. `status` names the column of the
-    report.
+    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`, and where `optional` so has a row
+    without a result. `status` names the column of the report.
     """
 
     left: Plan
@@ -536,6 +536,7 @@ class TransactionApply:
     on_error: str
     status: str | None
     returns: bool
+    optional: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

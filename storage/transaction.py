@@ -44,6 +44,8 @@ class Transaction(Snapshot):
         self._holds_lock = False
         self._journal: Journal = []
         self._deleted_nodes: list[int] = []
+        self._deleted_relationships: list[int] = []
+        self._first_new_relationship = 0
         self._pin: Snapshot | None = (
             start  # keeps the delta as it is while this transaction only reads, and after its end
         )
@@ -78,6 +80,7 @@ class Transaction(Snapshot):
     def _become_writer(self, delta: Delta, version: int) -> None:
         self._holds_lock, self._in_place, self._pin = True, True, None
         self._delta, self._version = delta, version
+        self._first_new_relationship = delta.relationship_count
 
     # --- nodes ---
 
@@ -209,7 +212,18 @@ class Transaction(Snapshot):
             if relationship < 0 or relationship in delta.removed_relationships:
                 return False
             delta.remove_relationship(relationship, self._journal)
+            self._deleted_relationships.append(relationship)
             return True
+
+    # --- what became of entities ---
+
+    def deleted_here(self, *, nodes: bool) -> list[int]:
+        """The nodes, or relationships, that were deleted since the last `commit_and_go_on`."""
+        return self._deleted_nodes if nodes else self._deleted_relationships
+
+    def made_here(self, relationship: int) -> bool:
+        """Whether nobody else has seen this relationship yet."""
+        return relationship >= self._first_new_relationship
 
     # --- the end, and ways back ---
 
@@ -224,6 +238,8 @@ class Transaction(Snapshot):
         with self._writing() as delta:
             self._take_back(delta, savepoint)
             self._deleted_nodes = [node for node in self._deleted_nodes if node in delta.removed_nodes]
+            removed = delta.removed_relationships
+            self._deleted_relationships = [gone for gone in self._deleted_relationships if gone in removed]
 
     def commit(self) -> Snapshot:
         """Make the changes visible to all. Gives back the version just made, in the transaction's own positions.
@@ -244,6 +260,8 @@ class Transaction(Snapshot):
     def commit_and_go_on(self) -> None:
         """Make the changes so far visible to all, and stay open with the same positions."""
         self._publish()
+        self._deleted_nodes, self._deleted_relationships = [], []
+        self._first_new_relationship = self._delta.relationship_count
 
     def _publish(self) -> None:
         self._refuse_if_lost()
@@ -251,7 +269,6 @@ class Transaction(Snapshot):
         left = next((node for node in self._deleted_nodes if len(self.relationships_of(node))), None)
         if left is not None:
             public = int(self.node_ids(np.array([left], np.int64))[0])
-            self.rollback()
             raise constraint_violation(
                 f"Cannot delete node<{public}>, because it still has relationships. "
                 "To delete this node, you must first delete its relationships."
@@ -262,7 +279,6 @@ class Transaction(Snapshot):
                 self._version = self._graph._publish(self._delta)
                 self._in_place = True
                 self._journal = []
-                self._deleted_nodes = []
 
     def rollback(self) -> None:
         """Forget the changes."""

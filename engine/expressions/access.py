@@ -99,9 +99,18 @@ def deleted(entities: Nodes | Relationships, execution: Execution) -> Bools:
     return (entities.ids >= 0) & ~exists(entities.ids)
 
 
+def _deleted_here(entities: Nodes | Relationships, execution: Execution) -> Bools:
+    """The same without those that a batch of a CALL IN TRANSACTIONS deleted for good: they have no properties."""
+    gone = deleted(entities, execution)
+    if gone.any() and execution.writer is not None:
+        here = execution.writer.deleted_here(nodes=isinstance(entities, Nodes))
+        gone &= np.isin(entities.ids, np.array(here, np.int64))
+    return gone
+
+
 def refuse_deleted_nodes(ids: Int64s, execution: Execution) -> None:
     """Fail at the first node that this transaction has deleted."""
-    gone = deleted(Nodes(ids), execution)
+    gone = _deleted_here(Nodes(ids), execution)
     if gone.any():
         row = int(np.argmax(gone))
         public = execution.graph.node_ids(ids[row : row + 1])[0]
@@ -110,7 +119,7 @@ def refuse_deleted_nodes(ids: Int64s, execution: Execution) -> None:
 
 def refuse_deleted_relationships(ids: Int64s, execution: Execution) -> None:
     """Fail at the first relationship that this transaction has deleted."""
-    gone = deleted(Relationships(ids), execution)
+    gone = _deleted_here(Relationships(ids), execution)
     if gone.any():
         row = int(np.argmax(gone))
         public = execution.graph.relationship_ids(ids[row : row + 1])[0]

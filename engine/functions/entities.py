@@ -207,6 +207,8 @@ def labels(context: Execution, node: Any) -> list[str]:
     if isinstance(node, VirtualNode):
         return list(node.labels)
     if not context.graph.node_exists(_one(node.id))[0]:
+        if context.writer is not None and node.id not in context.writer.deleted_here(nodes=True):
+            return []
         raise _deleted_node(context, node)
     return list(context.graph.label_sets(_one(node.id))[0])
 
@@ -233,12 +235,17 @@ def labels_of_column(context: Execution, column: Column) -> Column | None:
     description="Returns a `STRING` representation of the `RELATIONSHIP` type.",
     needs_context=True,
 )
-def relationship_type(context: Execution, relationship: Any) -> str:
-    """`type(r)` is `'KNOWS'`; a deleted relationship still has its type."""
+def relationship_type(context: Execution, relationship: Any) -> str | None:
+    """`type(r)` is `'KNOWS'`; a deleted relationship still has its type, unless it never was committed."""
     if not isinstance(relationship, RelationshipRef):
         raise wrong_input("type", "a Relationship", relationship)
     if isinstance(relationship, VirtualRelationship):
         return relationship.type
+    if context.writer is not None and not context.graph.has_relationship(relationship.id):
+        if relationship.id not in context.writer.deleted_here(nodes=False):
+            return None
+        if context.writer.made_here(relationship.id):
+            raise _deleted_relationship(context, relationship)
     code = int(context.graph.relationship_types(_one(relationship.id))[0])
     return context.graph.type_names[code]
 
@@ -247,6 +254,8 @@ def relationship_type(context: Execution, relationship: Any) -> str:
 def types_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of relationships, read at once."""
     if not isinstance(column, Relationships):
+        return None
+    if context.writer is not None and not (context.graph.relationship_exists(column.ids) | (column.ids < 0)).all():
         return None
     names = np.array([*context.graph.type_names, None], dtype=object)  # code -1 is null: the last one
     codes = context.graph.relationship_types(column.ids)
@@ -266,7 +275,7 @@ def _endpoint(context: Execution, relationship: Any, function: str, side: int) -
         return VirtualNode(end.id) if isinstance(end, VirtualNode) else end  # a reference, which knows no labels
     position = _one(relationship.id)
     if not context.graph.relationship_exists(position)[0]:
-        return None  # deleted in this transaction
+        return VirtualNode(-1)  # Neo4j knows no ends of what was deleted, but gives a node
     return NodeRef(int(context.graph.endpoints(position)[side][0]))
 
 

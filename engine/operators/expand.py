@@ -453,7 +453,7 @@ class FollowBound:
         ids = relationship_positions(batch, self.relationship)
         starts, ends = context.graph.endpoints(ids)
         first, second = (starts, ends) if forwards else (ends, starts)
-        kept = ids >= 0
+        kept = context.graph.relationship_exists(ids)
         if not forwards and self.direction is Direction.BOTH:
             kept &= starts != ends  # a loop is one match, not two
         codes = hops.type_codes(context.graph, self.types)
@@ -478,14 +478,16 @@ class FollowBound:
         """Lists of relationships: each must lead on from where the one before it ended."""
         offsets, ids = _ragged(batch, self.relationship)
         codes = hops.type_codes(context.graph, self.types)
-        allowed = None if codes is None else np.isin(context.graph.relationship_types(ids), codes)
+        allowed = context.graph.relationship_exists(ids)
+        if codes is not None:
+            allowed &= np.isin(context.graph.relationship_types(ids), codes)
         starts, ends = (array.tolist() for array in context.graph.endpoints(ids))
         null = batch[self.relationship].null_mask()
         rows, first, last = [], [], []
         free = None if self.start_bound or self.end_bound else context.graph.nodes().tolist()
         for row in range(batch.row_count):
             a, b = int(offsets[row]), int(offsets[row + 1])
-            if null[row] or not self._fits(b - a) or (allowed is not None and not allowed[a:b].all()):
+            if null[row] or not self._fits(b - a) or not allowed[a:b].all():
                 continue
             if a == b:
                 for node in self._anywhere(batch, row, free):

@@ -13,7 +13,7 @@ from hoplite.engine.operators.apply import Apply, ForEachRow
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
 from hoplite.engine.operators.rows import constant_of
 from hoplite.engine.operators.scans import Argument
-from hoplite.errors import CypherError, argument_error
+from hoplite.errors import CypherError, argument_error, execution_failed
 
 _NUMBERS = itertools.count(1)  # of the transactions that a status reports
 
@@ -30,9 +30,13 @@ class InTransactions:
     on_error: str
     status: str | None
     returns: bool
+    optional: bool
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows of each batch after its commit; those of one that failed come with nulls."""
+        """All rows after the last commit, for they see what every batch wrote; those of one that failed have nulls."""
+        batches = list(self.left.run(context, argument))
+        if not batches:
+            return
         if context.explicit or context.writer is None:
             raise CypherError(
                 "Neo.DatabaseError.Transaction.TransactionStartFailed",
@@ -41,11 +45,11 @@ class InTransactions:
             )
         size = constant_of(self.rows, context)
         if not isinstance(size, int) or size < 1:
-            raise argument_error(f"Invalid input. '{size}' is not a valid value. Must be a positive integer.")
-        batches = list(self.left.run(context, argument))
-        if not batches:
-            return
-        everything = concatenate_batches(batches)
+            message = f"Invalid input. '{size}' is not a valid value. Must be a positive integer."
+            raise argument_error(f"OF ... ROWS: {message} (Transactions committed: 0)")
+        yield from list(self._batches(context, concatenate_batches(batches), size))
+
+    def _batches(self, context: Execution, everything: Batch, size: int) -> Iterator[Batch]:
         broken, committed = False, 0
         for start in range(0, everything.row_count, size):
             batch = everything.rows(start, start + size)
@@ -59,12 +63,11 @@ class InTransactions:
                     yield self._reported(part, started=True, committed=True, error=None)
                 continue
             if self.on_error == "FAIL":
-                message = f"{error.message} (Transactions committed: {committed})"
-                raise CypherError(error.code, message, error.gql_status)
+                raise error.failure(committed)
             broken = self.on_error == "BREAK"
-            yield self._reported(self._without(batch), started=True, committed=False, error=error)
+            yield self._reported(self._without(batch), started=True, committed=False, error=error.error)
 
-    def _attempt(self, context: Execution, batch: Batch) -> tuple[CypherError | None, list[Batch]]:
+    def _attempt(self, context: Execution, batch: Batch) -> tuple[_Failed | None, list[Batch]]:
         """Run one batch and commit it; what it wrote is taken back where it fails."""
         writer = context.writer
         assert writer is not None
@@ -72,18 +75,20 @@ class InTransactions:
         counters = context.counters.copy()
         inner: Operator
         if self.returns:
-            inner = Apply(Argument(), self.right, self.imports, self.added, optional=False, row_by_row=True)
+            inner = Apply(Argument(), self.right, self.imports, self.added, self.optional, row_by_row=True)
         else:
             inner = ForEachRow(Argument(), self.right, self.imports)
+        ran = False
         try:
             found = list(inner.run(context, batch))
+            ran = True
             writer.commit_and_go_on()
         except CypherError as error:
             if writer.is_open:
                 writer.rollback_to(mark)
             context.counters.restore(counters)
-            return error, []
-        return None, found
+            return _Failed(error, at_commit=ran), []
+        return None, [concatenate_batches(found)] if found else []
 
     def _without(self, batch: Batch) -> Batch:
         return batch.with_columns({name: null_column(batch.row_count) for name in self.added})
@@ -98,3 +103,18 @@ class InTransactions:
             "errorMessage": None if error is None else error.message,
         }
         return batch.with_columns({self.status: column_of([report] * batch.row_count)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """Why a batch was not committed."""
+
+    error: CypherError
+    at_commit: bool
+
+    def failure(self, committed: int) -> CypherError:
+        """What the statement fails with."""
+        if self.at_commit:
+            return execution_failed(self.error.message or "")
+        message = f"{self.error.message} (Transactions committed: {committed})"
+        return CypherError(self.error.code, message, self.error.gql_status)

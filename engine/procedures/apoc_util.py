@@ -149,7 +149,7 @@ def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool,
         for place, edge in enumerate(path.relationships):
             parent = maps.setdefault(path.nodes[place], _tree_node(context, path.nodes[place]))
             relationship, child = RelationshipRef(edge), path.nodes[place + 1]
-            name = relationship_type(context, relationship)
+            name = relationship_type(context, relationship) or ""
             key = name.lower() if lower_case else name
             children = parent.setdefault(key, [])
             number = public_id(context, NodeRef(child))

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import assert_never
 
 from hoplite.gql_status import UNCLASSIFIED, because
 from hoplite.grammar import ast
 from hoplite.planner.check import writes
-from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_aggregates, type_of
+from hoplite.planner.check.expressions import PROJECTED, check_predicate, forbid_aggregates, type_of
 from hoplite.planner.check.hints import check_hints
 from hoplite.planner.check.labels import forbid_mixed_labels
 from hoplite.planner.check.paths import forbid_mixed_lengths
@@ -256,6 +257,9 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
     batches = clause.in_transactions
     if batches is not None:
         _check_batches(check, batches)
+        for inner in _own_clauses(clause.query):
+            if isinstance(inner, ast.CallSubquery) and inner.in_transactions is not None:
+                raise check.error("Nested CALL { ... } IN TRANSACTIONS is not supported", inner.span.start)
     else:
         _forbid_nested_batches(check, clause.query)
     columns = _subquery_columns(check, clause, scope)
@@ -270,6 +274,12 @@ def _check_call(check: Check, clause: ast.CallSubquery, scope: Scope) -> None:
         scope.names[name] = types
     if batches is not None and batches.status is not None:
         check.declare(batches.status, exactly(MAP), scope)
+
+
+def _own_clauses(query: ast.Query) -> Iterator[ast.Clause]:
+    """The clauses of all parts of a query."""
+    for single in query.queries if isinstance(query, ast.Union) else (query,):
+        yield from single.clauses
 
 
 def _subquery_columns(check: Check, clause: ast.CallSubquery, scope: Scope) -> Columns:
@@ -382,8 +392,8 @@ def _column_offset(check: Check, query: ast.Query, name: str) -> int:
 def _check_batches(check: Check, batches: ast.InTransactions) -> None:
     if batches.rows is not None:
         check_count(check, batches.rows, "OF ... ROWS", "positive")
-    if batches.concurrency is not None:
-        type_of(check, batches.concurrency, Scope(), VALUE)
+    if batches.concurrency is not None and batches.concurrency.span != batches.span:  # CONCURRENT with a number
+        check_count(check, batches.concurrency, "IN ... CONCURRENT", "positive")
     if batches.status is not None and batches.on_error not in ("CONTINUE", "BREAK"):
         message = "REPORT STATUS can only be used when specifying ON ERROR CONTINUE or ON ERROR BREAK"
         raise check.error(message, _report_offset(check, batches))

@@ -198,16 +198,16 @@ def free_variables(node: object, bound: frozenset[str]) -> Iterator[ast.Variable
 
 def check_count(check: Check, expression: ast.Expression, keyword: str, kind: str) -> None:
     """SKIP, LIMIT and the size of a batch: an integer that is known before the query runs."""
+    static = f"so that the value for {keyword} can be statically calculated."
     for node in walk(expression):
-        static = f"so that the value for {keyword} can be statically calculated."
         if isinstance(node, ast.SubqueryExpression | ast.PatternExpression | ast.PatternComprehension):
             message = f"It is not allowed to use patterns in the expression for {keyword}, {static}"
             raise check.error_at(message, expression)
-        if isinstance(node, ast.Variable):
-            raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", node)
         if isinstance(node, ast.CountStar):
             message = "Failed to evaluate expression CountStar()"
             raise cypher_error(_UNKNOWN_ERROR, message, server_fault(message))
+    for variable in free_variables(expression, frozenset()):
+        raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", variable)
     types = type_of(check, expression, Scope(), VALUE)
     literal, shown = _literal_value(check, expression)
     if literal is not _NOT_A_LITERAL:
