@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hoplite import forks
+from hoplite.allowance import Allowance, allowing
 from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.lower import Lowering
@@ -16,7 +18,9 @@ from hoplite.engine.parameters import parameter_types
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.errors import SYNTAX_ERROR, CypherError, position_of
 from hoplite.grammar import ast
+from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lenient import relaxed
+from hoplite.grammar.limits import TextLimitReached, TextLimits
 from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
 from hoplite.planner.build import Builder
@@ -81,13 +85,22 @@ def _estimates(plan: lp.Plan, estimates: Estimates) -> dict[int, float]:
     return found
 
 
+_DEFAULT_LIMITS = TextLimits()
+_ANYTHING = Allowance()
+
+
 class Preparer:
     """Prepares statements for one database and remembers them by text, parameter types and schema."""
 
     def __init__(
-        self, functions: Mapping[str, Function], procedures: Mapping[str, Procedure], lenient: bool = False
+        self,
+        functions: Mapping[str, Function],
+        procedures: Mapping[str, Procedure],
+        lenient: bool = False,
+        limits: TextLimits = _DEFAULT_LIMITS,
     ) -> None:
         self.functions = functions
+        self.limits = limits
         self.lenient = lenient
         self.procedures = procedures
         self.lowering = Lowering(functions)
@@ -104,7 +117,9 @@ class Preparer:
             self._kept_characters = 0
             self._latest.clear()
 
-    def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
+    def prepare(
+        self, text: str, graph: Snapshot, parameters: Mapping[str, Any], allowance: Allowance = _ANYTHING
+    ) -> Prepared:
         """The statement of this text, from memory where nothing it depends on has changed."""
         types = parameter_types(parameters)
         version = graph.schema_version
@@ -118,12 +133,13 @@ class Preparer:
                 self._kept.move_to_end(key)
                 self._latest[text] = (version, types, known)
                 return known
-        try:
-            prepared = self._prepare(text, graph, types)
-        except CypherError as error:
-            if not self.lenient or error.code != SYNTAX_ERROR:
-                raise
-            prepared = self._prepare_relaxed(text, graph, types, error)
+        with allowing(allowance):
+            try:
+                prepared = self._prepare(text, graph, types)
+            except CypherError as error:
+                if not self.lenient or error.code != SYNTAX_ERROR or isinstance(error, TextLimitReached):
+                    raise
+                prepared = self._prepare_relaxed(text, graph, types, error)
         with self._lock:
             if key not in self._kept:
                 self._kept_characters += len(text)
@@ -147,13 +163,16 @@ class Preparer:
         return replace(prepared, text=text, notifications=(*prepared.notifications, *notes))
 
     def _prepare(self, text: str, graph: Snapshot, types: Mapping[str, Any]) -> Prepared:
-        statement = parse(text)
+        statement = parse(text, limits=self.limits)
         check_options(statement)
         catalogue = GraphCatalogue(graph, self.functions, self.procedures)
         try:
             checked = check(statement, text, catalogue, types)
-        except CypherError:
-            check(parse(text, constants=False), text, catalogue, types)  # fails with a message that spells lists out
+        except CypherError as error:
+            if len(text) >= FEWEST_CHARACTERS and error.code == SYNTAX_ERROR:
+                # a message that spells lists out, where the text is not too long for that
+                with suppress(TextLimitReached):
+                    check(parse(text, False, self.limits), text, catalogue, types)
             raise
         plan: lp.Plan | None = None
         operator: Operator | None = None

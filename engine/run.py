@@ -27,12 +27,13 @@ def execution_for(
     lowering: Lowering,
     writer: Transaction | None,
     timeout: float | None,
+    deadline: float | None,
     memory_bytes: int | None,
     backend: BackendName,
     import_folder: str | None,
     services: Mapping[str, Any],
 ) -> Execution:
-    """The context of one run, its clock started."""
+    """The context of one run. Its time began with the call: `deadline` says when it ends, `timeout` how long it was."""
     now = current_time()
     return Execution(
         graph=graph,
@@ -42,7 +43,7 @@ def execution_for(
         transaction_time=now,
         run_plan=lowering.run_plan,
         writer=writer,
-        deadline=None if timeout is None else time.monotonic() + timeout,
+        deadline=deadline,
         timeout=timeout,
         procedures=procedures,
         backend=backend,

@@ -19,12 +19,13 @@ from hoplite.grammar.tokens import ConstantToken, Token
 
 # --- names and literals ---------------------------------------------------------------------------------------
 
-_DECIMAL = re.compile(r"0|[1-9](?:_?\d)*")
-_HEXADECIMAL = re.compile(r"0[xX](?:_?[0-9a-fA-F])+")
-_OCTAL = re.compile(r"0[oO](?:_?[0-7])+")
+_DECIMAL = re.compile(r"0|[1-9](?:_?\d)*+")
+_HEXADECIMAL = re.compile(r"0[xX](?:_?[0-9a-fA-F])++")
+_OCTAL = re.compile(r"0[oO](?:_?[0-7])++")
 _OLD_OCTAL = re.compile(r"0[0-7]+")
-_FLOAT = re.compile(r"(?:\d(?:_?\d)*)?(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?[dDfF]?")
+_FLOAT = re.compile(r"(?:\d(?:_?\d)*+)?(?:\.\d(?:_?\d)*+)?(?:[eE][+-]?\d(?:_?\d)*+)?[dDfF]?")
 _MAX_INTEGER = 2**63 - 1
+_MOST_DIGITS = 1000  # and signs between them: a number without leading zeros that is longer is too large
 _TOO_LARGE = "integer is too large"
 _INVALID = "invalid literal number"
 
@@ -51,7 +52,7 @@ def integer_of(source: Source, token: Token) -> int:
     """The value of an integer token; what is wrong with it is noted in the source."""
     text = token.text
     if _DECIMAL.fullmatch(text):
-        value = int(text)
+        value = int(text) if len(text) <= _MOST_DIGITS else _MAX_INTEGER + 2
     elif _HEXADECIMAL.fullmatch(text):
         value = int(text[2:].replace("_", ""), 16)
     elif _OCTAL.fullmatch(text):

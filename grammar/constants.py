@@ -14,11 +14,13 @@ import math
 import re
 from typing import Any
 
+from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.hidden import HIDDEN
 
 FEWEST_CHARACTERS = 512  # of a list that is read here; the parser takes as long for a short one, and says more of it
 _FEWEST_ITEMS = 2  # `xs[1]` looks like a list of one item
 _DEEPEST = 6  # brackets in brackets
+_BYTES_FOR_CHARACTER = 24  # of the value, about: `{a: 1}, ` is a map of 200 bytes
 
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 _ESCAPE = re.compile(r"\\([bfnrt\\'\"`])")
@@ -53,6 +55,7 @@ def constant_list(text: str, start: int) -> tuple[list[Any], int] | None:
     literal = found.group()
     if HIDDEN in literal:
         return None
+    check_memory(len(literal) * _BYTES_FOR_CHARACTER)
     try:
         as_json = _PART.sub(_Rewriting(), literal)
         reader = _CHECKED_READER if _LARGE_NUMBER.search(as_json) else _READER
@@ -75,8 +78,12 @@ class _Rewriting:
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self._count = 0
 
     def __call__(self, found: re.Match[str]) -> str:
+        self._count += 1
+        if not self._count & 0xFFF:
+            check_time()
         text = found.group()
         if text[0] in "'\"":
             if text[-1] == ":":

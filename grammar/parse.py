@@ -10,18 +10,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from hoplite.errors import CypherError
+from hoplite.allowance import check_time
+from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
 from hoplite.grammar.commands import refuse_old_forms, server_command
 from hoplite.grammar.constants import FEWEST_CHARACTERS
+from hoplite.grammar.depth import check_depth
+from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_long
 from hoplite.grammar.lookahead import choose_kind
 from hoplite.grammar.source import Source
 from hoplite.grammar.syntax_errors import end_of_input, unexpected
-from hoplite.grammar.table import Table, load_table
+from hoplite.grammar.table import Rule, Table, load_table
 from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.grammar.unicode_escapes import replace_escapes
+
+_DEFAULT_LIMITS = TextLimits()
+_LEVELS_FOR_TOKEN = 5  # of the tree, at most: `EXISTS {` opens a query, a clause, a projection, an item, an expression
+_STATES_FOR_LEVEL = 12  # of the machine, at most; what is deeper is refused before the tree is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +56,32 @@ def _machine() -> _Machine:
     )
 
 
-def parse(text: str, constants: bool = True) -> ast.Statement:
+def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> ast.Statement:
     """The syntax tree of one statement. Without `constants`, long lists of constants are spelled out in it, too.
 
     >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
     '1'
     """
+    if len(text) > limits.max_text_length:
+        raise too_long(text, limits)
     if constants and len(text) >= FEWEST_CHARACTERS:
         try:
-            return _parse(text, True)
-        except CypherError:
-            pass  # said again below by a parser that has seen every token
-    return _parse(text, False)
+            return _parse(text, True, limits)
+        except CypherError as error:
+            if error.code != SYNTAX_ERROR:
+                raise
+            first = error
+        try:
+            return _parse(text, False, limits)  # says it again, having seen every token
+        except TextLimitReached:
+            raise first from None
+    return _parse(text, False, limits)
 
 
-def _parse(text: str, constants: bool) -> ast.Statement:
+def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
     table = _machine().table
     plain, offsets = replace_escapes(text)
-    tokens = tokenize(plain, table.vocabulary, constants)
+    tokens = tokenize(plain, table.vocabulary, constants, limits)
     if offsets is not None:
         for token in tokens:
             token.start, token.end = offsets[token.start], offsets[token.end]
@@ -77,12 +92,14 @@ def _parse(text: str, constants: bool) -> ast.Statement:
     if command is not None:
         return ast.Statement(command, span=command.span)
     source = Source(text)
-    statement = _run(source, tokens)
+    statement = _run(source, tokens, limits)
     source.raise_first_complaint()
+    if len(tokens) > limits.max_nesting // _LEVELS_FOR_TOKEN:
+        check_depth(statement, text, limits)
     return statement
 
 
-def _run(source: Source, tokens: list[Token]) -> ast.Statement:
+def _run(source: Source, tokens: list[Token], limits: TextLimits) -> ast.Statement:
     machine = _machine()
     table, builders, handed_on, climbs = machine.table, machine.builders, machine.handed_on, machine.climbs
     actions, goto, rules = table.actions, table.goto, table.rules
@@ -90,7 +107,12 @@ def _run(source: Source, tokens: list[Token]) -> ast.Statement:
     values: list[Any] = []
     starts: list[int] = []
     ends: list[int] = []
+    deepest = limits.max_nesting * _STATES_FOR_LEVEL
     for position, token in enumerate(tokens):
+        if not position & 0x3F:  # every 64th token
+            check_time()
+            if len(states) > deepest:
+                raise too_deep(source.text, token.start, limits)
         kinds = token.kinds
         kind = kinds[0] if len(kinds) == 1 else choose_kind(table, states, kinds)
         while True:
@@ -115,7 +137,7 @@ def _run(source: Source, tokens: list[Token]) -> ast.Statement:
             size = rule.size
             children = values[-size:]
             start, end = starts[-size], ends[-1]
-            value: Any = _arguments(rule.children, children)
+            value: Any = _arguments(rule, children)
             build = builders[number]
             if build is not None:
                 value = build(source, Span(start, end), *value)
@@ -142,8 +164,13 @@ def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
         top = table.goto[below][table.rules[-1 - step].origin]
 
 
-def _arguments(places: tuple[int | None, ...], children: list[Any]) -> list[Any]:
-    arguments: list[Any] = []
+def _arguments(rule: Rule, children: list[Any]) -> list[Any]:
+    places = rule.children
+    if rule.makes_list and places and places[0] == -1:  # a list that grows: the one on the stack is nobody else's
+        arguments: list[Any] = children[0]
+        places = places[1:]
+    else:
+        arguments = []
     for place in places:
         if place is None:
             arguments.append(None)

@@ -35,9 +35,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.constants import FEWEST_CHARACTERS, constant_list
+from hoplite.grammar.limits import TextLimits, too_many_tokens
 
 Kinds = tuple[str, ...]
 
@@ -81,14 +84,15 @@ _NAME_PART = (
 
 _SCANNER = re.compile(
     rf"""
-      (?P<SPACE>   (?: [\s\u180e\ufeff]+ | //[^\n\r]* | /\*(?s:.*?)\*/ )+ )
+      (?P<SPACE>   (?: [\s\u180e\ufeff]++ | //[^\n\r]*+ | /\*(?s:.*?)\*/ )++ )
+    | (?P<OPEN>    /\* )
     | (?P<WORD>    [^\W\d][{_NAME_PART}]* )
     | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
                    [-()\[\]{{}},:;=<>+*/%^|&!] )
-    | (?P<STRING>  '(?:[^'\\]|\\(?s:.))*' | "(?:[^"\\]|\\(?s:.))*" )
+    | (?P<STRING>  '(?:[^'\\]++|\\(?s:.))*+' | "(?:[^"\\]++|\\(?s:.))*+" )
     | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{_NAME_PART}]+ | `(?:[^`]|``)*` ) )
-    | (?P<NAME>    `(?:[^`]|``)*` )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{_NAME_PART}]+ | `(?:[^`]++|``)*+` ) )
+    | (?P<NAME>    `(?:[^`]++|``)*+` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
     """,
@@ -96,9 +100,14 @@ _SCANNER = re.compile(
 )
 
 END = "$END"
+_NO_LIMITS = TextLimits()
+_CHECKED_EVERY = 0xFFF  # a mask: every 4,096th token
+_BYTES_FOR_TOKEN = 1_000  # with its part of the tree and of the plan, about
 
 
-def tokenize(text: str, vocabulary: Vocabulary, constants: bool = False) -> list[Token]:
+def tokenize(
+    text: str, vocabulary: Vocabulary, constants: bool = False, limits: TextLimits = _NO_LIMITS
+) -> list[Token]:
     """The tokens of a text, the last of which is its end, with their kinds in order.
 
     With `constants`, a long list of constants is one token.
@@ -107,16 +116,23 @@ def tokenize(text: str, vocabulary: Vocabulary, constants: bool = False) -> list
     position: int | None = 0
     constants = constants and len(text) >= FEWEST_CHARACTERS
     while position is not None:
-        position = _scan(text, position, vocabulary, constants, tokens)
+        position = _scan(text, position, vocabulary, constants, tokens, limits)
     tokens.append(Token((END,), END, "", len(text), len(text)))
     _mark(tokens)
     return tokens
 
 
-def _scan(text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token]) -> int | None:
-    """Add tokens up to the end of the text, or up to a long list of constants, behind which the scan goes on."""
+def _scan(
+    text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token], limits: TextLimits
+) -> int | None:
+    """Add tokens up to the end of the text, or up to a long list of constants, behind which the scan goes on.
+
+    A quote or comment that is never closed is the last token: what follows is inside it.
+    """
     keywords, signs = vocabulary.keywords, vocabulary.signs
     for match in _SCANNER.finditer(text, first):
+        if not len(tokens) & _CHECKED_EVERY:
+            _check(text, match.start(), len(tokens), limits)
         group = match.lastgroup
         if group == "SPACE":
             continue
@@ -139,11 +155,24 @@ def _scan(text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens
         elif group == "NUMBER":
             kind = "INTEGER" if _is_integer(piece) else "FLOAT"
             tokens.append(Token((kind,), kind.lower(), piece, start, end))
+        elif group == "OPEN":
+            tokens.append(Token((signs["/"],), "/", "/", start, start + 1))
+            tokens.append(Token((signs["*"],), "*", "*", start + 1, end))
+            return None
         else:
             assert group is not None
             word = group if group == "NAME" else group.lower()
             tokens.append(Token((group,), word, piece, start, end))
+            if group == "UNKNOWN" and piece in "'\"`":
+                return None
     return None
+
+
+def _check(text: str, offset: int, count: int, limits: TextLimits) -> None:
+    if count > limits.max_tokens:
+        raise too_many_tokens(text, offset, limits)
+    check_time()
+    check_memory(count * _BYTES_FOR_TOKEN)
 
 
 def _is_integer(number: str) -> bool:
@@ -155,6 +184,7 @@ def _is_integer(number: str) -> bool:
 # --- the pass over the tokens -------------------------------------------------------------------------------
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SEEN_OF_OPEN_BRACKET = 200  # tokens
 _SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
 _DOUBLE_SIGNS = ("..", "<=", ">=", "<>", "=~", "!=", "+=", "::", "||")
 _NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
@@ -168,6 +198,28 @@ _AFTER_IS = frozenset(["NULL", "NOT", "TYPED", "NORMALIZED", "NFC", "NFD", "NFKC
 _AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "parameter"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """`missing_ends[i]`: how many more CASE than END there are from the CASE at `i` on."""
+
+    last_when_or_end: int
+    missing_ends: dict[int, int]
+
+    @staticmethod
+    def of(words: list[str]) -> _Cases:
+        last, missing, missing_ends = -1, 0, dict[int, int]()
+        for index in range(len(words) - 1, -1, -1):
+            word = words[index]
+            if word == "CASE":
+                missing += 1
+                missing_ends[index] = missing
+            elif word == "END":
+                missing -= 1
+            if last < 0 and word in ("WHEN", "END"):
+                last = index
+        return _Cases(last, missing_ends)
+
+
 class _Row:
     """The tokens with their brackets paired: `partner[i]` closes what `i` opens (-1: nothing does)."""
 
@@ -175,6 +227,11 @@ class _Row:
         self.tokens = tokens
         self.words = [token.word for token in tokens]
         self.partner = self._pair()
+
+    @cached_property
+    def cases(self) -> _Cases:
+        """What stands behind each token that CASE has to do with."""
+        return _Cases.of(self.words)
 
     def _pair(self) -> dict[int, int]:
         partner: dict[int, int] = {}
@@ -196,9 +253,12 @@ class _Row:
         return self.partner.get(index, -1)
 
     def outermost(self, opening: int, wanted: frozenset[str]) -> list[int]:
-        """Where the wanted words stand inside a bracket, but not inside a deeper one."""
+        """Where the wanted words stand inside a bracket, but not inside a deeper one.
+
+        A bracket that is never closed is looked into so far: the text is refused in any case.
+        """
         found = []
-        end = self.partner.get(opening, len(self.words))
+        end = self.partner.get(opening, min(opening + _SEEN_OF_OPEN_BRACKET, len(self.words)))
         index = opening + 1
         while index < end:
             if self.words[index] in wanted:
@@ -238,6 +298,8 @@ class _Row:
 def _mark(tokens: list[Token]) -> None:
     row = _Row(tokens)
     for index, word in enumerate(row.words):
+        if not index & _CHECKED_EVERY:
+            check_time()
         rule = _RULES.get(word)
         if rule is not None:
             rule(row, index)
@@ -402,11 +464,10 @@ def _before_expression(row: _Row, index: int) -> None:
 def _case(row: _Row, index: int) -> None:
     token = row.tokens[index]
     following = row.word(index + 1)
-    rest = row.words[index:]
-    if "WHEN" not in rest and "END" not in rest:
+    if index > row.cases.last_when_or_end:
         is_name = True
     elif row.word(index - 1) == "CASE" and following == "WHEN":  # nested, if there are enough ENDs
-        is_name = rest.count("END") <= rest.count("CASE")
+        is_name = row.cases.missing_ends[index] >= 0
     elif "WHEN" in (following, row.word(index + 2)):
         is_name = False
     else:

@@ -6,48 +6,71 @@ A backslash that is itself escaped starts no escape: `'\\u0041'` is six characte
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_right
 from dataclasses import replace
 
+from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError, position_of, with_position
 
 _BACKSLASH = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
 
 
-def replace_escapes(text: str) -> tuple[str, list[int] | None]:
-    """The text without Unicode escapes, and for each of its characters (and the end) the offset in the original.
+class Offsets:
+    """For each character of a text without escapes, and for its end, the offset in the text that was given.
+
+    Between two escapes, offsets go on together: only where each such piece begins is remembered, here and there.
+    """
+
+    def __init__(self) -> None:
+        self._here, self._there = array("q"), array("q")
+
+    def begin(self, here: int, there: int) -> None:
+        """A piece begins at `here` that stood at `there`."""
+        self._here.append(here)
+        self._there.append(there)
+
+    def __getitem__(self, offset: int) -> int:
+        piece = bisect_right(self._here, offset) - 1
+        return self._there[piece] + offset - self._here[piece]
+
+
+def replace_escapes(text: str) -> tuple[str, Offsets | None]:
+    """The text without Unicode escapes, and where its characters stood in the original.
 
     Without any escape the offsets are None: nothing has moved.
     """
     if "\\u" not in text:
         return text, None
-    characters: list[str] = []
-    offsets: list[int] = []
-    position = 0
-    for match in _BACKSLASH.finditer(text):
+    pieces: list[str] = []
+    offsets = Offsets()
+    length = position = 0
+    for count, match in enumerate(_BACKSLASH.finditer(text)):
+        if not count & 0xFFF:
+            check_time()
         if match.group(2):
             raise _not_hexadecimal(text, match.start())
         if match.group(1):
-            _copy(text, position, match.start(), characters, offsets)
+            if position < match.start():
+                offsets.begin(length, position)
+                pieces.append(text[position : match.start()])
+                length += match.start() - position
             unit = int(match.group(1), 16)
-            if 0xDC00 <= unit <= 0xDFFF and position == match.start() and characters and _is_high(characters[-1]):
-                pair = 0x10000 + ((ord(characters.pop()) - 0xD800) << 10) + (unit - 0xDC00)
-                characters.append(chr(pair))  # two escapes for one character, as UTF-16 writes it
+            if 0xDC00 <= unit <= 0xDFFF and position == match.start() and pieces and _is_high(pieces[-1]):
+                pair = 0x10000 + ((ord(pieces.pop()) - 0xD800) << 10) + (unit - 0xDC00)
+                pieces.append(chr(pair))  # two escapes for one character, as UTF-16 writes it
             else:
-                characters.append(chr(unit))
-                offsets.append(match.start())
+                offsets.begin(length, match.start())
+                pieces.append(chr(unit))
+                length += 1
             position = match.end()
-    _copy(text, position, len(text), characters, offsets)
-    offsets.append(len(text))
-    return "".join(characters), offsets
+    offsets.begin(length, position)
+    pieces.append(text[position:])
+    return "".join(pieces), offsets
 
 
-def _is_high(character: str) -> bool:
-    return "\ud800" <= character <= "\udbff"
-
-
-def _copy(text: str, start: int, end: int, characters: list[str], offsets: list[int]) -> None:
-    characters.extend(text[start:end])
-    offsets.extend(range(start, end))
+def _is_high(piece: str) -> bool:
+    return len(piece) == 1 and "\ud800" <= piece <= "\udbff"
 
 
 def _not_hexadecimal(text: str, offset: int) -> CypherError:

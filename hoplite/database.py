@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hoplite.allowance import Allowance, deadline_after
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
@@ -35,6 +37,7 @@ from hoplite.errors import (
     transaction_timed_out,
     unsupported,
 )
+from hoplite.grammar.limits import TextLimits
 from hoplite.planner.explain import explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
@@ -49,6 +52,9 @@ if TYPE_CHECKING:
     from hoplite.storage.importers.source_ids import SourceIds
 
 
+_TEXT = TextLimits()  # as it is where nothing is said
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a statement may use, who may stop it, and what is attached to its transaction. None is no limit."""
@@ -59,6 +65,10 @@ class Limits:
     memory_bytes: int | None = None
     stop: threading.Event | None = None  # set from another thread to end the statement
     metadata: Mapping[str, Any] | None = None  # as `tx.getMetaData` shows it
+
+    def allowance(self) -> Allowance:
+        """What a statement that begins now may use."""
+        return Allowance(deadline_after(self.timeout), self.stop, self.memory_bytes)
 
     def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
         """These limits with some of them replaced; a database that is read-only stays so."""
@@ -87,6 +97,9 @@ class Database(Transfers):
         lenient: bool = False,
         memory: str | int | None = None,
         query_memory: str | int | None = None,
+        max_text_length: int = _TEXT.max_text_length,
+        max_tokens: int = _TEXT.max_tokens,
+        max_nesting: int = _TEXT.max_nesting,
         durability: Durability = "full",
     ) -> None:
         """In memory without a path; else in that folder, which is made if it is not there.
@@ -94,6 +107,10 @@ class Database(Transfers):
         `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
         hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said). Neither bounds
         the arrays of a search, which take up to 30 bytes for each node of the graph (docs/SCALE.md).
+
+        `timeout` is in seconds and begins with the call: reading and planning the text count. `max_text_length`
+        (characters), `max_tokens` and `max_nesting` (expressions, patterns and subqueries in each other) bound the
+        text of a statement. A long list of constants is one token, and a chain of operators one level.
 
         With `durability` "full" a commit is on the disk itself before it is acknowledged; "relaxed" leaves the moment
         to the operating system: a crash of the process loses nothing then either, one of the machine may lose the
@@ -110,7 +127,8 @@ class Database(Transfers):
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: dict[str, Function] = dict(FUNCTIONS)
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
-        self._preparer = Preparer(self._functions, self._procedures, lenient)
+        texts = TextLimits(max_text_length, max_tokens, max_nesting)
+        self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._closed = False
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
@@ -148,8 +166,9 @@ class Database(Transfers):
     def explain(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """The plan of a query as a table, without running it."""
         with driver_errors():
+            allowance = self._limits.allowance()
             given = from_parameters({**(parameters or {}), **params})
-            prepared = self._prepare(query, self._graph.snapshot(), given, check_parameters=False)
+            prepared = self._prepare(query, self._graph.snapshot(), given, allowance, check_parameters=False)
             if prepared.plan is None:
                 return ""
             table = explain(prepared.plan)
@@ -160,13 +179,14 @@ class Database(Transfers):
         many partitions and columns it loaded."""
         before = self._graph.loads()
         with driver_errors():
+            allowance = self._limits.allowance()
             given = from_parameters({**(parameters or {}), **params})
             graph = self._graph.snapshot()
-            prepared = self._prepare(query, graph, given)
+            prepared = self._prepare(query, graph, given, allowance)
             if prepared.writes or prepared.plan is None:
                 raise unsupported("PROFILE of a statement that writes")
             measured = profiled(
-                self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits)
+                self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits, allowance)
             )
             plan = explain(prepared.plan, measured)
         if before is None or (after := self._graph.loads()) is None:
@@ -304,7 +324,12 @@ class Database(Transfers):
                 raise access_mode()
 
     def _execution(
-        self, graph: Snapshot, parameters: Mapping[str, Any], writer: GraphTransaction | None, limits: Limits
+        self,
+        graph: Snapshot,
+        parameters: Mapping[str, Any],
+        writer: GraphTransaction | None,
+        limits: Limits,
+        allowance: Allowance,
     ) -> Execution:
         execution = execution_for(
             graph,
@@ -314,10 +339,11 @@ class Database(Transfers):
             self._preparer.lowering,
             writer,
             limits.timeout,
+            allowance.deadline,
             limits.memory_bytes,
             self._backend,
             self._import_folder,
-            {"prepare": self._prepare},
+            {"prepare": partial(self._prepare, allowance=allowance)},
         )
         if limits.stop is not None:
             execution.cancelled = limits.stop
@@ -333,9 +359,14 @@ class Database(Transfers):
         return prepared.operator
 
     def _prepare(
-        self, text: str, graph: Snapshot, parameters: Mapping[str, Any], check_parameters: bool = True
+        self,
+        text: str,
+        graph: Snapshot,
+        parameters: Mapping[str, Any],
+        allowance: Allowance,
+        check_parameters: bool = True,
     ) -> Prepared:
-        prepared = self._preparer.prepare(text, graph, parameters)
+        prepared = self._preparer.prepare(text, graph, parameters, allowance)
         if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters <= parameters.keys():
             raise parameter_missing(sorted(prepared.parameters - parameters.keys()))
         return prepared
@@ -346,15 +377,16 @@ class Database(Transfers):
         """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
         if self._closed:
             raise RuntimeError("The database is closed.")
+        allowance = limits.allowance()
         with driver_errors():
             if parameters is None:
                 parameters = from_parameters(given)
             snapshot = self._graph.snapshot()
-            prepared = self._prepare(text, snapshot, parameters)
+            prepared = self._prepare(text, snapshot, parameters, allowance)
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
             if not prepared.writes and prepared.command is None:
-                execution = self._execution(snapshot, parameters, None, limits)
+                execution = self._execution(snapshot, parameters, None, limits, allowance)
                 batches = self._operator(prepared, execution).run(execution, UNIT)
                 if not prepared.columns:  # nothing will be read from it: run it now
                     batches = iter(list(batches))
@@ -364,7 +396,7 @@ class Database(Transfers):
             del snapshot  # the writer changes the graph in place where nobody holds it
             transaction = self._graph.begin(patience_s=limits.timeout)
             try:
-                result = self._run_in(prepared, transaction, parameters, given, limits)
+                result = self._run_in(prepared, transaction, parameters, given, limits, allowance)
                 result.detach()
                 transaction.commit()
             except BaseException:
@@ -380,9 +412,10 @@ class Database(Transfers):
         parameters: Mapping[str, Any],
         given: Mapping[str, Any],
         limits: Limits,
+        allowance: Allowance,
         explicit: bool = False,
     ) -> Result:
-        execution = self._execution(transaction, parameters, transaction, limits)
+        execution = self._execution(transaction, parameters, transaction, limits, allowance)
         execution.explicit = explicit
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
@@ -490,17 +523,18 @@ class Transaction:
         self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits
     ) -> Result:
         database = self._database
-        prepared = database._prepare(query, self._graph, parameters)
+        allowance = limits.allowance()
+        prepared = database._prepare(query, self._graph, parameters, allowance)
         if prepared.mode == "EXPLAIN":
             return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
         if prepared.writes or prepared.query_type == "s":
             if limits.read_only:
                 raise access_mode()
             self._graph.prepare_write(limits.timeout)
-            result = database._run_in(prepared, self._graph, parameters, given, limits, explicit=True)
+            result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, explicit=True)
             result.detach()
             return result
-        result = database._run_in(prepared, self._graph, parameters, given, limits, explicit=True)
+        result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, explicit=True)
         self._open_result = result
         return result
 

@@ -142,13 +142,21 @@ def _utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+_LONGEST_LINE, _SHOWN_BEFORE = 20_000, 100
+
+
 def with_position(message: str, text: str, offset: int) -> str:
     """`message` followed by the place, the line of the text and a caret under the column."""
     position = position_of(text, offset)
     line_start = text.rfind("\n", 0, offset) + 1
     line_end = text.find("\n", offset)
-    source_line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip()
     place = f"line {position.line}, column {position.column} (offset: {position.offset})"
+    line_end = len(text) if line_end < 0 else line_end
+    if line_end - line_start > _LONGEST_LINE:  # a line of megabytes helps nobody: what stands around the place does
+        first = max(line_start, offset - _SHOWN_BEFORE)
+        part = text[first : offset + _SHOWN_BEFORE]
+        return f'{message} ({place})\n"{part}"\n{" " * (offset - first + 1)}^'
+    source_line = text[line_start:line_end].rstrip()
     return f'{message} ({place})\n"{source_line}"\n{" " * position.column}^'
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 from hoplite.planner import logical as lp
-from hoplite.planner.tree import operators
+from hoplite.planner.tree import children, operators
 from hoplite.planner.variables import free_variables
 
 Names = frozenset[str]
@@ -27,11 +30,47 @@ def wanted_of(plan: lp.Plan) -> Names:
 
 def every_name(plan: lp.Plan) -> Names:
     """Every name that occurs in a plan: more than its columns, never less."""
+    known = _remembered.names
+    if known is None:
+        return _names_in(operators(plan))
+    new: list[lp.Plan] = []
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in known:
+            new.append(node)
+            waiting += children(node)
+    for node in reversed(new):
+        below = [known[id(child)][1] for child in children(node)]
+        known[id(node)] = (node, _names_in((node,)).union(*below))
+    return known[id(plan)][1]
+
+
+def _names_in(nodes: Iterable[lp.Plan]) -> Names:
     names: set[str] = set()
-    for node in operators(plan):
+    for node in nodes:
         for field in fields(node):
             _collect(getattr(node, field.name), names)
     return frozenset(names)
+
+
+class _Remembered(threading.local):
+    """Every name in each plan that was asked about, by the identity of the plan, which is kept for that."""
+
+    names: dict[int, tuple[lp.Plan, Names]] | None = None
+
+
+_remembered = _Remembered()
+
+
+@contextmanager
+def remembering_names() -> Iterator[None]:
+    """Within the block, `every_name` remembers its answers: rules ask it again at each level of a deep plan."""
+    _remembered.names = {}
+    try:
+        yield
+    finally:
+        _remembered.names = None
 
 
 def _collect(value: Any, names: set[str]) -> None:

@@ -32,6 +32,7 @@ class Estimates:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
+        self._known: dict[int, tuple[lp.Plan, float]] = {}  # rows by the identity of a plan, which is kept for that
 
     def nodes(self, labels: Iterable[str]) -> float:
         """How many nodes carry all of these labels, at most; never none, for a plan outlives the graph it was made
@@ -76,30 +77,48 @@ class Estimates:
         return sum(min(degree, 1e3) ** length for length in steps)
 
     def rows(self, plan: lp.Plan) -> float:
-        """How many rows a plan has, very roughly: enough to tell one row from many."""
+        """How many rows a plan has, very roughly: enough to tell one row from many.
+
+        Clauses are put on top of each other, so that what is below was often asked about before.
+        """
+        above: list[tuple[lp.Plan, float]] = []
+        node: lp.Plan | None = plan
+        rows = 1.0
+        while node is not None:
+            known = self._known.get(id(node))
+            if known is not None:
+                rows = known[1]
+                break
+            below, factor = self._step(node)
+            above.append((node, factor))
+            node = below
+        for node, factor in reversed(above):
+            rows *= factor
+            self._known[id(node)] = (node, rows)
+        return rows
+
+    def _step(self, plan: lp.Plan) -> tuple[lp.Plan | None, float]:
+        """The plan whose rows those of an operator depend on, and how many come of each; alone, how many it has."""
         match plan:
             case lp.Argument(variables=variables):
-                return 1.0 if not variables else MANY_ROWS
+                return None, 1.0 if not variables else MANY_ROWS
             case lp.Unwind(source=source):
-                return self.rows(source) * MANY_ROWS
+                return source, MANY_ROWS
             case lp.AllNodesScan(source=source):
-                return self.rows(source) * self.nodes(())
+                return source, self.nodes(())
             case lp.NodeByLabelScan(source=source, label=label):
-                return self.rows(source) * self.nodes((label,))
+                return source, self.nodes((label,))
             case lp.NodeIndexSearch(source=source, label=label):
-                return self.rows(source) * self.nodes((label,)) * COMPARISON
+                return source, self.nodes((label,)) * COMPARISON
             case lp.RelationshipTypeScan(source=source, types=types):
-                return self.rows(source) * self.relationships(types)
+                return source, self.relationships(types)
             case lp.EagerAggregation(keys=()):
-                return 1.0
+                return None, 1.0
             case lp.Filter(source=source):
-                return self.rows(source) * COMPARISON
+                return source, COMPARISON
             case lp.Limit(count=ast.Literal(value=int() as count)) | lp.Top(count=ast.Literal(value=int() as count)):
-                return float(count)
-            case lp.GetDegree(source=source):
-                return self.rows(source)
+                return None, float(count)
             case lp.Expand(source=source) | lp.VarLengthExpand(source=source) | lp.ProcedureCall(source=source):
-                return self.rows(source) * 3
+                return source, 3.0
             case _:
-                below = next(children(plan), None)
-                return 1.0 if below is None else self.rows(below)
+                return next(children(plan), None), 1.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hoplite.allowance import check_time
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.columns import remembering_names
 from hoplite.planner.logical import Plan
 from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
@@ -33,6 +35,8 @@ RULES: tuple[Rule, ...] = (
 
 def optimise(plan: Plan, catalogue: Catalogue) -> Plan:
     """The plan after every rule."""
-    for rule in RULES:
-        plan = rule(plan, catalogue)
+    with remembering_names():
+        for rule in RULES:
+            check_time()
+            plan = rule(plan, catalogue)
     return plan

@@ -179,14 +179,15 @@ class PatternGraph:
 
 def conjuncts(predicate: ast.Expression | None) -> Iterator[ast.Expression]:
     """The parts of a predicate that are joined by AND."""
-    match predicate:
-        case None:
-            return
-        case ast.Binary(operator="AND", left=left, right=right):
-            yield from conjuncts(left)
-            yield from conjuncts(right)
-        case _:
-            yield predicate
+    waiting = [predicate]
+    while waiting:
+        match waiting.pop():
+            case None:
+                pass
+            case ast.Binary(operator="AND", left=left, right=right):
+                waiting += (right, left)
+            case other:
+                yield other
 
 
 def conjunction(predicates: list[ast.Expression]) -> ast.Expression | None:

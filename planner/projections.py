@@ -89,9 +89,15 @@ class ProjectionBuilder:
 
     def aggregates(self, node: Any) -> bool:
         """Whether an expression aggregates; what a subquery inside it aggregates is the subquery's own business."""
-        if isinstance(node, ast.SubqueryExpression):
-            return False
-        return self.is_aggregate(node) or any(self.aggregates(part) for part in parts_of(node))
+        waiting = [node]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, ast.SubqueryExpression):
+                continue
+            if self.is_aggregate(part):
+                return True
+            waiting += parts_of(part)
+        return False
 
     def build(
         self,

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
+from hoplite.allowance import check_time
 from hoplite.grammar import ast
 
 _RANDOM = frozenset(
@@ -24,17 +25,22 @@ _RANDOM = frozenset(
 
 def transform(node: Any, change: Callable[[Any], Any]) -> Any:
     """The expression with `change` applied from the top: what it returns stands instead, None means look inside."""
+    check_time()
+    return _transform(node, change)
+
+
+def _transform(node: Any, change: Callable[[Any], Any]) -> Any:
     changed = change(node)
     if changed is not None:
         return changed
     if isinstance(node, tuple):
-        return tuple(transform(item, change) for item in node)
+        return tuple(_transform(item, change) for item in node)
     if not is_dataclass(node) or isinstance(node, ast.Span | type):
         return node
     updates = {}
     for name in _children(type(node)):
         old = getattr(node, name)
-        new = transform(old, change)
+        new = _transform(old, change)
         if new is not old and not (isinstance(old, tuple) and _same(old, new)):
             updates[name] = new
     return replace(node, **updates) if updates else node
@@ -66,4 +72,11 @@ def is_random(node: object) -> bool:
 
 def contains(node: Any, test: Callable[[Any], bool]) -> bool:
     """Whether the test holds for some part of the expression."""
-    return test(node) or any(contains(part, test) for part in parts_of(node))
+    check_time()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if test(part):
+            return True
+        waiting += reversed(list(parts_of(part)))
+    return False

@@ -6,8 +6,11 @@ always take the connection that brings the fewest rows, and apply each predicate
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from hoplite.allowance import check_time
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
@@ -19,6 +22,13 @@ from hoplite.planner.variables import free_variables
 WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
 SCANNED = 0.1  # what it costs to look at a node, beside handing on a row
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
+
+
+_FEW_NODES = 50  # that are not bound yet, up to which each step looks at what all of them cost
+
+
+# Predicates that wait, how many they are, and those of them that need each name.
+_Index: TypeAlias = tuple[list[ast.Expression], int, dict[str, list[ast.Expression]]]
 
 
 @dataclass(slots=True)
@@ -38,10 +48,17 @@ class Solver:
     types_of: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     repeated: list[Connection] = field(default_factory=list)
     held_back: list[ast.Expression] = field(default_factory=list)
+    own: frozenset[str] = frozenset()  # every name that a predicate could mean
+    needs: dict[int, tuple[ast.Expression, frozenset[str]]] = field(default_factory=dict)  # by identity
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    about: _Index = field(default_factory=lambda: ([], 0, {}))
+    starts: list[str] = field(default_factory=list)  # of a large pattern: nodes in the order in which to begin
 
     def solve(self) -> lp.Plan:
         """The operators for the whole graph, on top of the plan it was given."""
         self.before = frozenset(self.bound)
+        self.own = self.graph.variables() | self.before
+        self.labels = _labels_by_node(self.graph.predicates)
         self.waiting = list(self.graph.predicates)
         self.todo = list(self.graph.connections)
         self._hold_back_path_predicates()
@@ -53,6 +70,7 @@ class Solver:
         self._drop_nulls()
         self._apply_predicates()
         while True:
+            check_time()
             connection = self._cheapest_connection()
             if connection is not None:
                 self._connect(connection)
@@ -81,12 +99,35 @@ class Solver:
     # --- predicates --------------------------------------------------------------------------------------------
 
     def _needs(self, predicate: ast.Expression) -> frozenset[str]:
-        return free_variables(predicate) & (self.graph.variables() | self.before)
+        known = self.needs.get(id(predicate))
+        if known is None:
+            known = self.needs[id(predicate)] = (predicate, free_variables(predicate) & self.own)
+        return known[1]
+
+    def _waiting_about(self, *names: str) -> list[ast.Expression]:
+        """The predicates that wait and need one of these names, in their order."""
+        waiting, count, index = self.about
+        if waiting is not self.waiting or count != len(self.waiting):
+            index = {}
+            for predicate in self.waiting:
+                for name in self._needs(predicate):
+                    index.setdefault(name, []).append(predicate)
+            self.about = (self.waiting, len(self.waiting), index)
+        if len(names) == 1:
+            return index.get(names[0], [])
+        found = {id(predicate) for name in names for predicate in index.get(name, [])}
+        return [predicate for predicate in self.waiting if id(predicate) in found]
+
+    def _settle(self, predicates: Iterable[ast.Expression]) -> None:
+        """These predicates wait no longer."""
+        settled = {id(predicate) for predicate in predicates}
+        self.waiting = [predicate for predicate in self.waiting if id(predicate) not in settled]
 
     def _apply_predicates(self) -> None:
         ready = [p for p in self.waiting if self._needs(p) <= self.bound]
+        if ready:
+            self._settle(ready)
         for predicate in ready:
-            self.waiting.remove(predicate)
             self._filter(predicate)
 
     def _filter(self, predicate: ast.Expression) -> None:
@@ -104,14 +145,7 @@ class Solver:
 
     def _labels(self, node: str) -> list[str]:
         """Labels that the node must have, as far as the predicates say so plainly."""
-        found: list[str] = []
-        for predicate in self.graph.predicates:
-            match predicate:
-                case ast.HasLabels(operand=ast.Variable(name=name), labels=labels) if name == node:
-                    found.extend(required_labels(labels))
-                case _:
-                    pass
-        return found
+        return self.labels.get(node, [])
 
     # --- where to start ----------------------------------------------------------------------------------------
 
@@ -120,7 +154,11 @@ class Solver:
         unbound = [n for n in self.graph.nodes if n not in self.bound]
         if not unbound:
             return None
-        return min(unbound, key=self._start_cost)
+        if len(unbound) <= _FEW_NODES:
+            return min(unbound, key=self._start_cost)
+        if not self.starts:  # what each costs is asked once, not again after each step
+            self.starts = sorted(unbound, key=self._start_cost)
+        return next(node for node in self.starts if node not in self.bound)
 
     def _start_cost(self, node: str) -> float:
         """What it costs to begin with a node: to look for it, and to follow the connection that brings the fewest rows.
@@ -138,7 +176,7 @@ class Solver:
 
     def _kept(self, node: str) -> float:
         share = 1.0
-        for predicate in self.waiting:
+        for predicate in self._waiting_about(node):
             if self._needs(predicate) <= self.bound | {node} and not isinstance(predicate, ast.HasLabels):
                 share *= selectivity(predicate)
         return share
@@ -148,8 +186,7 @@ class Solver:
         self.plan = scan.build(self.plan)
         self.rows *= max(scan.rows, 0.01)
         self.bound.add(node)
-        for predicate in scan.solves:
-            self.waiting.remove(predicate)
+        self._settle(scan.solves)
 
     def _scan_relationships(self, node: str) -> bool:
         """Begin with the relationships of a connection, where they are fewer than the nodes to begin with."""
@@ -157,9 +194,9 @@ class Solver:
         for connection in self.todo:
             ends = {connection.start, connection.end}
             if isinstance(connection, One) and len(ends) == 2 and not (ends | {connection.relationship}) & self.bound:
-                own = self.graph.variables() | self.before
+                asked = self._waiting_about(connection.relationship, connection.start, connection.end)
                 ways = relationship_scans(
-                    connection, self.waiting, frozenset(self.bound), own, self.estimates, self.plan_expression
+                    connection, asked, frozenset(self.bound), self.own, self.estimates, self.plan_expression
                 )
                 found += [(way, connection) for way in ways]
         if not found:
@@ -172,8 +209,7 @@ class Solver:
         self.plan = best.build(self.plan)
         self.rows *= max(best.rows, 0.01)
         self.bound.update((connection.relationship, connection.start, connection.end))
-        for predicate in best.solves:
-            self.waiting.remove(predicate)
+        self._settle(best.solves)
         self._keep_distinct(connection)
         return True
 
@@ -242,12 +278,8 @@ class Solver:
             self._keep_distinct_relationship(name, inner.types_of[name])
 
     def _best_scan(self, node: str) -> Scan:
-        own = self.graph.variables() | self.before
-        labels = self._labels(node)
-        bound = frozenset(self.bound)
-        return NodeFinder(
-            node, self.waiting, labels, bound, own, self.rows, self.estimates, self.plan_expression
-        ).best()
+        asked, labels, bound = self._waiting_about(node), self._labels(node), frozenset(self.bound)
+        return NodeFinder(node, asked, labels, bound, self.own, self.rows, self.estimates, self.plan_expression).best()
 
     # --- connections -------------------------------------------------------------------------------------------
 
@@ -491,3 +523,12 @@ def _own_names(connection: Shortest | Selected) -> set[str]:
     """The names of the paths among which a connection chooses, and of what belongs to them."""
     names = {connection.relationship, connection.many.left_group, connection.many.right_group, connection.path}
     return {name for name in names if name is not None}
+
+
+def _labels_by_node(predicates: Iterable[ast.Expression]) -> dict[str, list[str]]:
+    """The labels that nodes must have, as far as the predicates say so plainly."""
+    found: dict[str, list[str]] = {}
+    for predicate in predicates:
+        if isinstance(predicate, ast.HasLabels) and isinstance(predicate.operand, ast.Variable):
+            found.setdefault(predicate.operand.name, []).extend(required_labels(predicate.labels))
+    return found

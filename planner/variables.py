@@ -13,12 +13,14 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from hoplite.allowance import check_time
 from hoplite.grammar import ast
 from hoplite.planner.subquery import PlannedSubquery
 
 
 def free_variables(expression: Any) -> frozenset[str]:
     """The names that this expression (or pattern, or label expression) takes from outside."""
+    check_time()
     free: set[str] = set()
     _visit(expression, frozenset(), free)
     return frozenset(free)
@@ -49,6 +51,11 @@ def _visit(node: Any, bound: frozenset[str], free: set[str]) -> None:
             _visit_query(query, bound, free)
         case PlannedSubquery(imports=imports):
             free.update(name for name in imports if name not in bound)
+        case ast.Binary():  # chains lean to the left, and may be long
+            while isinstance(node, ast.Binary):
+                _visit(node.right, bound, free)
+                node = node.left
+            _visit(node, bound, free)
         case tuple():
             for item in node:
                 _visit(item, bound, free)

@@ -326,6 +326,6 @@ def _refusal(text: str) -> CypherError | None:
 def _columns(database: Database, text: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     """The columns of a statement that failed; none where it failed before it ran."""
     try:
-        return database._prepare(text, database._graph.snapshot(), parameters).columns
+        return database._prepare(text, database._graph.snapshot(), parameters, database._limits.allowance()).columns
     except CypherError:
         return ()

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
+from hoplite.allowance import check_time
 from hoplite.grammar import ast
 
 _LEAVES = ("Span", "str", "bool", "Direction", "Hops | None", "int | None", "str | None")
@@ -42,6 +43,7 @@ def _gather(value: Any, found: list[Any]) -> None:
 
 def walk(node: Any) -> Iterator[Any]:
     """The node and all nodes below it, parents first."""
+    check_time()
     waiting = [node]
     while waiting:
         current = waiting.pop()

@@ -20,6 +20,8 @@ from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 
+_LONGEST_NOTES = 1_000_000  # characters of the notifications of one clause
+
 
 def find_notifications(
     statement: ast.Statement,
@@ -225,23 +227,14 @@ class _Finder:
         return ", ".join(render.path(part, self.text) for part in clause.patterns)
 
     def _disconnected(self, clause: ast.MatchClause) -> Iterator[Notification]:
-        components: list[dict[str, None]] = []
-        for part in clause.patterns:
-            names = dict.fromkeys(_node_names(chain_of(part)))
-            apart = []
-            for component in components:
-                if component.keys() & names.keys():
-                    names = component | names
-                else:
-                    apart.append(component)
-            components = [*apart, names]
-        components.sort(key=lambda names: _first_part(clause, names))
-        for component in components[1:]:
-            yield note.cartesian_product(
-                self._pattern(clause),
-                [name for name in component if not name.startswith(" ")],
-                self.at(clause.span.start),
-            )
+        components = _components(clause)
+        if len(components) < 2:
+            return
+        pattern = self._pattern(clause)
+        most = max(1, _LONGEST_NOTES // max(1, len(pattern)))  # each of them repeats the pattern
+        for component in components[1 : most + 1]:
+            names = [name for name in component if not name.startswith(" ")]
+            yield note.cartesian_product(pattern, names, self.at(clause.span.start))
 
     def _unbounded(self, function: ast.ShortestPathFunction) -> Iterator[Notification]:
         hop = function.pattern.elements[1] if len(function.pattern.elements) == 3 else None
@@ -288,19 +281,30 @@ def _node_names(chain: ast.PatternChain) -> Iterator[str]:
             yield from _node_names(element.pattern)
 
 
-def _first_part(clause: ast.MatchClause, names: Mapping[str, None]) -> int:
-    for index, part in enumerate(clause.patterns):
-        if any(name in names for name in _node_names(chain_of(part))):
-            return index
-    return len(clause.patterns)
+def _components(clause: ast.MatchClause) -> list[dict[str, None]]:
+    """The nodes of a MATCH that are connected with each other, in the order of the first part that names them."""
+    components: dict[int, dict[str, None]] = {}  # by the part that was added last, so that the latest come last
+    home: dict[str, int] = {}
+    first_part: dict[int, int] = {}
+    for number, part in enumerate(clause.patterns):
+        names = dict.fromkeys(_node_names(chain_of(part)))
+        first = number
+        for known in sorted({home[name] for name in names if name in home}):
+            names = components.pop(known) | names
+            first = min(first, first_part.pop(known))
+        components[number], first_part[number] = names, first
+        home.update(dict.fromkeys(names, number))
+    return [components[number] for number in sorted(components, key=first_part.__getitem__)]
 
 
 def _conjuncts(predicate: ast.Expression | None) -> Iterator[ast.Expression]:
-    if isinstance(predicate, ast.Binary) and predicate.operator == "AND":
-        yield from _conjuncts(predicate.left)
-        yield from _conjuncts(predicate.right)
-    elif predicate is not None:
-        yield predicate
+    waiting = [predicate]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.Binary) and part.operator == "AND":
+            waiting += (part.right, part.left)
+        elif part is not None:
+            yield part
 
 
 def _mentions(expression: ast.Expression, name: str) -> bool:

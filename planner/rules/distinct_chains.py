@@ -28,7 +28,7 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.subquery import PlannedSubquery
-from hoplite.planner.tree import with_children
+from hoplite.planner.tree import operators, with_children
 from hoplite.planner.variables import free_variables
 
 End: TypeAlias = Literal["start", "end"]
@@ -37,6 +37,8 @@ _ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
 
 def chains_to_distinct_ends(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Replace the chains whose middle nobody sees."""
+    if not any(isinstance(operator, lp.Distinct | lp.EagerAggregation) for operator in operators(plan)):
+        return plan  # whoever is above counts rows
     return _rewrite(plan, above_all(plan))
 
 

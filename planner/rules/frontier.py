@@ -19,11 +19,13 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.relationship_lists import relationship_lists
-from hoplite.planner.tree import with_children
+from hoplite.planner.tree import operators, with_children
 
 
 def frontier_instead_of_trails(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Mark the expansions whose trails need not be enumerated, and say why for each."""
+    if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
+        return plan
     return _rewrite(plan, above_all(plan))
 
 

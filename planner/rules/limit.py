@@ -10,19 +10,20 @@ hands on its rows, so that a node with a million relationships does not fetch te
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.tree import with_children
+from hoplite.planner.tree import top_down
 
 
 def small_pieces_below_limit(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Mark the hops that a LIMIT may stop early."""
-    return _rewritten(plan, False)
+    return top_down(plan, False, _rewritten)
 
 
-def _rewritten(plan: lp.Plan, stopped: bool) -> lp.Plan:
+def _rewritten(plan: lp.Plan, stopped: bool) -> tuple[lp.Plan, Callable[[lp.Plan], bool]]:
     match plan:
         case lp.Limit() | lp.Distinct(names=()):
             stopped = True
@@ -34,4 +35,4 @@ def _rewritten(plan: lp.Plan, stopped: bool) -> lp.Plan:
             pass
         case _:
             stopped = False
-    return with_children(plan, lambda child: _rewritten(child, stopped))
+    return plan, lambda _: stopped

@@ -10,25 +10,30 @@ A path that nobody looks at is not put together, and what nobody looks at cannot
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.columns import Names, needed_below, wanted_of
-from hoplite.planner.tree import with_children
+from hoplite.planner.tree import top_down
 
 
 def drop_unused_columns(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """The plan without columns that are made and never used."""
-    return _pruned(plan, wanted_of(plan))
+    return top_down(plan, wanted_of(plan), _pruned)
 
 
-def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
+def _pruned(plan: lp.Plan, needed: Names) -> tuple[lp.Plan, Callable[[lp.Plan], Names]]:
+    while True:
+        match plan:
+            case lp.ProjectPath(source=source, path=path) if path not in needed:
+                plan = source
+            case lp.Reimport(source=source, names=names) if not needed & frozenset(names):
+                plan = source
+            case _:
+                break
     match plan:
-        case lp.ProjectPath(source=source, path=path) if path not in needed:
-            return _pruned(source, needed)
-        case lp.Reimport(source=source, names=names) if not needed & frozenset(names):
-            return _pruned(source, needed)
         case lp.Expand():
             plan = replace(plan, keep=needed)
         case lp.Select(names=names):
@@ -42,4 +47,4 @@ def _pruned(plan: lp.Plan, needed: Names) -> lp.Plan:
         case _:
             pass
     parent = plan
-    return with_children(parent, lambda child: _pruned(child, needed_below(parent, child, needed)))
+    return parent, lambda child: needed_below(parent, child, needed)

@@ -14,7 +14,7 @@ import hoplite
 from tests.oracle import Graph, Side, steps
 from tests.patterns.random_graphs import TYPES, database, graphs
 
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 SIDES: dict[str, Side] = {"out": "->", "in": "<-", "both": "--"}
 
 

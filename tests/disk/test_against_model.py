@@ -84,7 +84,7 @@ class DiskMachine(GraphMachine):
             shutil.rmtree(self.folder)
 
 
-DiskMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+DiskMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 
 
 TestDiskAgainstModel = DiskMachine.TestCase

@@ -74,7 +74,7 @@ def answers(snapshot: Snapshot) -> list[Any]:
     return found
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=VALUES, partitions=st.integers(1, 3))
 def test_seeks_on_disk_find_what_seeks_in_memory_find(
     values: list[Any], partitions: int, tmp_path_factory: pytest.TempPathFactory

@@ -242,7 +242,7 @@ def test_what_is_put_aside_comes_back_in_order(limit: int) -> None:
     assert scratch.files == {} and (limit > 100 or spill._held_bytes == 0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**40), st.integers(0, 2**58)), max_size=40), st.data())
 def test_packed_words_are_in_the_order_of_their_keys(rows: list[tuple[int, int, int]], data: st.DataObject) -> None:
     columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)] or [np.zeros(0, np.int64)] * 3

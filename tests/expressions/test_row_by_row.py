@@ -54,7 +54,7 @@ def outcome(run: Any, batch: Batch) -> list[Any]:
         return [*(repr(value) for value in before), failure.error.message]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_a_batch_is_its_rows(data: st.DataObject) -> None:
     text = data.draw(expressions())

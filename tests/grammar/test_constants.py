@@ -131,7 +131,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(values, min_size=2, max_size=5))
 def test_any_list_of_values(items: list[Any]) -> None:
     text = literal([*items, "x" * 600])

@@ -52,7 +52,7 @@ def test_damaged_queries(text: str) -> None:
         assert isinstance(outcome(" ".join(damaged)), Statement | CypherError)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="abn:(){}[]<>-=|.,*+'\"`$\\/ 01xRETURNMATCHWHEREIS\n", max_size=40))
 def test_any_text(text: str) -> None:
     assert isinstance(outcome(text), Statement | CypherError)

@@ -22,7 +22,7 @@ from tests.oracle import Trail, end_of
 
 
 def examples(count: int) -> settings:
-    return settings(max_examples=count, deadline=None)
+    return settings(max_examples=count)
 
 
 @dataclass(frozen=True)

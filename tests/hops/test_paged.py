@@ -49,7 +49,7 @@ def next_to_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("next_to_no_room")
 def test_with_next_to_no_room_all_trails_are_there_once() -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(
         sample=parted_samples(),
         side=st.sampled_from(["->", "<-", "--"]),

@@ -13,7 +13,7 @@ from tests.oracle import Graph, end_of, shortest, trails
 from tests.patterns.random_graphs import Pattern, database, graphs, patterns
 
 partition_counts = st.sampled_from((1, 3))
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 
 @every_backend

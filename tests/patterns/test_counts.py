@@ -11,7 +11,7 @@ from tests.oracle import Graph, Trail, end_of
 from tests.patterns.random_graphs import Pattern, database, graphs, patterns
 
 partition_counts = st.sampled_from((1, 3))
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 one_step = patterns().map(lambda p: Pattern(1, 1, p.side, p.types))
 bounded = patterns(3).map(lambda p: Pattern(p.lower, p.upper if p.upper is not None else p.lower + 1, p.side, p.types))
 

@@ -20,7 +20,7 @@ from tests.oracle import Graph, Side, end_of
 from tests.patterns.random_graphs import Pattern, database, graphs, patterns
 from tests.patterns.test_counts import _hop, _ways
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 one_step = patterns().map(lambda p: Pattern(1, 1, p.side, p.types))
 steps_of_any_types = st.lists(one_step, min_size=1, max_size=3)
 sides: tuple[Side, ...] = ("->", "<-", "--")

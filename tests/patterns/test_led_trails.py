@@ -26,7 +26,7 @@ def always_lead() -> Iterator[None]:
     expand._WORTH_LEADING = before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(8), long_patterns, partition_counts, st.integers(-1, 4))
 def test_the_trails_that_pass_are_all_there(graph: Graph, pattern: Pattern, partitions: int, wanted: int) -> None:
     with database(graph, partitions=partitions) as db:

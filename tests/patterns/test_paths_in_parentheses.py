@@ -15,7 +15,7 @@ from tests.oracle import Graph, Trail, end_of, trails
 from tests.patterns.random_graphs import Pattern, database, graphs, patterns
 from tests.patterns.test_against_oracle import chosen_lengths, selectors
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 # (first node, trail) -> is the path one to choose from?
 Test = Callable[[int, Trail], bool]

@@ -38,7 +38,7 @@ PREDICATES = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(columns, values, values, st.integers(0, 12), st.booleans())
 def test_an_index_finds_what_the_predicate_says(held: list[Any], a: Any, b: Any, later: int, fold: bool) -> None:
     """Some of the values are written after the index was made, some nodes lose their label or their value."""
@@ -82,7 +82,7 @@ def test_temporal_bounds() -> None:
         assert db.run(asked).value() == ["2021-01-01"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), values), max_size=8), values, values)
 def test_an_index_finds_relationships_by_value(triples: list[tuple[int, int, Any]], a: Any, b: Any) -> None:
     """Either way round, both ways, beside another pattern; loops and parallel relationships among them."""

@@ -16,7 +16,7 @@ from tests.oracle import Graph, Side, end_of, trails
 from tests.patterns.random_graphs import TYPES, database, graphs
 
 partition_counts = st.sampled_from((1, 3))
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 Step = tuple[int, Side]
 
 

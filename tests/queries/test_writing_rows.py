@@ -66,7 +66,7 @@ def _shown(value: Any) -> str:
     return repr(sorted(value) if isinstance(value, list) else value)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows, st.sampled_from(STATEMENTS), st.booleans())
 def test_rows_together_are_rows_one_by_one(given_rows: list[dict[str, Any]], merge: str, index: bool) -> None:
     returned = " RETURN properties(n) AS p" if "SET" not in merge else " RETURN 1 AS p"

@@ -215,5 +215,5 @@ class GraphMachine(RuleBasedStateMachine):
             assert_same(snapshot, model)
 
 
-GraphMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+GraphMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestGraphAgainstModel = GraphMachine.TestCase

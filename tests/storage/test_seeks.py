@@ -33,7 +33,7 @@ def within(value: Any, low: Bound | None, high: Bound | None) -> bool:
     return above is True and below is True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(COLUMNS, st.lists(MIXED, max_size=4), MIXED, MIXED, st.booleans(), st.booleans(), st.sampled_from([0, 1, 2]))
 def test_seeks_find_what_a_scan_finds(
     old: list[Any], new: list[Any], first: Any, second: Any, open_low: bool, open_high: bool, ends: int

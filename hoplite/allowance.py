@@ -1,0 +1,68 @@
+"""What the statement at hand may still use, from its text on: the time until its deadline, and memory.
+
+Reading, checking and planning a text are hundreds of small functions over trees, called from one another. The
+allowance is therefore not handed from each to the next: it belongs to the thread while the thread prepares a statement,
+and whatever goes over many parts asks for it between bounded amounts of work.
+
+    with allowing(Allowance(deadline, cancelled, memory_bytes)):
+        ...
+            check_time()
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hoplite.errors import memory_limit_reached, transaction_terminated, transaction_timed_out
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """`deadline` is one of time.monotonic(); `cancelled` is set from another thread to stop the statement."""
+
+    deadline: float | None = None
+    cancelled: threading.Event | None = None
+    memory_bytes: int | None = None
+
+
+class _Current(threading.local):
+    allowance = Allowance()
+
+
+_current = _Current()
+
+
+@contextmanager
+def allowing(allowance: Allowance) -> Iterator[None]:
+    """Within the block, this thread works under the allowance."""
+    before = _current.allowance
+    _current.allowance = allowance
+    try:
+        yield
+    finally:
+        _current.allowance = before
+
+
+def deadline_after(seconds: float | None) -> float | None:
+    """The moment that many seconds from now; None is never."""
+    return None if seconds is None else time.monotonic() + seconds
+
+
+def check_time() -> None:
+    """Raise if the statement was cancelled or is past its deadline."""
+    allowance = _current.allowance
+    if allowance.cancelled is not None and allowance.cancelled.is_set():
+        raise transaction_terminated()
+    if allowance.deadline is not None and time.monotonic() > allowance.deadline:
+        raise transaction_timed_out()
+
+
+def check_memory(size: int) -> None:
+    """Raise if so many bytes are more than the statement may hold."""
+    limit = _current.allowance.memory_bytes
+    if limit is not None and size > limit:
+        raise memory_limit_reached(size, limit, 0)
