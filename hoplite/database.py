@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -49,6 +50,7 @@ from hoplite.values.driver import from_driver, to_driver
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.storage.disk.graph import Durability
+    from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
 
 
@@ -100,9 +102,13 @@ class Database(Transfers):
         max_text_length: int = _TEXT.max_text_length,
         max_tokens: int = _TEXT.max_tokens,
         max_nesting: int = _TEXT.max_nesting,
-        durability: Durability = "full",
+        durability: Durability | None = None,
     ) -> None:
         """In memory without a path; else in that folder, which is made if it is not there.
+
+        All who open a folder in one process share the graph in it, and the last one to be closed closes it. `memory`,
+        `partitions` and `durability` are the graph's: whoever opens it once more leaves them out, or says the same.
+        The other settings are each one's own; who opens it with `read_only` cannot write, and sees what others write.
 
         `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
         hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said). Neither bounds
@@ -112,16 +118,15 @@ class Database(Transfers):
         (characters), `max_tokens` and `max_nesting` (expressions, patterns and subqueries in each other) bound the
         text of a statement. A long list of constants is one token, and a chain of operators one level.
 
-        With `durability` "full" a commit is on the disk itself before it is acknowledged; "relaxed" leaves the moment
-        to the operating system: a crash of the process loses nothing then either, one of the machine may lose the
-        latest commits.
+        With `durability` "full", as usual, a commit is on the disk itself before it is acknowledged; "relaxed" leaves
+        the moment to the operating system: a crash of the process loses nothing then either, one of the machine may
+        lose the latest commits.
 
         `backend` is what runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which takes compiled kernels
         once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
         one.
         """
         self._backend = _chosen_backend(backend, device)
-        self._graph = _open_graph(path, read_only, partitions, memory, durability)
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
@@ -129,7 +134,14 @@ class Database(Transfers):
         self._procedures: dict[str, Procedure] = dict(PROCEDURES)
         texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
+        self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open
         self._closed = False
+        self._lease: Lease | None = None  # of a graph on disk
+        if path is None:
+            self._held_graph = Graph(partitions or 1)
+        else:
+            self._lease = _lease(path, read_only, partitions, memory, durability)
+            self._held_graph = self._lease.graph
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
     @property
@@ -303,9 +315,13 @@ class Database(Transfers):
 
     def close(self) -> None:
         """Close the database; a closed one can no longer be used."""
-        if not self._closed:
-            self._closed = True
-            self._graph.close()
+        if self._closed:
+            return
+        for transaction in list(self._transactions):
+            transaction._cut_off()
+        self._closed = True
+        if self._lease is not None:
+            self._lease.close()
 
     def __enter__(self) -> Database:
         return self
@@ -317,6 +333,12 @@ class Database(Transfers):
         raise TypeError("A database cannot be sent to another process: send its path, and open it there.")
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    @property
+    def _graph(self) -> Graph:
+        if self._closed:
+            raise RuntimeError("The database is closed.")
+        return self._held_graph
 
     def _refuse_if_read_only(self) -> None:
         if self._limits.read_only:
@@ -375,13 +397,12 @@ class Database(Transfers):
         self, text: str, given: Mapping[str, Any], limits: Limits, parameters: Mapping[str, Any] | None = None
     ) -> Result:
         """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
-        if self._closed:
-            raise RuntimeError("The database is closed.")
+        graph = self._graph
         allowance = limits.allowance()
         with driver_errors():
             if parameters is None:
                 parameters = from_parameters(given)
-            snapshot = self._graph.snapshot()
+            snapshot = graph.snapshot()
             prepared = self._prepare(text, snapshot, parameters, allowance)
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
@@ -428,19 +449,17 @@ class Database(Transfers):
         return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
 
 
-def _open_graph(
-    path: str | os.PathLike[str] | None,
+def _lease(
+    path: str | os.PathLike[str],
     read_only: bool,
     partitions: int | None,
     memory: str | int | None,
-    durability: Durability,
-) -> Graph:
-    if path is None:
-        return Graph(partitions or 1)
-    from hoplite.storage.disk.graph import DiskGraph
+    durability: Durability | None,
+) -> Lease:
+    from hoplite.storage.disk.sharing import lease
 
     with driver_errors():
-        return DiskGraph(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
+        return lease(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
 
 def _chosen_backend(backend: BackendName, device: str | None) -> BackendName:
@@ -499,8 +518,10 @@ class Transaction:
         self._database = database
         self._limits = limits
         self._graph = database._graph.begin(lazy=True)
+        database._transactions.add(self)
         self._open_result: Result | None = None
         self._failed = False
+        self._is_cut_off = False
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a statement; it sees what the statements before it wrote."""
@@ -550,6 +571,8 @@ class Transaction:
         if self._graph.is_lost:
             with driver_errors():
                 raise lost_at_fork("transaction")
+        if self._is_cut_off:
+            raise TransactionError(self, "The database was closed, and the transaction rolled back")
         if not self._graph.is_open:
             raise TransactionError(self, "Transaction closed")
         if self._failed:
@@ -572,11 +595,17 @@ class Transaction:
         """Roll back, unless committed."""
         self.rollback()
 
+    def _cut_off(self) -> None:
+        """The database is closed beneath it."""
+        self._is_cut_off = self._graph.is_open
+        self.rollback()
+
     def __enter__(self) -> Transaction:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and (self._graph.is_open or self._graph.is_lost) and not self._failed:
+        is_unfinished = self._graph.is_open or self._graph.is_lost or self._is_cut_off
+        if kind is None and is_unfinished and not self._failed:
             self.commit()
         else:
             self.rollback()

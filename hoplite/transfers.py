@@ -29,8 +29,11 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 class Transfers:
     """The part of a database that fills and empties it in bulk."""
 
-    _graph: Graph
     source_ids: SourceIds | None
+
+    @property
+    def _graph(self) -> Graph:
+        raise NotImplementedError
 
     def _refuse_if_read_only(self) -> None:
         raise NotImplementedError

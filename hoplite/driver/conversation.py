@@ -128,6 +128,14 @@ class _Open:
         return replace(self.limits, timeout=left)
 
 
+class DatabaseClosed(ServiceUnavailable):
+    """A database in the process does not come back, as a server may: nothing is gained by trying again."""
+
+    def is_retryable(self) -> bool:
+        """Never."""
+        return False
+
+
 class Conversation:
     """The server's side of a connection."""
 
@@ -290,7 +298,7 @@ class Conversation:
     def _database_of(self, terms: Terms, text: str | None = None) -> Database:
         """The database that is meant by its name."""
         if self._database._closed:
-            raise ServiceUnavailable("The database is closed.")
+            raise DatabaseClosed("The database is closed.")
         if terms.impersonated_user is not None:
             raise to_driver_error(
                 cypher_error(ARGUMENT_ERROR, "Impersonation is not supported with auth disabled.", status("51N30"))

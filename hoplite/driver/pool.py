@@ -13,15 +13,21 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import neo4j
 from neo4j import exceptions
+from neo4j.exceptions import DriverError
 
 from hoplite import forks
+from hoplite.database import Database
 from hoplite.driver.connection import AsyncConnection, Connection
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.target import Target
 from hoplite.engine.summary import ADDRESS
 
 _MOST_CONNECTIONS = 1000
+
+# Up to version 5, a driver that was closed can still be used: the driver package warns, and the pool opens again.
+_OPENS_AGAIN = int(neo4j.__version__.split(".")[0]) < 6
 
 
 class _PoolBase:
@@ -33,14 +39,26 @@ class _PoolBase:
     address = ADDRESS
 
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
-        self.database = target.database
         self._target = target
+        self._is_closed = False
         self.pool_config = pool_config
         self.workspace_config = workspace_config
         self._size = int(max(1, min(pool_config.max_connection_pool_size, _MOST_CONNECTIONS)))
         self._notifications = NotificationFilter().narrowed(
             pool_config.notifications_min_severity, pool_config.notifications_disabled_classifications
         )
+
+    @property
+    def database(self) -> Database:
+        """What the connections lead to."""
+        return self._target.database
+
+    def _open_again(self) -> None:
+        """Called before a connection is taken: someone goes on with a driver that was closed, or with its session."""
+        if not _OPENS_AGAIN or self._target.reopen is None:
+            raise DriverError("Driver closed")
+        self._target = self._target.reopen()
+        self._is_closed = False
 
     def before_fork(self) -> None:
         """Nothing to wait for."""
@@ -63,6 +81,8 @@ class Pool(_PoolBase):
 
     def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
         """A connection; who may use it, and for what, is said with each transaction."""
+        if self._is_closed:
+            self._open_again()
         seconds = _seconds(timeout)
         if not self._free.acquire(timeout=seconds):
             raise _timed_out(seconds)
@@ -84,7 +104,9 @@ class Pool(_PoolBase):
 
     def close(self) -> None:
         """The end of the driver."""
-        self._target.close()
+        if not self._is_closed:
+            self._is_closed = True
+            self._target.close()
 
 
 class AsyncPool(_PoolBase):
@@ -106,6 +128,9 @@ class AsyncPool(_PoolBase):
 
     async def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> AsyncConnection:
         """A connection; who may use it, and for what, is said with each transaction."""
+        if self._is_closed:
+            self._open_again()
+            self.threads = self._new_threads()
         seconds = _seconds(timeout)
         if self._free.locked():
             try:
@@ -132,8 +157,10 @@ class AsyncPool(_PoolBase):
 
     async def close(self) -> None:
         """The end of the driver."""
-        self.threads.shutdown(wait=False)
-        self._target.close()
+        if not self._is_closed:
+            self._is_closed = True
+            self.threads.shutdown(wait=False)
+            self._target.close()
 
 
 def _seconds(timeout: Any) -> float | None:

@@ -4,6 +4,8 @@ hoplite://memory         a new database in memory, gone when the driver is close
 hoplite://memory/name    one that is shared by the drivers of this process, as long as one of them is open
 hoplite:///data/kg.hop   the folder /data/kg.hop; where there is none, the one of that name in the working directory
 hoplite://kg.hop         the folder kg.hop in the working directory
+
+Whatever else has a folder open in this process shares it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ class Target:
 
     database: Database
     close: Callable[[], None]
+    reopen: Callable[[], Target] | None = None  # where the database outlasts the driver
 
 
 @dataclass(slots=True)
@@ -56,29 +59,32 @@ def open_target(uri: str) -> Target:
     if parts.netloc == _MEMORY:
         return _in_memory(path.strip("/"))
     if parts.netloc:
-        return _owned(Database(Path(unquote(parts.netloc) + path)))
+        return _folder(Path(unquote(parts.netloc) + path))
     if not path.strip("/"):
         raise ConfigurationError(f"The URL {uri!r} names no database: write hoplite://memory or hoplite:///path.")
     absolute, relative = Path("/" + path.lstrip("/")), Path(path.lstrip("/"))
-    return _owned(Database(relative if relative.exists() and not absolute.exists() else absolute))
+    return _folder(relative if relative.exists() and not absolute.exists() else absolute)
 
 
 def of_database(database: Database) -> Target:
     """A database that somebody else has opened, and will close."""
-    return Target(database, _nothing)
+    return Target(database, _nothing, lambda: of_database(database))
 
 
 def _nothing() -> None:
     """What is done with a database that belongs to somebody else."""
 
 
-def _owned(database: Database) -> Target:
-    return Target(database, database.close)
+def _folder(path: Path) -> Target:
+    place = path.absolute()  # the working directory may change
+    database = Database(path)
+    return Target(database, database.close, lambda: _folder(place))
 
 
 def _in_memory(name: str) -> Target:
     if not name:
-        return _owned(Database())
+        database = Database()
+        return Target(database, database.close)
     with _sharing:
         shared = _shared.setdefault(name, _Shared(Database()))
         shared.users += 1

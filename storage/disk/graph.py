@@ -231,6 +231,24 @@ class DiskGraph(Graph):
         except BadEncoding as error:
             raise damaged(path, str(error)) from error
 
+    def is_writing_at(self, path: Path) -> bool:
+        """Whether this is the open database at a path."""
+        return self._is_open and not self._is_forked and self._lock is not None and self._lock.is_at(path)
+
+    def check_settings(self, partitions: int | None, memory: str | int | None, durability: Durability | None) -> None:
+        """Raise where someone asks for other settings than the database is open with."""
+        bytes_asked = None if memory is None else byte_count(memory)
+        for name, asked, given in (
+            ("partitions", partitions, self._fixed_partitions),
+            ("memory", bytes_asked, self._cache.budget_bytes),
+            ("durability", durability, self._durability),
+        ):
+            if asked is not None and asked != given:
+                raise ValueError(
+                    f"{name}={asked!r}: {self.root} is already open in this process with {name}={given!r}. "
+                    "Leave the setting out to share it, or close it first."
+                )
+
     # --- commits ---
 
     def _lock_writer(self, patience_s: float | None = None) -> None:
@@ -544,21 +562,37 @@ class DiskGraph(Graph):
         if not self._is_open:
             return
         self._is_open = False
-        if self._is_forked:
+        try:
+            self._finish_writing()
+        finally:
             self._let_go()
+
+    def stop_writing(self) -> None:
+        """The same, but stay open to be read: others may write from now on."""
+        if self.read_only or not self._is_open or self._is_forked:
+            return
+        self._is_open = False  # to be written to
+        try:
+            self._finish_writing()
+        finally:
+            holds = self._held_snapshots()
+            if self._log is not None:
+                self._replayed_bytes = self._log.size
+            self._let_go()
+            self._holds, self.read_only, self._is_open = holds, True, True
+
+    def _finish_writing(self) -> None:
+        if self._is_forked:
             return
         if self._background is not None:
             self._background.join()
         log = self._log
-        try:
-            if log is not None and log.is_usable:
-                is_short = log.size * 4 < self._manifest.size
-                if log.size and not (is_short and self._manifest.size > LARGE_BYTES):
-                    self._checkpoint_at_the_end()
-                if self._durability == "relaxed" and self._log is not None:
-                    self._log.sync()
-        finally:
-            self._let_go()
+        if log is not None and log.is_usable:
+            is_short = log.size * 4 < self._manifest.size
+            if log.size and not (is_short and self._manifest.size > LARGE_BYTES):
+                self._checkpoint_at_the_end()
+            if self._durability == "relaxed" and self._log is not None:
+                self._log.sync()
 
     def _checkpoint_at_the_end(self) -> None:
         """Not while a transaction is open; and nothing is lost if it fails."""

@@ -49,6 +49,13 @@ class WriterLock:
         except OSError:
             pass
 
+    def is_at(self, root: Path) -> bool:
+        """Whether this is the lock of the database at a path, and not of one that was there before."""
+        try:
+            return os.path.samestat(os.stat(root / LOCK), os.fstat(self._file))
+        except OSError:
+            return False
+
     def release(self) -> None:
         """Let others write, even if some process has inherited the file and not closed it."""
         try:

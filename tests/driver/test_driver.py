@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from neo4j.exceptions import (
 )
 
 import hoplite
-from hoplite import GraphDatabase
+from hoplite import AsyncGraphDatabase, GraphDatabase
 from hoplite.driver.target import open_target
 
 
@@ -206,21 +208,92 @@ def test_values_that_cannot_be_parameters(driver: neo4j.Driver) -> None:
             driver.execute_query("RETURN $x", x=value)
 
 
-def test_a_closed_driver() -> None:
-    driver = GraphDatabase.driver("hoplite://memory")
-    driver.close()
-    driver.close()
-    if neo4j.__version__ >= "6":
-        with pytest.raises(DriverError):
-            driver.execute_query("RETURN 1")
+def test_a_closed_driver(tmp_path: Path) -> None:
+    """As the driver package has it: since version 6 it cannot be used, before that it warns and goes on."""
+    for url in ("hoplite://memory", f"hoplite://{tmp_path}/kg.hop"):
+        driver = GraphDatabase.driver(url)
+        session = driver.session()
+        driver.close()
+        driver.close()
+        uses: list[Callable[[], object]] = [
+            lambda: driver.execute_query("CREATE (:N)"),  # noqa: B023
+            lambda: driver.verify_connectivity(),  # noqa: B023
+            lambda: driver.session(),  # noqa: B023
+        ]
+        if neo4j.__version__ >= "6":
+            uses.append(lambda: session.run("RETURN 1"))  # noqa: B023
+            uses.append(lambda: session.execute_write(lambda tx: None))  # noqa: B023
+            for use in uses:
+                with pytest.raises(DriverError, match="Driver closed"):
+                    use()
+        elif url != "hoplite://memory":
+            with pytest.warns(DeprecationWarning, match="closed"):
+                uses[0]()
+            driver.close()
+        session.close()
+    with hoplite.open(tmp_path / "kg.hop") as db:  # nobody holds it
+        assert db.run("MATCH (n) RETURN count(n)").value() == [0 if neo4j.__version__ >= "6" else 1]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_driver_that_opens_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
+    """What the pool does for versions of the driver that go on after they were closed."""
+    monkeypatch.setattr("hoplite.driver.pool._OPENS_AGAIN", True)
+    url = f"hoplite://{tmp_path}/kg.hop"
+
+    async def use_async() -> None:
+        driver = AsyncGraphDatabase.driver(url)
+        async with driver.session() as session:
+            await driver.close()
+            await (await session.run("CREATE (:N)")).consume()
+        await driver._pool.close()
+
+    if is_async:
+        asyncio.run(use_async())
+    else:
+        driver = GraphDatabase.driver(url)
+        with driver.session() as session:
+            driver.close()
+            session.run("CREATE (:N)").consume()
+        driver._pool.close()
+    with hoplite.open(tmp_path / "kg.hop", durability="relaxed") as db:
+        assert db.run("MATCH (n) RETURN count(n)").value() == [1]
+    with GraphDatabase.driver("hoplite://memory") as driver, driver.session() as session:
+        driver.close()
+        with pytest.raises(DriverError, match="Driver closed"):  # what it had in memory is gone
+            session.run("RETURN 1")
+
+
+def test_a_closed_asynchronous_driver(tmp_path: Path) -> None:
+    async def use() -> None:
+        driver = AsyncGraphDatabase.driver(f"hoplite://{tmp_path}/kg.hop")
+        session = driver.session()
+        await driver.close()
+        await driver.close()
+        if neo4j.__version__ >= "6":
+            for work in (driver.execute_query("RETURN 1"), driver.verify_connectivity(), session.run("RETURN 1")):
+                with pytest.raises(DriverError, match="Driver closed"):
+                    await work
+        await session.close()
+
+    asyncio.run(use())
+    hoplite.open(tmp_path / "kg.hop", durability="relaxed").close()
 
 
 def test_a_database_that_was_closed_is_unavailable() -> None:
     db = hoplite.open()
-    with GraphDatabase.driver(database=db, max_transaction_retry_time=0) as driver:
+    with GraphDatabase.driver(database=db) as driver:
         db.close()
         with pytest.raises(neo4j.exceptions.ServiceUnavailable, match="closed"), driver.session() as session:
             session.run("RETURN 1")
+        tries: list[int] = []
+        with (
+            pytest.raises(neo4j.exceptions.ServiceUnavailable, match="closed") as raised,
+            driver.session() as session,
+        ):
+            session.execute_read(lambda tx: tries.append(len(tx.run("RETURN 1").data())))
+        assert not raised.value.is_retryable()
+        assert not tries
 
 
 def _count(driver: neo4j.Driver) -> int:
