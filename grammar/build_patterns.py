@@ -123,7 +123,6 @@ def relationship_detail(
 def relationship_from_dash(
     source: Source,
     span: Span,
-    dash: Token,
     detail: ast.RelationshipPattern | None,
     head: Token | None,
 ) -> ast.RelationshipPattern:
@@ -133,7 +132,6 @@ def relationship_from_dash(
 def relationship_from_head(
     source: Source,
     span: Span,
-    left_head: Token,
     detail: ast.RelationshipPattern | None,
     head: Token | None,
 ) -> ast.RelationshipPattern:

@@ -143,7 +143,7 @@ def _is_undecided(past: _Past) -> bool:
 _EXPRESSION_SIGNS = frozenset(
     """
     PLUS MINUS SLASH PERCENT CIRCUMFLEX DOUBLE_BAR EQUAL NEQ LESSTHAN LE MORETHAN GE INVALID_NEQ REGEQ
-    DOT COLON DOUBLE_COLON LSQB LPAR LBRACE VBAR AMPERSAND BANG DOLLAR DASH LEFT_HEAD NODE_LPAR ITEMS_LSQB PATHS_LSQB
+    DOT COLON DOUBLE_COLON LSQB LPAR LBRACE VBAR AMPERSAND BANG DOLLAR _DASH _LEFT_HEAD NODE_LPAR ITEMS_LSQB PATHS_LSQB
     AND OR XOR NOT IN CONTAINS STARTS ENDS IS NULL TRUE FALSE INF INFINITY NAN CASE EXISTS COUNT COLLECT COUNT_STAR
     REDUCE QUANTIFIER TRIM FUNCTION SHORTESTPATH ALLSHORTESTPATHS NAME STRING INTEGER FLOAT PARAMETER ALL LIST ARRAY
     """.split()  # noqa: SIM905  (a list of words reads as a list of words)
@@ -153,7 +153,9 @@ _CASE_OPERATORS = frozenset(
     ["INVALID_NEQ", "DOUBLE_COLON", "LESSTHAN", "LE", "NEQ", "EQUAL", "REGEQ", "MORETHAN", "GE", "IS", "ENDS", "STARTS"]
 )
 _LABEL_SIGNS = frozenset(["NAME", "DOLLAR", "PERCENT", "LPAR", "BANG"])
-_UNMENTIONED = frozenset(["SEMICOLON", "EXPLAIN", "PROFILE", "CYPHER", "BANG", "TYPE_LESS", "FUNCTION", "CONSTANT"])
+_UNMENTIONED = frozenset(
+    "SEMICOLON EXPLAIN PROFILE CYPHER BANG TYPE_LESS FUNCTION CONSTANT _LINE _LEFT_ARROW RIGHT_ARROW".split()  # noqa: SIM905
+)
 _SERVER_COMMANDS = (
     *("ALTER", "USING PERIODIC COMMIT", "START DATABASE", "STOP DATABASE", "DEALLOCATE", "DENY", "DRYRUN"),
     *("GRANT", "REALLOCATE", "RENAME", "REVOKE", "ENABLE SERVER"),
@@ -161,7 +163,7 @@ _SERVER_COMMANDS = (
 _CREATE_COMMANDS = ("ALIAS", "DATABASE", "COMPOSITE DATABASE", "IMMUTABLE", "ROLE", "USER")
 _SPELLED = {
     "SEPARATOR": "|",
-    "DASH": "-",
+    "_DASH": "-",
     "STRING_TYPE": "STRING",
     "INTEGER_TYPE": "INTEGER",
     "FLOAT_TYPE": "FLOAT",
@@ -253,8 +255,8 @@ def _take_expression(found: set[str], has_operand: bool) -> set[str]:
 def _take_pattern(found: set[str]) -> set[str]:
     if found == {"LSQB", "MINUS"}:
         found.discard("LSQB")
-    if found == {"DASH", "LEFT_HEAD"}:
-        found.discard("LEFT_HEAD")
+    if found == {"_DASH", "_LEFT_HEAD"}:
+        found.discard("_LEFT_HEAD")
         return set()
     if {"PLUS", "STAR", "LBRACE"} <= found:  # a quantifier may follow
         found -= {"PLUS", "STAR", "LBRACE", "MORETHAN"}
@@ -270,10 +272,10 @@ def _take_pattern(found: set[str]) -> set[str]:
     if (
         begins
         or is_path_name
-        or "DASH" in found
+        or "_DASH" in found
         or ("LPAR" in found and "YIELD" not in found and {"RPAR", "COMMA", "RETURN"} & found)
     ):
-        found -= {"LPAR", "DASH", "LEFT_HEAD", "EQUAL"}
+        found -= {"LPAR", "_DASH", "_LEFT_HEAD", "EQUAL"}
         return {"a graph pattern"}
     return set()
 

@@ -7,7 +7,7 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
 
     (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows,
                                               or if it begins with ":" or holds nothing
-    - <        DASH, LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
+    - <        _DASH, _LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
     [x IN      ITEMS_LSQB before LSQB         unless a comma follows before any WHERE or "|"
     [( [p = (  PATHS_LSQB before LSQB         if a pattern follows and a "|" stands in the bracket
     |          SEPARATOR before VBAR          the first of reduce() and FOREACH; of a comprehension the last if it has a
@@ -40,6 +40,7 @@ from typing import Any
 
 from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.constants import FEWEST_CHARACTERS, constant_list
+from hoplite.grammar.identifiers import NAME_PART, NAME_START
 from hoplite.grammar.limits import TextLimits, too_many_tokens
 
 Kinds = tuple[str, ...]
@@ -74,24 +75,24 @@ class Vocabulary:
     signs: Mapping[str, str]
 
 
-# What Java takes into an identifier and Python's \w does not: combining marks (by block), joiners and other invisible
-# characters, currency signs.
-_NAME_PART = (
-    r"\w$\u00a2-\u00a5\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    r"\u0900-\u0963\u0971-\u0dff\u0e00-\u0e4e\u0eb0-\u0ece\u0f18-\u0f39\u0f71-\u0fbc\u1000-\u109f\u1780-\u17d3\u1ab0-\u1aff"
-    r"\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u203f\u2040\u2060-\u206f\u20a0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff"
-)
+# What Unicode has for the signs of a relationship, with the kind of the token and the sign that it stands for.
+_ARROWS = {
+    **dict.fromkeys("\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\ufe58\ufe63\uff0d", ("_LINE", "-")),
+    **dict.fromkeys("\u27e8\u3008\ufe64\uff1c", ("_LEFT_ARROW", "<")),
+    **dict.fromkeys("\u27e9\u3009\ufe65\uff1e", ("RIGHT_ARROW", ">")),
+}
 
 _SCANNER = re.compile(
     rf"""
-      (?P<SPACE>   (?: [\s\u180e\ufeff]++ | //[^\n\r]*+ | /\*(?s:.*?)\*/ )++ )
+      (?P<SPACE>   (?: \ufeff++ | [^\S\x85]++ | //[^\n\r]*+ | /\*(?s:.*?)\*/ )++ )
     | (?P<OPEN>    /\* )
-    | (?P<WORD>    [^\W\d][{_NAME_PART}]* )
+    | (?P<WORD>    {NAME_START}[{NAME_PART}]* )
     | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
                    [-()\[\]{{}},:;=<>+*/%^|&!] )
+    | (?P<ARROW>   [{"".join(_ARROWS)}] )
     | (?P<STRING>  '(?:[^'\\]++|\\(?s:.))*+' | "(?:[^"\\]++|\\(?s:.))*+" )
     | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{_NAME_PART}]+ | `(?:[^`]++|``)*+` ) )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{NAME_PART}]+ | `(?:[^`]++|``)*+` ) )
     | (?P<NAME>    `(?:[^`]++|``)*+` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
@@ -152,6 +153,9 @@ def _scan(
                 tokens.append(ConstantToken(("CONSTANT",), "constant", text[start:end], start, end, value))
                 return end
             tokens.append(Token((signs[piece],), piece, piece, start, end))
+        elif group == "ARROW":
+            kind, sign = _ARROWS[piece]
+            tokens.append(Token((kind,), sign, piece, start, end))
         elif group == "NUMBER":
             kind = "INTEGER" if _is_integer(piece) else "FLOAT"
             tokens.append(Token((kind,), kind.lower(), piece, start, end))
@@ -349,16 +353,18 @@ def _square_bracket(row: _Row, index: int) -> None:
 
 
 def _dash(row: _Row, index: int) -> None:
-    if row.word(index - 1) == ")":
+    if row.word(index - 1) == ")" and row.tokens[index].kinds == ("MINUS",):
         begins = row.starts_relationship(index)
-        row.tokens[index].kinds = ("DASH", "MINUS") if begins else ("MINUS", "DASH")
+        row.tokens[index].kinds = ("_DASH", "MINUS") if begins else ("MINUS", "_DASH")
 
 
 def _less(row: _Row, index: int) -> None:
     before = row.word(index - 1)
+    if row.tokens[index].kinds != ("LESSTHAN",):
+        return
     if before == ")":
         begins = row.starts_relationship(index)
-        row.tokens[index].kinds = ("LEFT_HEAD", "LESSTHAN") if begins else ("LESSTHAN", "LEFT_HEAD")
+        row.tokens[index].kinds = ("_LEFT_HEAD", "LESSTHAN") if begins else ("LESSTHAN", "_LEFT_HEAD")
     elif before in ("ANY", "VALUE"):
         row.tokens[index].kinds = ("TYPE_LESS", "LESSTHAN")
 

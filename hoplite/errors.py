@@ -41,6 +41,7 @@ ACCESS_MODE = "Neo.ClientError.Statement.AccessMode"
 EXTERNAL_RESOURCE_FAILED = "Neo.ClientError.Statement.ExternalResourceFailed"
 UNSUPPORTED_ADMINISTRATION = "Neo.ClientError.Statement.UnsupportedAdministrationCommand"
 CONSTRAINT_VALIDATION_FAILED = "Neo.ClientError.Schema.ConstraintValidationFailed"
+TOKEN_NAME_ERROR = "Neo.ClientError.Schema.TokenNameError"
 PROCEDURE_NOT_FOUND = "Neo.ClientError.Procedure.ProcedureNotFound"
 PROCEDURE_CALL_FAILED = "Neo.ClientError.Procedure.ProcedureCallFailed"
 DATABASE_NOT_FOUND = "Neo.ClientError.Database.DatabaseNotFound"
@@ -197,6 +198,16 @@ def argument_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> Cypher
 def parameter_missing(names: list[str]) -> CypherError:
     """`Expected parameter(s): a, b`"""
     return CypherError(PARAMETER_MISSING, f"Expected parameter(s): {', '.join(names)}")
+
+
+def token_name_error(name: str) -> CypherError:
+    """A label, type or property key that cannot be one."""
+    return CypherError(TOKEN_NAME_ERROR, invalid_token_name(f"'{name}'"))
+
+
+def invalid_token_name(shown: str) -> str:
+    """What is said about such a name, before the query runs or while it does."""
+    return f"{shown} is not a valid token name. Token names cannot be empty or contain any null-bytes."
 
 
 def entity_not_found(message: str) -> CypherError:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hoplite.errors import CypherError
+from hoplite.errors import EXECUTION_FAILED, CypherError
 from hoplite.storage.property_values import shown
 from hoplite.storage.schema import Constraint, ConstraintKind, Entity, Index, IndexKind, Schema
 from hoplite.storage.schema_names import constraint_name, index_name
@@ -221,6 +221,9 @@ def _check_repeated(rule: str, covers: str, keys: tuple[str, ...]) -> None:
 
 
 def _check_name(schema: Schema, name: str) -> None:
+    if not name.strip():
+        message = "Schema rule name cannot be the empty string or only contain whitespace."
+        raise CypherError(EXECUTION_FAILED, message)
     if schema.constraint(name) is not None:
         raise CypherError(
             _SCHEMA_ERROR + "ConstraintWithNameAlreadyExists", f"There already exists a constraint called '{name}'."

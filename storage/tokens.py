@@ -12,6 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.errors import token_name_error
+
 NO_LABELS = 0
 """The code of the empty set of labels."""
 
@@ -37,6 +39,13 @@ class Names:
             self._names.append(name)
             self._codes[name] = code
         return code
+
+    def admit(self, name: str) -> int:
+        """The number of a name that a statement brings along; an error where it cannot be one."""
+        code = self._codes.get(name)
+        if code is None and (not name or "\0" in name):
+            raise token_name_error(name)
+        return self.intern(name) if code is None else code
 
     def name(self, code: int) -> str:
         """The name that has this number."""
@@ -87,7 +96,7 @@ class Tokens:
 
     def label_set_of_names(self, labels: Iterable[str]) -> int:
         """The code of a set of labels given by name; unknown names become known."""
-        return self.label_set([self.labels.intern(label) for label in labels])
+        return self.label_set([self.labels.admit(label) for label in labels])
 
     def labels_of(self, label_set: int) -> tuple[int, ...]:
         """The labels in a set, ascending."""

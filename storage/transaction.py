@@ -91,7 +91,7 @@ class Transaction(Snapshot):
             mark = len(self._journal)
             node = delta.add_node(delta.base.tokens.label_set_of_names(labels), self._journal)
             for key, value in values.items():
-                delta.base.tokens.keys.intern(key)
+                delta.base.tokens.keys.admit(key)
                 delta.set_node_value(node, key, value, self._journal)
             self._check_node(delta, node, mark)
         return node
@@ -104,7 +104,7 @@ class Transaction(Snapshot):
             label_set = delta.base.tokens.label_set_of_names(labels)
             nodes = delta.add_nodes(np.full(count, label_set, np.int32), self._journal)
             for key, (rows, objects) in values.items():
-                delta.base.tokens.keys.intern(key)
+                delta.base.tokens.keys.admit(key)
                 delta.set_node_values(nodes[rows].tolist(), key, objects, self._journal)
             made, names = nodes.tolist(), delta.base.tokens.label_names_of(label_set)
             if not all(uniqueness.nodes_are_unique(delta, made, name) for name in names):
@@ -121,7 +121,7 @@ class Transaction(Snapshot):
             mark = len(self._journal)
             if value is None and delta.node_value(node, key) is None:
                 return
-            delta.base.tokens.keys.intern(key)
+            delta.base.tokens.keys.admit(key)
             delta.set_node_value(node, key, value, self._journal)
             if value is not None:
                 self._check_node(delta, node, mark, key)
@@ -132,7 +132,7 @@ class Transaction(Snapshot):
             if node < 0 or node in delta.removed_nodes:
                 return False
             tokens, mark = delta.base.tokens, len(self._journal)
-            code = tokens.labels.intern(label)
+            code = tokens.labels.admit(label)
             before = tokens.labels_of(delta.label_set(node))
             if code in before:
                 return False
@@ -169,10 +169,10 @@ class Transaction(Snapshot):
         values = _storable_map(properties, self)
         with self._writing() as delta:
             mark = len(self._journal)
-            code = delta.base.tokens.types.intern(type)
+            code = delta.base.tokens.types.admit(type)
             relationship = delta.add_relationship(start, end, code, self._journal)
             for key, value in values.items():
-                delta.base.tokens.keys.intern(key)
+                delta.base.tokens.keys.admit(key)
                 delta.set_relationship_value(relationship, key, value, self._journal)
             self._check_relationship(delta, relationship, mark)
         return relationship
@@ -182,10 +182,10 @@ class Transaction(Snapshot):
         values = {key: _storable_column(column, self) for key, column in properties.items()}
         with self._writing() as delta:
             mark = len(self._journal)
-            code = delta.base.tokens.types.intern(type)
+            code = delta.base.tokens.types.admit(type)
             relationships = delta.add_relationships(starts, ends, code, self._journal)
             for key, (rows, objects) in values.items():
-                delta.base.tokens.keys.intern(key)
+                delta.base.tokens.keys.admit(key)
                 delta.set_relationship_values(relationships[rows].tolist(), key, objects, self._journal)
             if delta.schema.unique(Entity.RELATIONSHIP, type):
                 for relationship in relationships.tolist():
@@ -201,7 +201,7 @@ class Transaction(Snapshot):
             mark = len(self._journal)
             if value is None and delta.relationship_value(relationship, key) is None:
                 return
-            delta.base.tokens.keys.intern(key)
+            delta.base.tokens.keys.admit(key)
             delta.set_relationship_value(relationship, key, value, self._journal)
             if value is not None:
                 self._check_relationship(delta, relationship, mark, key)
@@ -417,9 +417,9 @@ class Transaction(Snapshot):
         with self._writing() as delta:
             tokens = delta.base.tokens
             for label in labels:
-                (tokens.labels if entity is Entity.NODE else tokens.types).intern(label)
+                (tokens.labels if entity is Entity.NODE else tokens.types).admit(label)
             for key in keys:
-                tokens.keys.intern(key)
+                tokens.keys.admit(key)
             delta.set_schema(schema, self._journal)
         return True
 

@@ -24,7 +24,7 @@ from hoplite.engine.signatures import (
     parse_signature,
     types_of,
 )
-from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, type_error
+from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError, type_error
 from hoplite.planner.types import ProcedureSignature, sql_name
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.order import equals
@@ -58,8 +58,14 @@ class Procedure:
         given = [coerce(value, field.type) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
         names = [field.name for field in self.signature.outputs]
-        for row in self.function(context, *given):
-            yield row if isinstance(row, Mapping | Batch) else dict(zip(names, row, strict=True))
+        try:
+            for row in self.function(context, *given):
+                yield row if isinstance(row, Mapping | Batch) else dict(zip(names, row, strict=True))
+        except CypherError as error:
+            if error.code != TOKEN_NAME_ERROR:
+                raise
+            java_class = "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException"
+            raise call_failed(self.signature.name, java_class, error.message) from None
 
 
 PROCEDURES: dict[str, Procedure] = {}  # by name; its case counts

@@ -29,6 +29,7 @@ from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_e
 from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
+from hoplite.planner.check.labels import forbid_invalid_names
 from hoplite.planner.check.procedures import known_procedure
 from hoplite.planner.check.projections import forbid_unaggregated_order
 from hoplite.planner.check.scopes import Scope
@@ -43,6 +44,7 @@ from hoplite.planner.types import CypherType
 __all__ = ["Checked", "check"]
 
 
+_INVALID_NAMES = ("``", "''", '""', "\0", "u0000")  # what a text has in which a name is empty or holds a null byte
 _PARTS = Parts(type_of, check_predicate, check_subquery_expression)
 
 
@@ -78,6 +80,8 @@ def check(
     for node in nodes:
         if isinstance(node, ast.WithClause | ast.ReturnClause):
             forbid_unaggregated_order(second, node)
+    if any(sign in text for sign in _INVALID_NAMES):
+        forbid_invalid_names(second, nodes)
     try:
         _resolve(second, nodes)
         columns = _round(second, body)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from hoplite.errors import invalid_token_name
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check import render
-from hoplite.planner.check.positions import after
+from hoplite.planner.check.positions import after, key_offsets
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import children, walk
@@ -164,10 +165,39 @@ def check_dynamic(check: Check, labels: ast.LabelExpression | None, kind: str, s
 
 def check_token_name(check: Check, expression: ast.Expression, offset: int) -> None:
     """A label, type or key that is written as a value must not be null, empty or contain a null byte."""
-    if not isinstance(expression, ast.Literal):
-        return
-    value = expression.value
-    if value is None or (isinstance(value, str) and (not value or "\0" in value)):
-        shown = "Null" if value is None else f"'{value}'"
-        message = f"{shown} is not a valid token name. Token names cannot be empty or contain any null-bytes."
-        raise check.error(message, offset)
+    for part in expression.items if isinstance(expression, ast.ListLiteral) else (expression,):
+        if isinstance(part, ast.Literal) and part.value is None:
+            raise check.error(invalid_token_name("Null"), offset)
+        if isinstance(part, ast.Literal) and isinstance(part.value, str):
+            _forbid_invalid(check, part.value, offset)
+
+
+def forbid_invalid_names(check: Check, nodes: Iterable[object]) -> None:
+    """Labels, types and keys of a statement must not be empty or contain a null byte."""
+    for node in nodes:
+        match node:
+            case ast.SetLabels() | ast.RemoveLabels():
+                for label in node.labels:
+                    if isinstance(label, ast.LabelName):
+                        _forbid_invalid(check, label.name, node.variable.span.start)
+            case ast.LabelName(name=name):
+                _forbid_invalid(check, name, node.span.start)
+            case ast.Property(key=name):
+                _forbid_invalid(check, name, node.key_span.start)
+            case ast.ProjectedProperty(key=name):
+                _forbid_invalid(check, name, node.span.start + 1)
+            case ast.Index(index=ast.Literal(value=str(name)) as literal):
+                _forbid_invalid(check, name, literal.span.start)
+            case (
+                ast.NodePattern(properties=ast.MapLiteral() as map)
+                | ast.RelationshipPattern(properties=ast.MapLiteral() as map)
+            ):
+                for name, offset in key_offsets(map, check.text):
+                    _forbid_invalid(check, name, offset)
+            case _:
+                pass
+
+
+def _forbid_invalid(check: Check, name: str, offset: int) -> None:
+    if not name or "\0" in name:
+        raise check.error(invalid_token_name(f"'{name}'"), offset)
