@@ -8,10 +8,14 @@ from typing import Any
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.compile import compile_expression
+from hoplite.engine.expressions.java import type_name
 from hoplite.engine.prepare import Prepared
-from hoplite.errors import UNSUPPORTED_ADMINISTRATION, CypherError, argument_error
+from hoplite.errors import UNSUPPORTED_ADMINISTRATION, CypherError, argument_error, type_error
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.notifications import already_exists, does_not_exist
+from hoplite.planner.type_text import type_text
+from hoplite.storage.index_options import option_text
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.schema_changes import enterprise_only
 
@@ -42,7 +46,9 @@ def _name(name: str | ast.Parameter | None, context: Execution) -> str | None:
     if isinstance(name, ast.Parameter):
         value = context.parameters[name.name]
         if not isinstance(value, str):
-            raise argument_error(f"Expected parameter ${name.name} to be a string, it is the name of a schema rule")
+            shown = "<null>" if value is None else option_text(value)
+            cause = because("22N27", shown, f"$`{name.name}`", "STRING")
+            raise type_error(f"Expected String, but got: {type_name(value)}", cause)
         return value
     return name
 
@@ -81,8 +87,9 @@ def _create_constraint(command: ast.CreateConstraint, context: Execution) -> Non
     assert context.writer is not None
     name, entity = _name(command.name, context), Entity(command.entity)
     if command.kind in _ENTERPRISE:
-        type_text = None if command.type is None else command.type.name
-        raise enterprise_only(name, _ENTERPRISE[command.kind], entity, command.label, command.keys, type_text)
+        shown = None if command.type is None else type_text(command.type)
+        rule = _ENTERPRISE[command.kind]
+        raise enterprise_only(context.writer.schema, name, rule, entity, command.label, command.keys, shown)
     options = _options(command.options, context)
     outcome = context.writer.create_constraint(
         name, entity, command.label, command.keys, options, command.if_not_exists

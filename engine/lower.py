@@ -465,7 +465,8 @@ class Lowering:
             case lp.DropProperty(subject=subject, key=key):
                 return setting.PropertyToSet(self.row_value(subject), self._name(key), None)
             case lp.AssignProperties(variable=variable, value=value, merge=merge):
-                return setting.PropertiesToSet(variable, self.row_value(value), merge)
+                written = f"${value.name}" if isinstance(value, ast.Parameter) else None
+                return setting.PropertiesToSet(variable, self.row_value(value), merge, written)
             case lp.AddLabels(variable=variable, labels=labels):
                 return setting.LabelsToSet(variable, self._names(labels), remove=False)
             case lp.DropLabels(variable=variable, labels=labels):

@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hoplite.gql_status import UNCLASSIFIED, GqlStatus, diagnostic_record, status
+from hoplite.gql_status import UNCLASSIFIED, UNPLACED, GqlStatus, diagnostic_record, status
 
 if TYPE_CHECKING:
     from neo4j.exceptions import Neo4jError
@@ -260,7 +260,8 @@ def to_driver_error(error: CypherError) -> Neo4jError:
     """The driver's exception for an error: its class follows from the code."""
     from neo4j.exceptions import Neo4jError
 
-    position = None if error.position is None else asdict(error.position)
+    unplaced = error.position is None or error.gql_status.code in UNPLACED
+    position = None if unplaced or error.position is None else asdict(error.position)
     metadata = _metadata(error.gql_status, position)
     # The error itself has a message in Neo4j's older words; its causes have the sentence of their status.
     metadata.update(message=error.message, neo4j_code=error.code)

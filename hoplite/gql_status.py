@@ -243,7 +243,8 @@ _ABOVE = {
 _INVALID_SYNTAX = "42001"
 LARGEST = 2**63 - 1  # as ranges without an end write it
 _UNCLASSIFIED = ("22G03", "50N00", "50N42")
-_DATABASE_ERRORS = ("50N09",)
+_DATABASE_ERRORS = ("50N09", "50N11")
+UNPLACED = ("50N00", "50N11", "50N42")  # errors that do not say where, although their messages do
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +290,11 @@ def alternatives(names: list[str], last: str = "or") -> str:
 
 
 def diagnostic_record(link: GqlStatus, position: dict[str, int] | None) -> dict[str, Any]:
-    """What a server sends with a status; unclassified errors have no place, wherever they point."""
+    """What a server sends with a status."""
     record: dict[str, Any] = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
     if link.classification is not None:
         record["_classification"] = link.classification
-    if position is not None and link.code not in ("50N42", "50N00"):
+    if position is not None:
         record["_position"] = position
     return record
 

@@ -99,8 +99,8 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
     if not isinstance(config, dict):
         raise CypherError(
             INVALID_ARGUMENTS,
-            f"Could not create {what} with specified index config '{_text(config)}'. Expected a map.",
-            because("22N27", _text(config), "'indexConfig'", "MAP"),
+            f"Could not create {what} with specified index config '{option_text(config)}'. Expected a map.",
+            because("22N27", option_text(config), "'indexConfig'", "MAP"),
         )
     match kind:
         case IndexKind.VECTOR:
@@ -112,7 +112,7 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
     if config:
         raise CypherError(
             INVALID_ARGUMENTS,
-            f"Could not create {what} with specified index config '{_text(config)}': "
+            f"Could not create {what} with specified index config '{option_text(config)}': "
             f"{kind.value.lower()} indexes have no valid config values.",
             because("22N04", "indexConfig", "config option", "'indexProvider'"),
         )
@@ -152,8 +152,8 @@ def _vector(config: Mapping[str, Any]) -> dict[str, Any]:
     if unknown is not None:
         raise CypherError(
             INVALID_ARGUMENTS,
-            f"Could not create vector index with specified index config '{_text(dict(config))}'. '{unknown}' is an "
-            f"unrecognized setting. Supported: [{', '.join(_VECTOR_SETTINGS)}]",
+            f"Could not create vector index with specified index config '{option_text(dict(config))}'. "
+            f"'{unknown}' is an unrecognized setting. Supported: [{', '.join(_VECTOR_SETTINGS)}]",
         )
     complete: dict[str, Any] = {
         "vector.hnsw.ef_construction": 100,
@@ -192,9 +192,9 @@ def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(value, wanted):
             raise CypherError(
                 INVALID_ARGUMENTS,
-                f"Could not create fulltext index with specified index config '{_text(dict(config))}'. "
+                f"Could not create fulltext index with specified index config '{option_text(dict(config))}'. "
                 "Expected a map from String to Strings and Booleans.",
-                because("22N27", _text(dict(config)), "'indexConfig'", "MAP<STRING, BOOLEAN | STRING>"),
+                because("22N27", option_text(dict(config)), "'indexConfig'", "MAP<STRING, BOOLEAN | STRING>"),
             )
         if name not in ("fulltext.analyzer", "fulltext.eventually_consistent"):
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
@@ -209,16 +209,16 @@ def _point(config: Mapping[str, Any]) -> dict[str, Any]:
         if not is_list:
             raise CypherError(
                 INVALID_ARGUMENTS,
-                f"Could not create point index with specified index config '{_text(dict(config))}'. "
+                f"Could not create point index with specified index config '{option_text(dict(config))}'. "
                 "Expected a map from String to Double[].",
-                because("22N27", _text(dict(config)), "'indexConfig'", "MAP<STRING, LIST<FLOAT>>"),
+                because("22N27", option_text(dict(config)), "'indexConfig'", "MAP<STRING, LIST<FLOAT>>"),
             )
         if name not in _POINT_LIMITS:
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
     return dict(_POINT_LIMITS) | {name: [float(item) for item in value] for name, value in config.items()}
 
 
-def _text(value: Any) -> str:
+def option_text(value: Any) -> str:
     """A value as these messages print it: `{bar: [1, "x"], foo: 1.5}`."""
     match value:
         case bool():
@@ -228,7 +228,7 @@ def _text(value: Any) -> str:
         case float():
             return float_text(value)
         case dict():
-            return "{" + ", ".join(f"{key}: {_text(value[key])}" for key in sorted(value)) + "}"
+            return "{" + ", ".join(f"{key}: {option_text(value[key])}" for key in sorted(value)) + "}"
         case list():
-            return "[" + ", ".join(map(_text, value)) + "]"
+            return "[" + ", ".join(map(option_text, value)) + "]"
     return str(value)

@@ -153,7 +153,13 @@ def duplicate_error(
 
 
 def enterprise_only(
-    name: str | None, kind: str, entity: Entity, label: str, keys: tuple[str, ...], property_type: str | None = None
+    schema: Schema,
+    name: str | None,
+    kind: str,
+    entity: Entity,
+    label: str,
+    keys: tuple[str, ...],
+    property_type: str | None = None,
 ) -> CypherError:
     """The constraints that Neo4j Community does not have. `kind` is KEY, PROPERTY EXISTENCE or PROPERTY TYPE."""
     words = {
@@ -161,6 +167,13 @@ def enterprise_only(
         "PROPERTY EXISTENCE": "Property existence",
         "PROPERTY TYPE": "Property type",
     }
+    if kind == "KEY":
+        same = next((c for c in schema.unique(entity, label) if c.keys == keys), None)
+        if same is not None:
+            return CypherError(
+                _SCHEMA_ERROR + "ConstraintAlreadyExists", f"Constraint already exists: {constraint_text(same)}"
+            )
+    name = constraint_name(entity, (label,), keys) if name is None else name
     named = f"name='{name}', " if property_type is not None else ""
     typed = f", propertyType={property_type}" if property_type is not None else ""
     covers = pattern(entity, (label,), keys)

@@ -38,7 +38,12 @@ _NAMES: dict[type, tuple[str, str]] = {
 }
 TEXT_VALUE = _STORABLE + "TextValue"
 NUMBER_VALUE = _STORABLE + "NumberValue"
-_TYPES = {TEXT_VALUE: "STRING", NUMBER_VALUE: "INTEGER or FLOAT"}  # the types that such classes hold
+ENTITY = "Node or Relationship"
+_TYPES = {
+    TEXT_VALUE: "STRING",
+    NUMBER_VALUE: "INTEGER or FLOAT",
+    ENTITY: "NODE or RELATIONSHIP",
+}  # the types that such classes hold
 
 
 def type_name(value: Any) -> str:

@@ -16,10 +16,13 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.access import refuse_deleted_nodes
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator
-from hoplite.engine.expressions.java import TEXT_VALUE, expected
+from hoplite.engine.expressions.java import ENTITY, expected
+from hoplite.errors import CypherError, type_error
+from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.values.columns import Booleans, Bools, Column, Int64s, Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.value_types import status_text, value_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +84,7 @@ def _entities(column: Column, batch: Batch, execution: Execution) -> Entities:
             elif isinstance(value, RelationshipRef):
                 relationships[row] = value.id
             elif value is not None:
-                raise RowError(row, expected("Node or Relationship", value))
+                raise RowError(row, expected(ENTITY, value))
     return Entities(nodes, relationships, batch, execution)
 
 
@@ -111,7 +114,8 @@ def label_test(labels: ast.LabelExpression, compiled: Callable[[ast.Expression],
 def _dynamic(names: Compiled, all_of_them: bool, entities: Entities) -> Bools:
     """`$(names)`: each row says for itself which labels it asks for."""
     column = names.evaluate(entities.batch, entities.execution)
-    wanted = [_names(row, value) for row, value in enumerate(column.objects())]
+    kind = "relationship type" if bool((entities.relationships >= 0).any()) else "node label"
+    wanted = [_names(row, value, kind) for row, value in enumerate(column.objects())]
     known = {name: entities.labelled(name) for name in {n for row in wanted for n in row}}
     decide = all if all_of_them else any
     return np.fromiter(
@@ -121,9 +125,21 @@ def _dynamic(names: Compiled, all_of_them: bool, entities: Entities) -> Bools:
     )
 
 
-def _names(row: int, value: Any) -> list[str]:
-    names = value if isinstance(value, list) else [value]
+def token_names(value: Any, kind: str, null: str) -> list[str]:
+    """The labels or types that `$(value)` names; `null` is how a status writes a missing one."""
+    names, wanted = (value, "STRING NOT NULL") if isinstance(value, list | tuple) else ([value], _STRINGS)
     for name in names:
         if not isinstance(name, str):
-            raise RowError(row, expected(TEXT_VALUE, name))
-    return names
+            cause = because("22N01", null if name is None else status_text(name), wanted, value_type(name))
+            raise type_error(f"Expected {kind} to be a string or list of strings.", cause)
+    return list(names)
+
+
+_STRINGS = "STRING NOT NULL or LIST<STRING NOT NULL>"
+
+
+def _names(row: int, value: Any, kind: str) -> list[str]:
+    try:
+        return token_names(value, kind, null="NO_VALUE")
+    except CypherError as error:
+        raise RowError(row, error) from None

@@ -32,7 +32,6 @@ _NEVER_NULL: dict[str, tuple[int, ...]] = {
     "apoc.date.convert": (0,),
     "apoc.map.clean": (0, 1, 2),
     "apoc.map.flatten": (0,),
-    "apoc.map.fromLists": (0, 1),
     "apoc.map.fromPairs": (0,),
     "apoc.map.fromValues": (0,),
     "apoc.map.groupBy": (0,),
@@ -89,6 +88,17 @@ def function_failed(function: str, java_class: str, message: str) -> CypherError
     )
 
 
+_FAILED = re.compile(r"Failed to invoke function `[^`]*`")
+
+
+def _of_function(function: str, problem: CypherError) -> CypherError:
+    """An error that a function met in another one is its own."""
+    if problem.code != PROCEDURE_CALL_FAILED:
+        return problem
+    message = _FAILED.sub(f"Failed to invoke function `{function}`", problem.message, count=1)
+    return CypherError(problem.code, message, problem.gql_status)
+
+
 def apoc_function(signature: str, description: str, *, needs_context: bool = False) -> Callable[[_Value], _Value]:
     """Register the decorated function under this signature."""
     parsed = parse_function_signature(signature, "", description)
@@ -107,6 +117,8 @@ def apoc_function(signature: str, description: str, *, needs_context: bool = Fal
                     raise function_failed(parsed.name, "java.lang.NullPointerException", message)
             try:
                 return function(*given)
+            except CypherError as problem:
+                raise _of_function(parsed.name, problem) from None
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, re.error) as problem:
                 # Java would have thrown on such arguments too; what it threw is not worth imitating.
                 raise function_failed(parsed.name, "java.lang.RuntimeException", str(problem)) from problem

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from hoplite.engine.context import Execution
-from hoplite.engine.functions.apoc import apoc_function
+from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import held_by
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
@@ -329,6 +329,8 @@ def zip_lists(first: Items, second: Items) -> Items:
 )
 def partition(values: Items, size: int) -> list[Any]:
     """An empty list for null."""
+    if values and size == 0:
+        raise function_failed("apoc.coll.partition", "java.lang.ArithmeticException", "/ by zero")
     return [values[start : start + size] for start in range(0, len(values), size)] if values else []
 
 

@@ -49,9 +49,10 @@ def from_pairs(pairs: list[list[Any]] | None) -> dict[str, Any]:
     "apoc.map.fromLists(keys :: LIST<STRING>, values :: LIST<ANY>) :: MAP", "Returns a map of keys and values."
 )
 def from_lists(keys: list[str] | None, values: list[Any] | None) -> Map:
-    """Null where the lists are not equally long."""
+    """The lists must be equally long."""
     if keys is None or values is None or len(keys) != len(values):
-        return None
+        what = "keys and values lists have to be not null and of same size"
+        raise function_failed("apoc.map.fromLists", "java.lang.RuntimeException", what)
     return dict(zip(keys, values, strict=True))
 
 

@@ -13,6 +13,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import degree, ends_of, held_by, types_and_sides
 from hoplite.engine.functions.entities import labels, public_id, relationship_type
+from hoplite.errors import execution_failed
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
 
@@ -233,9 +234,8 @@ def create_path(
     for relationship in relationships or ():
         ends = [end.id for end in ends_of(context, relationship)]
         if nodes[-1] not in ends:
-            raise function_failed(
-                "apoc.path.create", "java.lang.IllegalArgumentException", "The relationships do not form a path"
-            )
+            node, other = public_id(context, NodeRef(nodes[-1])), public_id(context, relationship)
+            raise execution_failed(f"Node[{node}] not connected to this relationship[{other}]")
         nodes.append(ends[1] if ends[0] == nodes[-1] else ends[0])
     return PathValue(tuple(nodes), tuple(one.id for one in relationships or ()))
 

@@ -310,9 +310,7 @@ def bitwise(left: int | None, operator: str | None, right: int | None) -> int | 
             return left >> (other & 63)
         case ">>>" | "right shift unsigned":
             return _signed((left % _LONG) >> (other & 63))
-    raise function_failed(
-        "apoc.bitwise.op", "java.lang.IllegalArgumentException", f"Invalid bitwise operator: {operator}"
-    )
+    raise function_failed("apoc.bitwise.op", "java.lang.Exception", f"Invalid bitwise operator : '{operator}'")
 
 
 @apoc_function("apoc.scoring.existence(score :: INTEGER, exists :: BOOLEAN) :: FLOAT", "Returns a score, or 0.")

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote_plus, unquote_plus
 
-from hoplite.engine.functions.apoc import apoc_function
+from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_text
 
@@ -92,7 +92,7 @@ def repeat(item: Text, count: int) -> Text:
     if item is None:
         return None
     if count < 0 and item:
-        raise ValueError(str(len(item) * count))
+        raise function_failed("apoc.text.repeat", "java.lang.NegativeArraySizeException", str(len(item) * count))
     refuse_text(len(item) * count)
     return item * count
 
@@ -224,11 +224,20 @@ _of_two_texts(
     _levenshtein_similarity,
 )
 _of_two_texts("jaroWinklerDistance", "FLOAT", "Returns the Jaro-Winkler distance.", _jaro_winkler_distance)
+
+
+def _hamming(first: str, second: str) -> int:
+    if len(first) != len(second):
+        what = "CharSequences must have the same length"
+        raise function_failed("apoc.text.hammingDistance", "java.lang.IllegalArgumentException", what)
+    return sum(one != other for one, other in zip(first, second, strict=True))
+
+
 _of_two_texts(
     "hammingDistance",
     "INTEGER",
     "Returns in how many places two texts of the same length differ.",
-    lambda a, b: sum(x != y for x, y in zip(a, b, strict=True)),
+    _hamming,
 )
 
 

@@ -12,10 +12,11 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import null_column
 from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
-from hoplite.errors import CypherError, type_error
+from hoplite.errors import CypherError, execution_failed, type_error
+from hoplite.grammar.hidden import HIDDEN
 from hoplite.values.columns import Column, Int64s, Nodes, Relationships, from_objects
 from hoplite.values.entities import NodeRef
-from hoplite.values.render import describe
+from hoplite.values.value_types import status_text, wrong_value
 
 
 @dataclass(slots=True, eq=False)
@@ -44,8 +45,8 @@ ToMake: TypeAlias = NodeToMake | RelationshipToMake
 def _properties(value: Any) -> dict[str, Any]:
     """A property map to store: nulls are left out."""
     if not isinstance(value, dict):
-        shown = "NO_VALUE" if value is None else describe(value)
-        raise type_error(f"Parameter provided for node creation is not a Map, instead got {shown}")
+        message = f"Parameter provided for node creation is not a Map, instead got {status_text(value)}"
+        raise type_error(message, wrong_value(value, "MAP"))
     return {key: item for key, item in value.items() if item is not None}
 
 
@@ -85,7 +86,7 @@ class Maker:
                     counters.labels_added += len(set(names))
                 case RelationshipToMake(variable=variable, type=type_):
                     ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
-                    (name,) = (type_,) if isinstance(type_, str) else names_of((type_,), self.batch, row, self.context)
+                    name = type_ if isinstance(type_, str) else self._type(type_, row)
                     made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
                     counters.relationships_created += 1
             counters.properties_set += len(properties)
@@ -117,7 +118,7 @@ class Maker:
                     made[creation.variable] = writer.create_nodes(count, names, columns)
                 else:
                     ends = [self._ends(name, made) for name in (creation.start, creation.end)]
-                    (type_,) = names_of((creation.type,), self.batch, 0, self.context)
+                    type_ = creation.type if isinstance(creation.type, str) else self._type(creation.type, 0)
                     made[creation.variable] = writer.create_relationships(ends[0], ends[1], type_, columns)
         except (CypherError, _NotAtOnce):
             writer.rollback_to(savepoint)
@@ -160,6 +161,12 @@ class Maker:
             one = one.with_columns({creation.variable: null_column(1)})
         return creation.properties.over(one, self.context)(0)
 
+    def _type(self, computed: RowValue, row: int) -> str:
+        names = names_of((computed,), self.batch, row, self.context, "relationship type")
+        if len(names) != 1:
+            raise execution_failed(f"Exactly one relationship type must be specified, but {len(names)} were found.")
+        return names[0]
+
     def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
         if name in made:
             return made[name]
@@ -170,9 +177,9 @@ class Maker:
             return value.id
         raise CypherError(
             "Neo.DatabaseError.Statement.ExecutionFailed",
-            f"Failed to create relationship `{creation.variable}`, node `{name}` is missing. If you prefer to simply "
-            "ignore rows where a relationship node is missing, set 'dbms.cypher.lenient_create_relationship = true' "
-            "in neo4j.conf",
+            f"Failed to create relationship `{creation.variable.replace(HIDDEN, '  ')}`, node `{name}` is missing. "
+            "If you prefer to simply ignore rows where a relationship node is missing, set "
+            "'dbms.cypher.lenient_create_relationship = true' in neo4j.conf",
         )
 
 

@@ -6,7 +6,7 @@ there, all rows are matched at once and what is made is remembered by its proper
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import numbered
 from hoplite.engine.operators.base import Operator, argument_rows, node_positions
 from hoplite.engine.operators.making import Maker, NodeToMake, RelationshipToMake, ToMake, made_columns
+from hoplite.engine.operators.row_values import writer_of
 from hoplite.engine.operators.setting import (
     LabelsToSet,
     PropertiesToSet,
@@ -25,12 +26,13 @@ from hoplite.engine.operators.setting import (
     SeveralToSet,
     ToSet,
 )
-from hoplite.errors import CypherError, semantic_error
+from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
+from hoplite.gql_status import because
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.storage.schema import Entity
 from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import Int64s, Nodes, Relationships
 from hoplite.values.order import equals
-from hoplite.values.render import to_string
 
 _WORTH_TOGETHER = 4  # rows from which on matching them together pays
 
@@ -86,7 +88,7 @@ class Merge:
                 alike = made.setdefault(keys[row], [])
                 hits = [new for other, new in alike if _same(maps[other], maps[row])]
             if not hits:
-                hits = [maker.make(row, refuse=self._refuse)[creation.variable]]
+                hits = [self._make(maker, row)[creation.variable]]
                 alike.append((row, hits[0]))
                 created = True
             rows.extend([row] * len(hits))
@@ -202,7 +204,7 @@ class Merge:
                 result = many.with_columns({name: matches[name] for name in self.added})
                 items = self.on_match
             else:
-                made = maker.make(row, refuse=self._refuse)
+                made = self._make(maker, row)
                 result = one.with_columns(made_columns(self.creations, [made]))
                 items = self.on_create
             if items:
@@ -211,6 +213,16 @@ class Merge:
                     setter.set(each)
             results.append(result)
         return concatenate_batches(results) if results else batch
+
+    def _make(self, maker: Maker, row: int) -> dict[str, int]:
+        try:
+            return maker.make(row, refuse=self._refuse)
+        except CypherError as error:
+            if error.code == CONSTRAINT_VALIDATION_FAILED:
+                for creation, values in zip(self.creations, maker.values, strict=True):
+                    if isinstance(creation, NodeToMake) and _leads_to_several(creation, values, row, maker.context):
+                        raise _conflict(creation.variable.replace(HIDDEN, "  ")) from None
+            raise
 
     # --- what can be neither matched nor made -------------------------------------------------------------------
 
@@ -226,15 +238,15 @@ class Merge:
             return
         for key, item in value.items():
             if item is None or item != item:
-                kind, pattern = self._described(creation, value)
+                kind, pattern = self._described(creation, key, item)
                 what = "null" if item is None else "NaN"
                 raise semantic_error(
                     f"Cannot merge the following {kind} because of {what} property value for '{key}': {pattern}"
                 )
 
-    def _described(self, creation: ToMake, value: dict[str, Any]) -> tuple[str, str]:
-        """What is refused, and the pattern as messages show it."""
-        shown = ", ".join(f"{k}: {_shown(v)}" for k, v in value.items())
+    def _described(self, creation: ToMake, key: str, value: Any) -> tuple[str, str]:
+        """What is refused, and the pattern as messages show it: with one property."""
+        shown = f"{key}: {'null' if value is None else 'NaN'}"
         match creation:
             case NodeToMake(labels=labels):
                 names = "".join(f":{label}" for label in labels if isinstance(label, str))
@@ -260,5 +272,22 @@ def _visible(name: str) -> str:
     return "" if name.startswith(HIDDEN) else name
 
 
-def _shown(value: Any) -> str:
-    return "null" if value is None else "NaN" if value != value else to_string(value)
+def _leads_to_several(creation: NodeToMake, values: Callable[[int], Any] | None, row: int, context: Execution) -> bool:
+    """Whether the constraints by which a node of the pattern could be found lead to different nodes."""
+    found: set[frozenset[int]] = set()
+    asked = values(row) if values is not None else {}
+    writer = writer_of(context)
+    for label in (label for label in creation.labels if isinstance(label, str)):
+        for constraint in writer.schema.unique(Entity.NODE, label):
+            if set(constraint.keys) <= asked.keys():
+                hits = [set(writer.seek_nodes(label, key, [asked[key]])[1].tolist()) for key in constraint.keys]
+                found.add(frozenset(set.intersection(*hits)))
+    return len(found) > 1
+
+
+def _conflict(name: str) -> CypherError:
+    message = (
+        f"Merge did not find a matching node {name} and can not create a new node due to conflicts with existing "
+        "unique nodes"
+    )
+    return CypherError(CONSTRAINT_VALIDATION_FAILED, message, because("22N41", name))

@@ -10,12 +10,12 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.labels import token_names
 from hoplite.engine.operators.base import Evaluator
-from hoplite.errors import CypherError, entity_not_found, type_error
+from hoplite.errors import CypherError, entity_not_found
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Objects, Relationships, Strings
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-from hoplite.values.render import describe
 
 
 def writer_of(context: Execution) -> Transaction:
@@ -88,18 +88,17 @@ def _holds_entity(value: Any) -> bool:
     return isinstance(value, NodeRef | RelationshipRef | PathValue)
 
 
-def names_of(parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: Execution) -> list[str]:
-    """Labels, some of them computed."""
+def names_of(
+    parts: tuple[str | RowValue, ...], batch: Batch, row: int, context: Execution, kind: str = "node label"
+) -> list[str]:
+    """Labels or types, some of them computed."""
     names: list[str] = []
     for part in parts:
         if isinstance(part, str):
             names.append(part)
             continue
         value = part.over(batch.rows(row, row + 1), context)(0)
-        for name in value if isinstance(value, list | tuple) else (value,):
-            if not isinstance(name, str):
-                raise type_error(f"Expected a label or type to be a string, but got: {describe(name)}")
-            names.append(name)
+        names.extend(token_names(value, kind, null="NULL"))
     return names
 
 

@@ -21,9 +21,11 @@ from hoplite.engine.operators.base import (
     with_row,
 )
 from hoplite.engine.ordering import sort_rows, top_rows
-from hoplite.errors import argument_error
+from hoplite.errors import argument_error, type_error
+from hoplite.gql_status import LARGEST, because, status
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
+from hoplite.values.render import to_string
 
 _MUCH = 256  # rows found for each of several rows of an argument, from which on they are gone through one by one
 
@@ -159,10 +161,20 @@ def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
 
 def row_count_of(value: object, clause: str) -> int:
     """The number given to SKIP or LIMIT."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    return checked_count(value, clause, 0)
+
+
+def checked_count(value: object, clause: str, least: int) -> int:
+    """A number that a clause takes: no less than 0, or than 1."""
+    if value is None:
+        cause = because("22N01", "NULL", "INTEGER or FLOAT", "NULL")
+        raise type_error(f"Expected a numeric value for {clause}, but got null", cause)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
         return value
-    shown = "null" if value is None else str(value)
-    raise argument_error(f"Invalid input. '{shown}' is not a valid value. Must be a non-negative integer.")
+    shown = to_string(value)
+    kind = "positive" if least else "non-negative"
+    cause = status("22N03", "value", "INTEGER", least, LARGEST, shown).under("22003", "$value")
+    raise argument_error(f"{clause}: Invalid input. '{shown}' is not a valid value. Must be a {kind} integer.", cause)
 
 
 def constant_of(evaluator: Evaluator, context: Execution) -> object:

@@ -51,6 +51,7 @@ class PropertiesToSet:
     variable: str
     value: RowValue
     merge: bool
+    written: str | None = None  # the value where it is a parameter
 
 
 @dataclass(slots=True, eq=False)
@@ -170,7 +171,7 @@ class Setter:
         if isinstance(value, NodeRef | RelationshipRef):
             value = dict(properties_of(value, self.context))
         if not isinstance(value, dict):
-            shown = "Null()" if value is None else describe(value)
+            shown = item.written or ("Null()" if value is None else describe(value))
             raise type_error(
                 f"Expected {shown} to be a map, but it was :`{describe(value)}`", wrong_value(value, "MAP")
             )

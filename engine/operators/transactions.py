@@ -11,9 +11,9 @@ from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import Apply, ForEachRow
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_column
-from hoplite.engine.operators.rows import constant_of
+from hoplite.engine.operators.rows import checked_count, constant_of
 from hoplite.engine.operators.scans import Argument
-from hoplite.errors import CypherError, argument_error, execution_failed
+from hoplite.errors import CypherError, execution_failed
 
 _NUMBERS = itertools.count(1)  # of the transactions that a status reports
 
@@ -43,10 +43,10 @@ class InTransactions:
                 "A query with 'CALL { ... } IN TRANSACTIONS' can only be executed in an implicit transaction, "
                 "but tried to execute in an explicit transaction.",
             )
-        size = constant_of(self.rows, context)
-        if not isinstance(size, int) or size < 1:
-            message = f"Invalid input. '{size}' is not a valid value. Must be a positive integer."
-            raise argument_error(f"OF ... ROWS: {message} (Transactions committed: 0)")
+        try:
+            size = checked_count(constant_of(self.rows, context), "OF ... ROWS", 1)
+        except CypherError as wrong:
+            raise CypherError(wrong.code, f"{wrong.message} (Transactions committed: 0)") from None
         yield from list(self._batches(context, concatenate_batches(batches), size))
 
     def _batches(self, context: Execution, everything: Batch, size: int) -> Iterator[Batch]:

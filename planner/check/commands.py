@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hoplite.gql_status import alternatives, because
+from hoplite.gql_status import alternatives, because, status
 from hoplite.grammar import ast
 from hoplite.planner.check.expressions import check_predicate
 from hoplite.planner.check.functions import check_known
@@ -14,6 +14,7 @@ from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec
 from hoplite.planner.show import SHOWN
+from hoplite.planner.type_text import type_text, unsuitable
 
 Columns = dict[str, TypeSpec]
 
@@ -116,6 +117,11 @@ def _check_constraint(check: Check, command: ast.CreateConstraint) -> None:
         shown = "IS NOT NULL" if command.kind == "NOT NULL" else "IS TYPED"
         message = f"Constraint type '{shown}' does not allow multiple properties"
         raise check.error(message, _second_property(check, command.span, behind_variable=True))
+    if command.type is not None and (reason := unsuitable(command.type)) is not None:
+        name, shown = names["TYPED"], type_text(command.type)
+        cause = status("22N90", shown).under("50N11", name)
+        message = f"Failed to create {name}: Invalid property type `{shown}`.{reason}"
+        raise check.error(message, command.type.span.start, cause)
     _check_options(check, command.options, names.get(command.kind, "constraint"), command.span)
 
 

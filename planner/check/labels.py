@@ -159,7 +159,9 @@ def check_dynamic(check: Check, labels: ast.LabelExpression | None, kind: str, s
         if isinstance(part, ast.DynamicLabel):
             types = check.type_of(part.expression, scope)
             if not types & TOKEN_NAMES:
-                raise check.mismatch(TOKEN_NAMES, types, part.expression, f"dynamic {kind}")
+                name = part.expression.name if isinstance(part.expression, ast.Variable) else None
+                place = f"dynamic {kind}" if name is None else f"`{name}`"
+                raise check.mismatch(TOKEN_NAMES, types, part.expression, place)
             check_token_name(check, part.expression, part.span.start)
 
 

@@ -97,13 +97,14 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
     if element.hops is not None:
         raise check.error(f"Variable length relationships cannot be used in {clause}", element.span.start)
     types = element.types
-    if types is None:
+    if types is None or _listed(types) == 0:
         message = (
             f"Exactly one relationship type must be specified for {clause}. "
             "Did you forget to prefix your relationship type with a ':'?"
         )
         raise check.error(message, element.span.start)
-    if isinstance(types, ast.LabelOr) and only_alternatives(types):
+    several = isinstance(types, ast.LabelOr) and only_alternatives(types)
+    if several or (_listed(types) or 1) > 1:
         raise check.error(f"A single relationship type must be specified for {clause}", element.span.start)
     if not isinstance(types, ast.LabelName | ast.DynamicLabel):
         message = (
@@ -113,6 +114,17 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
         raise check.error(message, label_position(types, check.text))
     if clause == "CREATE" and element.direction is ast.Direction.BOTH:
         raise check.error("Only directed relationships are supported in CREATE", element.span.start)
+
+
+def _listed(types: ast.LabelExpression) -> int | None:
+    """How many names a list has that is written out as a type: `$(['A', 'B'])`."""
+    match types:
+        case ast.DynamicLabel(expression=ast.ListLiteral(items=items)):
+            return len(items)
+        case ast.DynamicLabel(expression=ast.ConstantList(value=value)):
+            return len(value)
+        case _:
+            return None
 
 
 def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
