@@ -15,7 +15,7 @@ from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, check_predicate, forbid_aggregates, type_of
 from hoplite.planner.check.hints import check_hints
 from hoplite.planner.check.labels import forbid_mixed_labels
-from hoplite.planner.check.paths import forbid_mixed_lengths
+from hoplite.planner.check.paths import forbid_mixed_lengths, forbid_mixed_shortest
 from hoplite.planner.check.patterns import check_match
 from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
@@ -23,7 +23,7 @@ from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import BOOLEANS, Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, exactly, list_spec
-from hoplite.planner.check.written_patterns import check_written
+from hoplite.planner.check.written_patterns import check_insert, check_written
 from hoplite.planner.types import INTEGER, MAP, STRING
 
 Columns = dict[str, TypeSpec]
@@ -119,6 +119,7 @@ def _check_single(check: Check, query: ast.SingleQuery, scope: Scope, ending: st
     for clause in clauses:
         scope, returned = _check_clause(check, clause, scope, ending)
         forbid_mixed_labels(check, clause)
+        forbid_mixed_shortest(check, clause)
         if returned is not None:
             columns = returned
     _check_order(check, clauses, ending)
@@ -199,15 +200,20 @@ def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -
         case ast.CallProcedure():
             return scope, check_procedure(check, clause, scope)
         case ast.CreateClause(patterns=patterns):
+            check_insert(check, clause)
             check_written(check, patterns, scope, "CREATE")
         case ast.MergeClause(pattern=pattern):
             check_written(check, (pattern,), scope, "MERGE")
-            for item in (*clause.on_create, *clause.on_match):
-                writes.check_set(check, item, scope)
+            for items in (clause.on_create, clause.on_match):
+                writes.check_together(check, items, "SET")
+                for item in items:
+                    writes.check_set(check, item, scope)
         case ast.SetClause(items=items):
+            writes.check_together(check, items, "SET")
             for item in items:
                 writes.check_set(check, item, scope)
         case ast.RemoveClause(items=removed):
+            writes.check_together(check, removed, "REMOVE")
             for gone in removed:
                 writes.check_remove(check, gone, scope)
         case ast.DeleteClause(expressions=expressions):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hoplite.errors import invalid_token_name
+from hoplite.errors import CypherError, invalid_token_name
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.planner.check import render
@@ -16,7 +16,6 @@ from hoplite.planner.check.traverse import children, walk
 from hoplite.planner.check.typespec import exactly
 from hoplite.planner.types import STRING, list_of
 
-_NEWER = frozenset("|&!%")
 TOKEN_NAMES = exactly(STRING, list_of(STRING))  # what a computed label may be
 
 
@@ -69,46 +68,87 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
 
 
 def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
-    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) between labels, subqueries counted in.
+    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) and IS between labels, subqueries counted in.
 
-    `|` between relationship types is older than either and goes with both. In CREATE only patterns count, and not
-    those of subqueries.
+    What is matched and asked is held against each other, and so is what is created; a MERGE does both.
     """
-    if ":" not in check.text or not _NEWER.intersection(check.text):
-        return
+    if ":" in check.text:
+        _forbid_mixed(check, _matched(clause))
+        _forbid_mixed(check, _written(clause))
+
+
+def _forbid_mixed(check: Check, nodes: Iterable[object]) -> None:
+    """`|` between relationship types is older than either way of writing and goes with both."""
     colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
-    newer = False
-    creates = isinstance(clause, ast.CreateClause)
-    for node in _walk_pattern(clause) if creates else walk(clause):
+    newer = uses_is = False
+    for node in nodes:
         match node:
             case ast.NodePattern(labels=labels) | ast.HasLabels(labels=labels) if labels is not None:
                 parts = list(label_parts(labels))
                 colons += [(labels, part) for part in parts if isinstance(part, ast.LabelAnd) and part.colon]
                 newer = newer or any(isinstance(part, ast.LabelOr) for part in parts)
+                uses_is = uses_is or _uses_is(check, labels)
             case ast.RelationshipPattern(types=types) if types is not None:
                 parts = list(label_parts(types))
+                uses_is = uses_is or _uses_is(check, types)
             case _:
                 continue
         newer = newer or any(
             isinstance(part, ast.LabelNot | ast.LabelWildcard) or (isinstance(part, ast.LabelAnd) and not part.colon)
             for part in parts
         )
-    if colons and newer:
-        whole, part = colons[0]
-        raise check.error(
+    if colons and (newer or uses_is):
+        raise _mixed(check, *colons[0], with_is=not newer)
+
+
+def _mixed(check: Check, whole: ast.LabelExpression, part: ast.LabelAnd, *, with_is: bool) -> CypherError:
+    if with_is:
+        message = "Mixing the IS keyword with colon (':') between labels is not allowed. "
+    else:
+        message = (
             "Mixing label expression symbols ('|', '&', '!', and '%') with colon (':') between labels is not allowed. "
             "Please only use one set of symbols. "
-            f"This expression could be expressed as :{render.labels(whole, check.text)}.",
-            label_position(part, check.text),
         )
+    message += f"This expression could be expressed as :{render.labels(whole, check.text)}."
+    return check.error(message, label_position(part, check.text))
 
 
-def _walk_pattern(node: Any) -> Iterator[Any]:
-    """Everything below a node but subqueries and label predicates."""
-    if not isinstance(node, ast.SubqueryExpression | ast.HasLabels):
+def _matched(clause: Any) -> Iterator[Any]:
+    """Everything below a clause but what CREATE writes, and what ORDER BY and the WHERE of a WITH ask by themselves."""
+    if not isinstance(clause, ast.WithClause | ast.ReturnClause):
+        yield from _below(clause, (ast.CreateClause,))
+        return
+    for item in clause.projection.items:
+        yield from _below(item, (ast.CreateClause,))
+    asked = [item.expression for item in clause.projection.order]
+    if isinstance(clause, ast.WithClause) and clause.predicate is not None:
+        asked.append(clause.predicate)
+    for expression in asked:
+        for node in walk(expression):
+            if isinstance(node, ast.SubqueryExpression):
+                yield from _below(node, (ast.CreateClause,))
+
+
+def _written(clause: Any) -> Iterator[Any]:
+    """The patterns of every CREATE and MERGE in a clause, without subqueries and label predicates in them."""
+    for node in walk(clause):
+        match node:
+            case ast.CreateClause(patterns=patterns):
+                pass
+            case ast.MergeClause(pattern=pattern):
+                patterns = (pattern,)
+            case _:
+                continue
+        for pattern in patterns:
+            yield from _below(pattern, (ast.SubqueryExpression, ast.HasLabels))
+
+
+def _below(node: Any, left_out: tuple[type, ...]) -> Iterator[Any]:
+    """A node and everything below it but nodes that are `left_out`."""
+    if not isinstance(node, left_out):
         yield node
         for child in children(node):
-            yield from _walk_pattern(child)
+            yield from _below(child, left_out)
 
 
 def _uses_is(check: Check, labels: ast.LabelExpression) -> bool:
@@ -126,7 +166,8 @@ def check_types(check: Check, element: ast.RelationshipPattern) -> None:
         if isinstance(part, ast.LabelAnd) and part.colon:
             message = "Relationship types in a relationship type expressions may not be combined using ':'"
             raise check.error(message, label_position(part, check.text), because("42I20", ":", "disjunction", "|"))
-        if isinstance(part, ast.LabelOr) and part.colon and (element.variable or element.properties or element.hops):
+        older = isinstance(part, ast.LabelOr) and part.colon
+        if older and (element.variable or element.properties or element.hops or not only_alternatives(types)):
             raise check.error(
                 "The semantics of using colon in the separation of alternative relationship types in conjunction with\n"
                 "the use of variable binding, inlined property predicates, or variable length is no longer supported.\n"
@@ -140,8 +181,9 @@ def check_types(check: Check, element: ast.RelationshipPattern) -> None:
 
 
 def only_alternatives(types: ast.LabelExpression) -> bool:
+    """Whether there are only names with `|` between them; one computed name also counts."""
     operands = types.operands if isinstance(types, ast.LabelOr) else (types,)
-    return all(isinstance(operand, ast.LabelName) for operand in operands)
+    return isinstance(types, ast.DynamicLabel) or all(isinstance(operand, ast.LabelName) for operand in operands)
 
 
 def check_label_predicate(check: Check, node: ast.HasLabels) -> None:

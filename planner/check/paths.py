@@ -8,6 +8,7 @@ from dataclasses import replace
 from hoplite.gql_status import LARGEST, because
 from hoplite.grammar import ast
 from hoplite.planner.check import render
+from hoplite.planner.check.labels import label_position, only_alternatives
 from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, inner_path, is_quantified, variables_of
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk, walk_expression
@@ -15,12 +16,6 @@ from hoplite.planner.check.traverse import walk, walk_expression
 
 def check_path(check: Check, part: ast.PathPattern) -> None:
     if isinstance(part.pattern, ast.ShortestPathFunction):
-        if part.selector is not None and part.selector.kind != "ALL":
-            message = (
-                "Mixing shortestPath/allShortestPaths with path selectors (e.g. 'ANY SHORTEST') or explicit match "
-                "modes ('e.g. DIFFERENT RELATIONSHIPS') is not allowed."
-            )
-            raise check.error(message, part.pattern.span.start)
         check_shortest(check, part.pattern)
         return
     selector = part.selector
@@ -40,6 +35,19 @@ def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
             "Multiple path patterns cannot be used in the same clause in combination with a selective path selector."
         )
         raise check.error(message, selective[0].pattern.span.start, because("42I45"))
+
+
+def forbid_mixed_shortest(check: Check, clause: ast.Clause) -> None:
+    """A clause has either shortestPath() and its kin or selectors that choose, its subqueries counted in."""
+    if "SHORTEST" not in check.text.upper():
+        return
+    functions = [node for node in walk(clause) if isinstance(node, ast.ShortestPathFunction)]
+    if functions and any(isinstance(node, ast.PathSelector) and node.kind != "ALL" for node in walk(clause)):
+        message = (
+            "Mixing shortestPath/allShortestPaths with path selectors (e.g. 'ANY SHORTEST') or explicit match "
+            "modes ('e.g. DIFFERENT RELATIONSHIPS') is not allowed."
+        )
+        raise check.error(message, functions[0].span.start)
 
 
 def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
@@ -63,7 +71,10 @@ def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
         shown = render.scala(elements[1].properties)
         message = f"{name}(...) contains properties {shown}. This is currently not supported."
         raise check.error(message, function.span.start)
-    hops = elements[1].hops
+    types, hops = elements[1].types, elements[1].hops
+    if types is not None and hops is None and not only_alternatives(types):
+        message = "Variable length relationships must not use relationship type expressions."
+        raise check.error(message, label_position(types, check.text))
     if hops is not None and hops.lower is not None and hops.lower not in (0, 1):
         message = f"{name}(...) does not support a minimal length different from 0 or 1"
         raise check.error(message, hops.span.start + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from hoplite.gql_status import because
@@ -40,7 +41,6 @@ def check_set(check: Check, item: ast.SetItem, scope: Scope) -> None:
                     f"SET {variable.name} {sign} properties({value.name})",
                 )
         case ast.SetLabels(variable=variable, labels=labels):
-            _check_one_label(check, item)
             _check_labels(check, variable, labels, scope)
         case _:
             assert_never(item)
@@ -52,7 +52,6 @@ def check_remove(check: Check, item: ast.RemoveItem, scope: Scope) -> None:
         case ast.RemoveProperty(target=target):
             _check_target(check, target, scope)
         case ast.RemoveLabels(variable=variable, labels=labels):
-            _check_one_label(check, item)
             _check_labels(check, variable, labels, scope)
         case _:
             assert_never(item)
@@ -70,20 +69,27 @@ def _check_target(check: Check, target: ast.Property | ast.Index, scope: Scope) 
     check_token_name(check, target.index, target.index.span.start)
 
 
-def _check_one_label(check: Check, item: ast.SetLabels | ast.RemoveLabels) -> None:
-    """`n IS A:B` mixes two ways of writing."""
-    between = check.text[item.variable.span.end : item.labels[0].span.start].strip().upper()
-    if between != "IS" or len(item.labels) == 1:
+def check_together(check: Check, items: Sequence[ast.SetItem | ast.RemoveItem], clause: str) -> None:
+    """Items of a SET or REMOVE use either IS or several labels with colons between them."""
+    labelled = [item for item in items if isinstance(item, ast.SetLabels | ast.RemoveLabels)]
+    if not any(_uses_is(check, item) for item in labelled) or all(len(item.labels) == 1 for item in labelled):
         return
-    clause = "SET" if isinstance(item, ast.SetLabels) else "REMOVE"
-    name = item.variable.name
-    rewritten = ", ".join(f"{name} IS {label.name}" for label in item.labels if isinstance(label, ast.LabelName))
+    rewritten = ", ".join(
+        f"{item.variable.name} IS {label.name}"
+        for item in labelled
+        for label in item.labels
+        if isinstance(label, ast.LabelName)
+    )
     raise check.error(
         f"It is not supported to use the `IS` keyword together with multiple labels in `{clause}`. "
         f"Rewrite the expression as `{rewritten}`.",
-        item.span.start,
+        check.text.upper().rfind(clause, 0, items[0].span.start),
         because("42I29", clause, rewritten),
     )
+
+
+def _uses_is(check: Check, item: ast.SetLabels | ast.RemoveLabels) -> bool:
+    return check.text[item.variable.span.end : item.labels[0].span.start].strip().upper() == "IS"
 
 
 def _check_labels(

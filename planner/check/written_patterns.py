@@ -37,6 +37,31 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
     _note_references(check, parts, before, clause)
 
 
+def check_insert(check: Check, clause: ast.CreateClause) -> None:
+    """INSERT takes less than CREATE: no colon between labels, no names of paths, no computed labels or maps."""
+    if not check.text[clause.span.start :].upper().startswith("INSERT"):
+        return
+    for part in clause.patterns:
+        if part.path_variable is not None:
+            message = "Named patterns are not allowed in `INSERT`. Use `CREATE` instead or remove the name."
+            raise check.error(message, part.path_variable.span.start)
+        for element in chain_of(part).elements:
+            if isinstance(element, ast.ParenthesizedPath):
+                continue
+            names = element.labels if isinstance(element, ast.NodePattern) else element.types
+            for label in () if names is None else label_parts(names):
+                if isinstance(label, ast.LabelAnd) and label.colon:
+                    message = (
+                        "Colon `:` conjunction is not allowed in INSERT. Use `CREATE` or conjunction with ampersand "
+                        "`&` instead."
+                    )
+                    raise check.error(message, label_position(label, check.text))
+                if isinstance(label, ast.DynamicLabel):
+                    raise check.error("Invalid input '$': expected an identifier", label.span.start)
+            if isinstance(element.properties, ast.Parameter):
+                raise check.error("Invalid input '$': expected '{'", element.properties.span.start)
+
+
 def _check_writable(check: Check, part: ast.PathPattern, clause: str) -> None:
     if isinstance(part.pattern, ast.ShortestPathFunction):
         name = "allShortestPaths" if part.pattern.every else "shortestPath"
