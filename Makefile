@@ -11,6 +11,7 @@
 #   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
+#   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
 #   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
@@ -20,7 +21,7 @@
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz hostile plans libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz folds hostile plans libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -89,6 +90,9 @@ bench-large: $(STAMP)
 
 fidelity: .venv/bench/.installed
 	.venv/bench/bin/python -X faulthandler -m tests.neo4j.fidelity $(ARGS)
+
+folds: $(STAMP)
+	$(RUN) -m tests.folds.run --count $(or $(COUNT),20000) $(ARGS)
 
 fuzz: $(STAMP)
 	$(RUN) -m tests.fuzz.run --count $(or $(COUNT),20000) $(ARGS)
