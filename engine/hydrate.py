@@ -64,6 +64,11 @@ class Hydrator:
         """The graph of all entities of the result."""
         return driver_graph.Graph()
 
+    def made_graph(self) -> driver_graph.Graph | None:
+        """The graph of the entities made so far; None if there are none."""
+        found: driver_graph.Graph | None = vars(self).get("graph")
+        return found
+
     def column(self, column: Column) -> list[Any]:
         """The values of a column."""
         match column:

@@ -1,5 +1,8 @@
 """Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made when asked
 for.
+
+A result holds the version of the graph that it reads only until its last row is made, so that one that is kept costs
+what its rows cost. Until then it makes few rows at first, and more as they are read: the others stay in columns.
 """
 
 from __future__ import annotations
@@ -7,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from neo4j import Record
     from neo4j.graph import Graph
 
+    from hoplite.engine.profile import Measured
+    from hoplite.planner.notifications import Notification
+
 
 @cache
 def _arrow() -> ModuleType:
@@ -36,6 +43,19 @@ def _arrow() -> ModuleType:
     from hoplite.engine import arrow
 
     return arrow
+
+
+_FIRST_ROWS = 64
+"""So many rows are made at first, and each time twice as many as before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a statement did, for its summary."""
+
+    counters: Counters = field(default_factory=Counters)
+    notifications: Sequence[Notification] = ()
+    measured: Mapping[int, Measured] = field(default_factory=dict)
 
 
 class Result:
@@ -56,7 +76,12 @@ class Result:
         self._parameters = parameters
         self._max_rows = max_rows
         self._on_end: Callable[[], None] | None = on_end
+        self._outcome = _Outcome()  # once it has ended
         self._hydrator = None if execution is None else Hydrator(execution.graph)
+        self._entities: Graph | None = None  # those of the hydrator, once it is gone
+        self._begun: Batch | None = None  # a batch of which some rows are made: so many
+        self._made = 0
+        self._step = _FIRST_ROWS
         self._buffer: list[Record] = []  # read and not yet handed out, the next one last
         self._record: RecordMaker = record_maker(prepared.columns, True)
         self._is_plain = True  # no value read so far can be broken
@@ -84,7 +109,19 @@ class Result:
             raise StopIteration
         return self._buffer.pop()
 
-    def _next_batch(self) -> Batch | None:
+    def _next_batch(self, most: int | None = None) -> Batch | None:
+        """The next rows of a batch, all that are left of it or so many at most; None at the end."""
+        if self._begun is None:
+            self._begun, self._made = self._read_batch(), 0
+            if self._begun is None:
+                return None
+        batch, first = self._begun, self._made
+        self._made = batch.row_count if most is None else first + most
+        if self._made >= batch.row_count:
+            self._begun = None
+        return batch.rows(first, self._made)
+
+    def _read_batch(self) -> Batch | None:
         """The next batch with rows in it; None at the end."""
         if self._ended:
             return None
@@ -118,31 +155,31 @@ class Result:
         return None
 
     def _more(self) -> bool:
-        """Read the rows of the next batch."""
-        rows = self.next_rows()
-        if rows is None:
+        """Make some of the rows that come next."""
+        batch = self._next_batch(self._step)
+        if batch is None:
             return False
-        self._buffer = self._records(rows)
+        self._step *= 2
+        self._buffer = self._records(self._rows(batch))
         return True
 
     def _records(self, rows: list[Row]) -> list[Record]:
         """The records of rows, the first one last."""
         return list(map(self._record, reversed(rows)))
 
-    def _taken(self) -> list[Row]:
-        """All rows that are waiting. A sum of tuples looks at no value, which could be broken."""
-        rows = [tuple.__add__(record, ()) for record in reversed(self._buffer)]
-        self._buffer = []
+    def _taken(self, most: int | None = None) -> list[Row]:
+        """The rows that are waiting, or so many at most. A sum of tuples looks at no value, which could be broken."""
+        kept = 0 if most is None else max(len(self._buffer) - most, 0)
+        rows = [tuple.__add__(record, ()) for record in reversed(self._buffer[kept:])]
+        self._buffer = self._buffer[:kept]
         return rows
 
-    def next_rows(self) -> list[Row] | None:
+    def next_rows(self, most: int | None = None) -> list[Row] | None:
         """Some further rows, in the driver's values; None at the end."""
         if self._buffer:
-            return self._taken()
-        batch = self._next_batch()
-        if batch is None:
-            return None
-        return self._rows(batch)
+            return self._taken(most)
+        batch = self._next_batch(most)
+        return None if batch is None else self._rows(batch)
 
     def _rows(self, batch: Batch) -> list[Row]:
         columns = self._columns(batch)
@@ -165,9 +202,19 @@ class Result:
             close = getattr(self._batches, "close", None)
             if close is not None:
                 close()
+            self._let_go()
             if self._on_end is not None:
                 self._on_end()
                 self._on_end = None
+
+    def _let_go(self) -> None:
+        """Keep what the summary says, and nothing of the graph that was read."""
+        execution, hydrator = self._execution, self._hydrator
+        self._batches, self._begun, self._execution, self._hydrator = iter(()), None, None, None
+        if execution is not None:
+            self._outcome = _Outcome(execution.counters, execution.notifications, execution.measured)
+        if hydrator is not None:
+            self._entities = hydrator.made_graph()
 
     def detach(self) -> None:
         """Read everything into memory, so that the result no longer depends on the transaction it came from."""
@@ -243,7 +290,9 @@ class Result:
         """The graph that the nodes and relationships read so far belong to."""
         from neo4j.graph import Graph
 
-        return Graph() if self._hydrator is None else self._hydrator.graph
+        if self._hydrator is not None:
+            return self._hydrator.graph
+        return Graph() if self._entities is None else self._entities
 
     def graph(self) -> Graph:
         """All nodes and relationships of the result."""
@@ -259,14 +308,15 @@ class Result:
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
         arrow = _arrow()
-        if self._hydrator is None or self._buffer:
+        hydrator = self._hydrator
+        if hydrator is None or self._buffer:
             self.detach()
             waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, self._taken())
             return waiting
         batches: list[Batch] = []
         while (batch := self._next_batch()) is not None:
             batches.append(batch)
-        table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, self._hydrator)
+        table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, hydrator)
         return table
 
     # --- the end -----------------------------------------------------------------------------------------------
@@ -290,25 +340,19 @@ class Result:
             self.detach()  # a profile is of the whole run
         self._buffer = []
         self._end()
-        execution = self._execution
         elapsed = int((time.perf_counter() - self._began) * 1000)
-        if execution is None:
-            return summary_metadata(self._prepared, Counters(), (), self._row_count, elapsed, {})
+        said = self._outcome
         return summary_metadata(
-            self._prepared,
-            execution.counters,
-            execution.notifications,
-            self._row_count,
-            elapsed,
-            execution.measured,
+            self._prepared, said.counters, said.notifications, self._row_count, elapsed, said.measured
         )
 
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""
-        if self._execution is not None:
-            if self._execution.cancelled is None:
-                self._execution.cancelled = threading.Event()
-            self._execution.cancelled.set()
+        execution = self._execution
+        if execution is not None:
+            if execution.cancelled is None:
+                execution.cancelled = threading.Event()
+            execution.cancelled.set()
 
     def close(self) -> None:
         """Release what the result holds."""

@@ -583,13 +583,19 @@ class Transaction:
         self._check_usable()
         self._settle()
         with driver_errors():
-            self._graph.commit()
+            try:
+                self._graph.commit()
+            finally:
+                self._graph.let_go()
 
     def rollback(self) -> None:
-        """Undo everything."""
+        """Undo everything. What is left of a result can no longer be read."""
         if self._graph.is_open:
-            self._open_result = None
+            if self._open_result is not None:
+                self._open_result.close()
+                self._open_result = None
             self._graph.rollback()
+            self._graph.let_go()
 
     def close(self) -> None:
         """Roll back, unless committed."""

@@ -290,6 +290,12 @@ class Transaction(Snapshot):
                     self._take_back(self._delta, 0)
         self._close()
 
+    def let_go(self) -> None:
+        """Hold no version any more, after the end: nothing can be read through this from now on."""
+        assert not self._open
+        self._pin = None
+        del self._delta
+
     def _lose(self) -> None:
         """This is a copy in a forked process, which can be read from and nothing else."""
         self._open, self._holds_lock, self._is_lost = False, False, True

@@ -301,9 +301,14 @@ class Sort:
         with context.memory.holding() as held:
             batches = [held.add_batch(batch) for batch in self.source.run(context, argument)]
             if batches:
-                batch = concatenate_batches(batches)
-                context.check()
-                yield batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
+                yield self._sorted(batches, context)
+
+    def _sorted(self, batches: list[Batch], context: Execution) -> Batch:
+        """The rows of all batches in order. The list is emptied: who waits for a reader holds them once."""
+        batch = concatenate_batches(batches)
+        batches.clear()
+        context.check()
+        return batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
 
 
 def _sort_keys(batch: Batch, keys: Sequence[str], descending: Sequence[bool]) -> tuple[list[Column], list[bool]]:
@@ -342,6 +347,7 @@ class Top:
                 held = best[0].row_count
         if best and count:
             top = self._best(best, count + skip)
+            best.clear()
             if top.row_count > skip:
                 yield top.rows(skip, top.row_count)
 

@@ -83,26 +83,19 @@ class _Stream:
     result: Result | None
     terms: Terms
     failure: Neo4jError | None = None
-    waiting: list[Row] = field(default_factory=list)
 
     def take(self, count: int) -> list[Row] | None:
         """Up to so many further rows, as many as are at hand; None at the end."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
-        rows = self.waiting or self.result.next_rows()
-        if rows is None or count == EVERYTHING:
-            self.waiting = []
-            return rows
-        self.waiting = rows[count:]
-        return rows[:count]
+        return self.result.next_rows(None if count == EVERYTHING else count)
 
     def end(self) -> Metadata:
         """The metadata after the last row; rows that are left are given up."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
-        self.waiting = []
         metadata = self.result.end()
         metadata["statuses"] = self.terms.notifications.wanted(metadata["statuses"])
         metadata["db"] = _name(self.terms)

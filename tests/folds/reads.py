@@ -106,7 +106,7 @@ def answer(db: Any, text: str, given: dict[str, Any]) -> Answer:
 def reads(seed: int) -> tuple[str, ...]:
     """What is asked after a program: all entities, and a few of the others."""
     others = (*SEEKS, *TABLES, *LISTINGS)
-    return (NODES, LINKS, *random.Random(seed).sample(others, len(others) // 5))
+    return (NODES, LINKS, *random.Random(seed).sample(others, len(others) // 7))
 
 
 def exported(db: Database, folder: Path) -> list[Any]:
