@@ -73,6 +73,7 @@ class World:
 
     def close(self) -> None:
         """No more programs."""
+        self.db._graph.close()
         self.db.close()
 
 
@@ -112,8 +113,8 @@ class DiskWorld(World):
             case 0:
                 self.db.checkpoint()
             case 1:
-                self.db.close()
-                self.db._graph, self.db._closed = self._opened(), False
+                self.db._graph.close()
+                self.db._held_graph = self._opened()
 
 
 @cache
@@ -125,8 +126,7 @@ def _prepared_under(schema: int) -> Preparer:
 def _over(graph: Graph, schema: int) -> Database:
     """A database over a graph with settings of its own."""
     db = hoplite.open()
-    db._graph.close()
-    db._graph, db._preparer = graph, _prepared_under(schema)
+    db._held_graph, db._preparer = graph, _prepared_under(schema)
     return db
 
 
