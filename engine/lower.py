@@ -18,6 +18,7 @@ from hoplite.engine.operators import (
     degrees,
     distinct_ends,
     expand,
+    load_csv,
     making,
     merging,
     paths,
@@ -334,7 +335,9 @@ class Lowering:
                     plan.optional,
                 )
             case lp.LoadCSV(source=source, url=url, variable=variable):
-                return calls.LoadCsv(lower(source), self.term(url), variable, plan.with_headers, plan.field_terminator)
+                return load_csv.LoadCsv(
+                    lower(source), self.term(url), variable, plan.with_headers, plan.field_terminator
+                )
             case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=asked, columns=columns):
                 return show.Show(lower(source), kind, qualifier, self.terms(asked), columns)
             case lp.Create() | lp.Merge() | lp.SetProperties() | lp.Delete() | lp.Foreach():

@@ -233,7 +233,11 @@ def with_headers(source: Source, span: Span, word: Token) -> bool:
 
 
 def field_terminator(source: Source, span: Span, text: Token) -> str:
-    return string_of(text)
+    terminator = string_of(text)
+    if len(terminator.encode("utf-16-le", "surrogatepass")) != 2:
+        message = "CSV field terminator can only be one character wide"
+        source.complain(message, text.start)
+    return terminator
 
 
 def load_csv_clause(

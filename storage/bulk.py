@@ -59,10 +59,15 @@ class BulkLoad:
         self._relationships = spill.queue(PlainArrays())  # starts, types, ends
         self._relationship_count = 0
         self._relationship_columns: dict[str, AddedColumn] = {}
+        self._names: tuple[Sequence[str], ...] = ((), (), ())
         self._open = True
         self._is_lost = False
 
     # --- what to add ---
+
+    def name_first(self, labels: Sequence[str], types: Sequence[str], keys: Sequence[str]) -> None:
+        """Make these names known in this order, which is the one that lists of labels, types and keys have."""
+        self._names = (labels, types, keys)
 
     def add_nodes(self, labels: tuple[str, ...], count: int, properties: Mapping[str, Column]) -> Int64s:
         """New nodes; the positions they will have."""
@@ -193,6 +198,9 @@ class BulkLoad:
 
     def _draft(self) -> Draft:
         base, tokens = self._base, self._base.tokens
+        for known, first in zip((tokens.labels, tokens.types, tokens.keys), self._names, strict=True):
+            for name in first:
+                known.intern(name)
         for rule in self._schema.indexes:  # those of constraints among them
             names = tokens.labels if rule.entity is Entity.NODE else tokens.types
             for label in rule.labels:

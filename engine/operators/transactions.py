@@ -116,5 +116,7 @@ class _Failed:
         """What the statement fails with."""
         if self.at_commit:
             return execution_failed(self.error.message or "")
-        message = f"{self.error.message} (Transactions committed: {committed})"
+        if self.error.code.startswith("Neo.DatabaseError."):  # what Java threw is told as it is
+            return self.error
+        message = f"{(self.error.message or '').removesuffix(' ()')} (Transactions committed: {committed})"
         return CypherError(self.error.code, message, self.error.gql_status)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 Key = TypeVar("Key")
 
 DEFAULT_CAPACITY = 16
+_SMALL_MAP = 4
+_HASH_BITS = 32
 
 
 def visiting_order(keys: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
@@ -28,6 +30,34 @@ def order_by_hash(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: 
     while len(listed) > buckets * 3 // 4:
         buckets *= 2
     return sorted(listed, key=lambda key: _spread(hash_of(key)) % buckets)
+
+
+def header_order(names: Iterable[str]) -> list[str]:
+    """The names as a Scala map visits them, which a row of LOAD CSV WITH HEADERS is: up to four as they come, then by
+    five bits of their hashes after the other, those alone in their place before those that share one."""
+    listed = list(names)
+    if len(listed) <= _SMALL_MAP:
+        return listed
+    return _by_bits([(_improved(hash_code(name)), name) for name in listed], 0)
+
+
+def _by_bits(entries: list[tuple[int, str]], shift: int) -> list[str]:
+    if shift >= _HASH_BITS:
+        return [name for _, name in entries]
+    places: dict[int, list[tuple[int, str]]] = {}
+    for entry in entries:
+        places.setdefault(entry[0] >> shift & 31, []).append(entry)
+    ordered = [places[place] for place in sorted(places)]
+    alone = [held[0][1] for held in ordered if len(held) == 1]
+    return alone + [name for held in ordered if len(held) > 1 for name in _by_bits(held, shift + 5)]
+
+
+def _improved(value: int) -> int:
+    """`scala.util.hashing.Hashing.improve`."""
+    value = (value + ~(value << 9)) & 0xFFFFFFFF
+    value ^= value >> 14
+    value = (value + (value << 4)) & 0xFFFFFFFF
+    return value ^ (value >> 10)
 
 
 def as_answered(value: Any) -> Any:

@@ -100,6 +100,8 @@ def import_neo4j(
             reading = _Reading(source, load, wanted, asked, batch, progress)
             nodes = reading.read_nodes()
             relationships = reading.read_relationships()
+            if wanted.is_everything:
+                load.name_first(*(_names(source, kind) for kind in ("labels", "relationshipTypes", "propertyKeys")))
             indexes, constraints, skipped = _read_rules(source, load, wanted)
             changes = reading.changes()
             if fetched is not None:
@@ -128,6 +130,11 @@ class _Wanted:
 
     labels: Sequence[str] | None
     types: Sequence[str] | None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether the whole graph is asked for."""
+        return self.labels is None and self.types is None
 
     @property
     def node(self) -> str:
@@ -499,6 +506,11 @@ def _integers(rows: list[_Row], column: int) -> Int64s:
 
 def _joined(parts: list[Int64s]) -> Int64s:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _names(source: _Source, kind: str) -> list[str]:
+    """The labels, types or keys of the server in its own order."""
+    return [row[0] for row in source.rows(f"CALL db.{kind}()")]
 
 
 def _read_rules(source: _Source, load: BulkLoad, wanted: _Wanted) -> tuple[int, int, tuple[str, ...]]:

@@ -158,6 +158,7 @@ def _lay_out(home: Path, libraries: Path, port: int, password: str | None) -> No
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.listen_address": f"127.0.0.1:{port}",
         "server.http.enabled": "false",
+        "server.directories.import": "import",
         # Some queries make this Neo4j fail while it writes its error, and never answer: notice that in ten seconds.
         "server.bolt.connection_keep_alive": "5s",
         "server.bolt.connection_keep_alive_for_requests": "ALL",
