@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hoplite.engine.functions.registry import AGGREGATES, Function
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.planner.types import ProcedureSignature, Signature
+from hoplite.storage.schema import Entity
 from hoplite.storage.snapshot import Snapshot
 
 
@@ -48,6 +49,15 @@ class GraphCatalogue:
     def has_relationship_index(self, type: str, key: str) -> bool:
         """Whether relationships of the type can be looked up by the key."""
         return self.graph.has_relationship_index(type, key)
+
+    def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
+        """Whether there is an index on exactly these keys, of a kind or of any."""
+        kinds = ("RANGE", "TEXT", "POINT") if kind is None else (kind,)
+        entity = Entity.NODE if of_nodes else Entity.RELATIONSHIP
+        return any(
+            (index.entity, index.labels, index.keys) == (entity, (label,), keys) and index.kind.value in kinds
+            for index in self.graph.schema.indexes
+        )
 
     def is_unique(self, label: str, key: str) -> bool:
         """Whether a constraint makes the key unique."""

@@ -117,6 +117,9 @@ def _described(
     kind: str, name: str | None, entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[str]:
     """What a rule is called and what it covers, as notifications write it: before and after IF NOT EXISTS."""
+    if kind == "LOOKUP INDEX":
+        covered, function = ("(e)", "labels") if entity is Entity.NODE else ("()-[e]-()", "type")
+        return [f"{kind} {name}" if name is not None else kind, f"FOR {covered} ON EACH {function}(e)"]
     label = "|".join(labels)
     covered = f"(e:{label})" if entity is Entity.NODE else f"()-[e:{label}]-()"
     properties = ", ".join(f"e.{key}" for key in keys)

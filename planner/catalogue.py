@@ -44,6 +44,10 @@ class Catalogue(Protocol):
         """Whether relationships of the type can be looked up by the key."""
         ...
 
+    def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
+        """Whether there is an index on exactly these keys that a hint may mean: of a kind, or of any that it could."""
+        ...
+
     def is_unique(self, label: str, key: str) -> bool:
         """Whether a constraint lets at most one node of the label have each value of the key."""
         ...

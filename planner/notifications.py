@@ -271,14 +271,14 @@ def missing_parameters(names: Sequence[str]) -> Notification:
     )
 
 
-def missing_index(kind: str, variable: str, label: str, keys: Sequence[str]) -> Notification:
+def missing_index(kind: str, variable: str, label: str, keys: Sequence[str], *, of_nodes: bool) -> Notification:
     """A hint to an index that does not exist; `kind` is `INDEX`, `TEXT INDEX` ..."""
+    covered = f"(`{variable}`:`{label}`)" if of_nodes else f"()-[`{variable}`:`{label}`]-()"
     properties = ", ".join(f"`{variable}`.`{key}`" for key in keys)
     return Notification(
         f"{_SCHEMA}HintedIndexNotFound",
         "The request (directly or indirectly) referred to an index that does not exist.",
-        "The hinted index does not exist, please check the schema "
-        f"(index is: {kind} FOR (`{variable}`:`{label}`) ON ({properties}))",
+        f"The hinted index does not exist, please check the schema (index is: {kind} FOR {covered} ON ({properties}))",
         "WARNING",
         "HINT",
         "01N31",
@@ -305,6 +305,38 @@ def unsupported_runtime(runtime: str) -> Notification:
         f"used. Cause: This version of Neo4j does not support the requested runtime: `{runtime}`.",
         None,
     )
+
+
+def procedure_warning(name: str, warning: str, position: Position) -> Notification:
+    """What a procedure says about itself."""
+    return Notification(
+        "Neo.ClientNotification.Procedure.ProcedureWarning",
+        "The query used a procedure that generated a warning.",
+        f"The query used a procedure that generated a warning. ({warning})",
+        "WARNING",
+        "GENERIC",
+        "01N62",
+        "warn: procedure or function execution warning. Execution of the procedure "
+        f"{name}() generated the warning {warning}",
+        position,
+    )
+
+
+def deprecated_character(name: str, character: str, position: Position) -> Notification:
+    """A character in a name without backticks."""
+    code = f"`\\u{ord(character):04x}`"
+    escape = f"To continue using it, escape the identifier by adding backticks around the identifier `{name}`."
+    if character == "\u0085":
+        sentence = (
+            f"The Unicode character {code} is deprecated for unescaped identifiers and will be considered as a "
+            f"whitespace character in the future. {escape}"
+        )
+    else:
+        sentence = (
+            f"The character with the Unicode representation {code} is deprecated for unescaped identifiers and will "
+            f"not be supported in the future. {escape}"
+        )
+    return deprecated(sentence, sentence, position)
 
 
 # --- schema commands without effect --------------------------------------------------------------------------------

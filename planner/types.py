@@ -153,6 +153,7 @@ class Signature:
     deterministic: bool = True
     built_in: bool = True
     own_forms: tuple[Form, ...] = ()
+    deprecated_by: str | None = None
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -214,3 +215,5 @@ class ProcedureSignature:
     outputs: tuple[Field, ...]
     mode: str = "READ"  # READ, WRITE, SCHEMA, DBMS
     description: str = ""
+    deprecated_by: str | None = None
+    warning: str | None = None  # what every call is told

@@ -75,7 +75,7 @@ def with_constraint(
         None,
     )
     named = schema.constraint(name) or schema.index(name)
-    existing = same or named
+    existing = same or (named if isinstance(named, Constraint) else None)
     if if_not_exists and existing is not None:
         return Outcome(existing, False, schema)
     if same is not None and same.name == name:

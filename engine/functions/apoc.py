@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
@@ -78,6 +79,14 @@ _NEVER_NULL: dict[str, tuple[int, ...]] = {
     "apoc.util.validatePredicate": (0,),
 }
 
+# What APOC gives up, and what takes its place.
+_REPLACED = {
+    "apoc.create.uuid": "Neo4j randomUUID() function",
+    "apoc.map.setEntry": "apoc.map.setKey",
+    "apoc.text.levenshteinDistance": "apoc.text.distance",
+    "apoc.text.regreplace": "apoc.text.replace",
+}
+
 _Value = TypeVar("_Value", bound=ValueFunction)
 
 
@@ -102,6 +111,7 @@ def _of_function(function: str, problem: CypherError) -> CypherError:
 def apoc_function(signature: str, description: str, *, needs_context: bool = False) -> Callable[[_Value], _Value]:
     """Register the decorated function under this signature."""
     parsed = parse_function_signature(signature, "", description)
+    parsed = replace(parsed, deprecated_by=_REPLACED.get(parsed.name))
     defaults, count = function_defaults(signature), len(parsed.arguments)
     extra = 1 if needs_context else 0
     never_null = tuple(place + extra for place in _NEVER_NULL.get(parsed.name, ()))

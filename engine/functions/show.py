@@ -88,8 +88,8 @@ def _rows(signature: Signature) -> Iterator[dict[str, Any]]:
             "argumentDescription": [_described(argument) for argument in arguments],
             "returnDescription": form.signature.rsplit(") :: ", 1)[1],
             "aggregating": signature.aggregating,
-            "isDeprecated": signature.name in _DEPRECATED,
-            "deprecatedBy": None,
+            "isDeprecated": signature.name in _DEPRECATED or signature.deprecated_by is not None,
+            "deprecatedBy": signature.deprecated_by,
         }
 
 

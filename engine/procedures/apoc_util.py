@@ -138,6 +138,7 @@ def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterato
     mode="DEFAULT",
     description="Returns paths from one node as nested maps.",
     works_on_system=False,
+    deprecated_by="apoc.paths.toJsonTree",
 )
 def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
     """A map for each first node; a relationship is a key with the maps of the nodes behind it."""

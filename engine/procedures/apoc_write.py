@@ -104,6 +104,8 @@ def create_virtual_relationship(
     mode="DEFAULT",
     description="Returns random UUIDs.",
     works_on_system=False,
+    deprecated_by="Neo4j's randomUUID() function can be used as a replacement, for example: "
+    "`UNWIND range(0,$count) AS row RETURN row, randomUUID() AS uuid`",
 )
 def create_uuids(context: Execution, count: int) -> Iterator[Row]:
     """A row for each."""

@@ -11,7 +11,7 @@ what the CALL operator uses. A user's procedure is an entry like any other (`tab
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from hoplite.engine.batch import Batch
@@ -49,7 +49,6 @@ class Procedure:
     function: ProcedureFunction
     works_on_system: bool = True
     admin: bool = False
-    deprecated_by: str | None = None
 
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
         """The rows of a call, by the names of the outputs, one at a time or in batches; arguments that were left out
@@ -79,12 +78,13 @@ def cypher_procedure(
     works_on_system: bool = True,
     admin: bool = False,
     deprecated_by: str | None = None,
+    warning: str | None = None,
 ) -> Callable[[_Procedure], _Procedure]:
     """Register the decorated function under this signature."""
-    parsed = parse_signature(signature, mode, description)
+    parsed = replace(parse_signature(signature, mode, description), deprecated_by=deprecated_by, warning=warning)
 
     def register(function: _Procedure) -> _Procedure:
-        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin, deprecated_by)
+        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin)
         return function
 
     return register

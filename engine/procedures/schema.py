@@ -68,10 +68,14 @@ def _properties(
         yield None, None, False
 
 
+_CHANGING = "The field `propertyTypes` will change output format in the next major version."
+
+
 @cypher_procedure(
     "db.schema.nodeTypeProperties() :: (nodeType :: STRING, nodeLabels :: LIST<STRING>, propertyName :: STRING, "
     "propertyTypes :: LIST<STRING>, mandatory :: BOOLEAN)",
     description="Show the derived property schema of the nodes in tabular form.",
+    warning=_CHANGING,
 )
 def node_type_properties(context: Execution) -> Iterator[Row]:
     """One row for each set of labels and property."""
@@ -91,6 +95,7 @@ def node_type_properties(context: Execution) -> Iterator[Row]:
     "mandatory "
     ":: BOOLEAN)",
     description="Show the derived property schema of the relationships in tabular form.",
+    warning=_CHANGING,
 )
 def relationship_type_properties(context: Execution) -> Iterator[Row]:
     """One row for each type and property."""

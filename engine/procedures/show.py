@@ -30,7 +30,8 @@ def procedure_rows(procedures: Mapping[str, Procedure] = PROCEDURES) -> list[dic
 
 
 def _row(procedure: Procedure) -> dict[str, Any]:
-    signature, deprecated = procedure.signature, procedure.deprecated_by is not None
+    signature = procedure.signature
+    deprecated = signature.deprecated_by is not None
     return {
         "name": signature.name,
         "description": signature.description,
@@ -41,7 +42,7 @@ def _row(procedure: Procedure) -> dict[str, Any]:
         "returnDescription": [_described(field) for field in signature.outputs],
         "admin": procedure.admin,
         "isDeprecated": deprecated,
-        "deprecatedBy": procedure.deprecated_by,
+        "deprecatedBy": signature.deprecated_by,
         "option": {"deprecated": deprecated},
     }
 

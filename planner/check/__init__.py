@@ -36,7 +36,7 @@ from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec, any_of
-from hoplite.planner.check.warnings import find_notifications
+from hoplite.planner.check.warnings import command_notifications, find_notifications
 from hoplite.planner.notifications import Notification
 from hoplite.planner.standalone import standalone_call
 from hoplite.planner.types import CypherType
@@ -74,7 +74,7 @@ def check(
     specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
     body = statement.body
     if not isinstance(body, ast.SingleQuery | ast.Union):
-        return _command(body, text, catalogue, specs)
+        return _command(statement, body, text, catalogue, specs)
     nodes = tuple(walk(body))
     second = Check(text, catalogue, specs, True, _PARTS)
     for node in nodes:
@@ -121,13 +121,15 @@ def _resolve(check: Check, nodes: tuple[object, ...]) -> None:
             check_known(check, node)
 
 
-def _command(body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]) -> Checked:
+def _command(
+    statement: ast.Statement, body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]
+) -> Checked:
     columns = check_command(Check(text, catalogue, parameters, True, _PARTS), body)
     schema = isinstance(body, ast.CreateIndex | ast.CreateConstraint | ast.DropSchema)
     return Checked(
         columns=tuple(columns),
         types=tuple(columns.values()),
-        notifications=(),
+        notifications=command_notifications(statement, text, catalogue),
         query_type="s" if schema else "r",
         writes=schema,
     )

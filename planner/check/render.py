@@ -109,7 +109,12 @@ def path(part: ast.PathPattern, text: str) -> str:
 
 def chain(pattern: ast.PatternChain, text: str) -> str:
     """A chain of nodes and relationships: `(a)-[r:R]->(b)`."""
-    return "".join(element(part, text) for part in pattern.elements)
+    shown = ""
+    for part in pattern.elements:
+        piece = element(part, text)
+        apart = isinstance(part, ast.ParenthesizedPath)
+        shown += f" {piece} " if apart else piece
+    return shown.replace("  ", " ").strip()
 
 
 def element(part: ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath, text: str) -> str:
@@ -121,7 +126,7 @@ def element(part: ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedP
             return relationship(part, text)
         case ast.ParenthesizedPath(pattern=pattern, predicate=predicate, repetition=repetition):
             where = "" if predicate is None else f" WHERE {source(predicate, text)}"
-            return f"({chain(pattern, text)}{where}){quantifier(repetition)}"
+            return f"({chain(pattern, text)}{where}){quantifier(repetition, text)}"
 
 
 def _inside(
@@ -149,7 +154,7 @@ def relationship(part: ast.RelationshipPattern, text: str, hops: ast.Hops | None
     left = "<" if part.direction is ast.Direction.INCOMING else ""
     right = ">" if part.direction is ast.Direction.OUTGOING else ""
     if part.repetition is not None:
-        return f" ((){left}{body}{right}()){quantifier(part.repetition)} "
+        return f" ((){left}{body}{right}()){quantifier(part.repetition, text)} "
     return f"{left}{body}{right}"
 
 
@@ -163,11 +168,10 @@ def _hops(hops: ast.Hops) -> str:
     return f"*{lower}..{upper}"
 
 
-def quantifier(repetition: ast.Repetition | None) -> str:
-    """`+`, `*`, `{2}` or `{1, 2}`; nothing without a repetition."""
+def quantifier(repetition: ast.Repetition | None, text: str) -> str:
+    """As it is written, with a space behind a comma: `+`, `*`, `{2}`, `{1, 2}` or `{, 3}`; nothing without one."""
     if repetition is None:
         return ""
-    lower, upper = repetition.lower, repetition.upper
-    if upper is None:
-        return {0: "*", 1: "+"}.get(lower, f"{{{lower}, }}")
-    return f"{{{lower}}}" if lower == upper else f"{{{lower}, {upper}}}"
+    written = text[repetition.span.start : repetition.span.end].strip()
+    bounds = [bound.strip() for bound in written.strip("{}").split(",")]
+    return f"{{{', '.join(bounds)}}}" if written.startswith("{") else written

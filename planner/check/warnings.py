@@ -5,11 +5,13 @@ What needs the types of expressions is collected while they are checked (`Mentio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
+from hoplite.grammar.identifiers import NAME_PART, NAME_START
 from hoplite.planner import notifications as note
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check import render
@@ -20,6 +22,17 @@ from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 
+# Signs of currencies in Latin-1, control characters and those that nobody sees.
+_DEPRECATED_CHARACTER = re.compile(
+    "(?<=[^\\s])[$\u00a2-\u00a5\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u206f\u2e2f\ufeff]"
+)
+# A name, or what may have such characters and is none.
+_TOKEN = re.compile(
+    rf"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | //[^\n]* | /\*.*?\*/
+        | (?P<name>{NAME_START}[{NAME_PART}]*)""",
+    re.DOTALL | re.VERBOSE,
+)
 _LONGEST_NOTES = 1_000_000  # characters of the notifications of one clause
 
 
@@ -40,10 +53,19 @@ def find_notifications(
     found += finder.converted(mentions)
     if statement.mode == "EXPLAIN":
         found += finder.missing_parameters(nodes, parameters)
+    found += finder.identifiers()
+    found += finder.schema_options(statement)
+    found += finder.unsatisfiable(nodes)
     if not writes:
         found += finder.unknown_names(mentions)
     found += finder.patterns(nodes)
     return tuple(found)
+
+
+def command_notifications(statement: ast.Statement, text: str, catalogue: Catalogue) -> tuple[Notification, ...]:
+    """The notifications of a command on the schema, or of SHOW."""
+    finder = _Finder(text, catalogue)
+    return (*finder.options(statement), *finder.identifiers(), *finder.schema_options(statement))
 
 
 class _Finder:
@@ -136,6 +158,11 @@ class _Finder:
                     yield note.deprecated_without(
                         "id", "The query used a deprecated function: `id`.", self.at(node.span.start)
                     )
+                case ast.FunctionCall() if (signature := self.catalogue.function(node.name)) is not None:
+                    if signature.deprecated_by is not None:
+                        yield self._replaced("function", signature.name, signature.deprecated_by, node.span.start)
+                case ast.CallProcedure():
+                    yield from self._procedure(node)
                 case ast.CallSubquery(imports=None, import_all=False):
                     yield self._call(node)
                 case ast.RelationshipPattern(types=ast.LabelOr(colon=True) as types):
@@ -144,6 +171,50 @@ class _Finder:
                     yield from self._fixed_length(node)
                 case _:
                     continue
+
+    def _replaced(self, kind: str, old: str, new: str, offset: int) -> Notification:
+        description = f"The query used a deprecated {kind}. ('{old}' has been replaced by '{new}')"
+        return note.deprecated_for(old, new, description, self.at(offset))
+
+    def _procedure(self, call: ast.CallProcedure) -> Iterator[Notification]:
+        signature = self.catalogue.procedure(call.name)
+        if signature is None:
+            return
+        if signature.deprecated_by is not None:
+            yield self._replaced("procedure", signature.name, signature.deprecated_by, call.span.start)
+        if signature.warning is not None:
+            yield note.procedure_warning(signature.name, signature.warning, self.at(call.span.start))
+
+    def identifiers(self) -> Iterator[Notification]:
+        """Names without backticks that have characters which Cypher is going to give up."""
+        if _DEPRECATED_CHARACTER.search(self.text) is None:
+            return
+        for token in _TOKEN.finditer(self.text):
+            name = token["name"]
+            for character in dict.fromkeys(_DEPRECATED_CHARACTER.findall(name or "")):
+                offset = token.start("name")
+                yield note.deprecated_character(name, character, self.at(offset))
+
+    def schema_options(self, statement: ast.Statement) -> Iterator[Notification]:
+        command = statement.body
+        if not isinstance(command, ast.CreateIndex | ast.CreateConstraint):
+            return
+        options = command.options
+        given = dict(options.entries) if isinstance(options, ast.MapLiteral) else {}
+        provider = next((value for key, value in given.items() if key.lower() == "indexprovider"), None)
+        if provider is None:
+            return
+        if isinstance(provider, ast.Literal) and provider.value == "text-1.0":
+            description = (
+                "The `text-1.0` provider for text indexes is deprecated and will be removed in a future version. "
+                "Please use `text-2.0` instead."
+            )
+            yield note.deprecated_for("text-1.0", "text-2.0", description, self.at(command.span.start))
+        sentence = (
+            "The `indexProvider` option is deprecated and will be removed in a future version. Neo4j does not use the "
+            "given option but instead selects the most performant index provider available."
+        )
+        yield note.deprecated(sentence, sentence, None)
 
     def _call(self, node: ast.CallSubquery) -> Notification:
         names: list[str] = []
@@ -198,20 +269,20 @@ class _Finder:
                 case ast.MatchClause():
                     yield from self._repeated(node)
                     yield from self._disconnected(node)
-                    yield from self._exhaustive(node)
                     yield from self._hints(node)
                 case ast.ShortestPathFunction():
                     yield from self._unbounded(node)
-                case ast.RelationshipPattern(types=types) if types is not None:
-                    yield from self._unsatisfiable(types)
                 case _:
                     continue
+        for node in nodes:
+            if isinstance(node, ast.MatchClause):
+                yield from self._exhaustive(node)
 
     def _repeated(self, clause: ast.MatchClause) -> Iterator[Notification]:
         seen: dict[str, list[ast.RelationshipPattern]] = {}
         for part in clause.patterns:
-            for element in chain_of(part).elements:
-                if isinstance(element, ast.RelationshipPattern) and element.variable is not None:
+            for element in _relationships(chain_of(part)):
+                if element.variable is not None:
                     seen.setdefault(element.variable.name, []).append(element)
         for name, elements in seen.items():
             first = elements[0].variable
@@ -252,7 +323,15 @@ class _Finder:
                 shown = [render.with_parameters(predicate, self.text) for predicate in needed]
                 yield note.exhaustive_shortest_path(shown, self.at(part.pattern.span.start))
 
+    def unsatisfiable(self, nodes: tuple[Any, ...]) -> Iterator[Notification]:
+        for node in nodes:
+            if isinstance(node, ast.RelationshipPattern) and node.types is not None:
+                yield from self._unsatisfiable(node.types)
+
     def _unsatisfiable(self, types: ast.LabelExpression) -> Iterator[Notification]:
+        listed = _all_of(types)
+        if len(listed) > 1:
+            yield note.unsatisfiable_type("&".join(listed), Position(0, 0, 0))  # Neo4j has lost the place
         names = sorted({n.name for n in walk(types) if isinstance(n, ast.LabelName)})
         if any(isinstance(n, ast.DynamicLabel) for n in walk(types)):
             return
@@ -262,10 +341,37 @@ class _Finder:
 
     def _hints(self, clause: ast.MatchClause) -> Iterator[Notification]:
         for hint in clause.hints:
-            if not hint.kind.endswith("INDEX") or hint.label is None or not hint.variables:
+            kind = hint.kind.removesuffix(" SEEK")
+            if not kind.endswith("INDEX") or hint.label is None or not hint.variables:
                 continue
-            if not all(self.catalogue.has_index(hint.label, key) for key in hint.keys):
-                yield note.missing_index(hint.kind, hint.variables[0].name, hint.label, hint.keys)
+            variable = hint.variables[0].name
+            elements = [element for part in clause.patterns for element in _relationships(chain_of(part))]
+            of_nodes = not any(e.variable is not None and e.variable.name == variable for e in elements)
+            named = kind.removesuffix("INDEX").strip() or None
+            if not self.catalogue.has_hinted_index(named, of_nodes, hint.label, hint.keys):
+                yield note.missing_index(kind, variable, hint.label, hint.keys, of_nodes=of_nodes)
+
+
+def _relationships(chain: ast.PatternChain) -> Iterator[ast.RelationshipPattern]:
+    """The relationships of a pattern, those in parentheses too."""
+    for element in chain.elements:
+        if isinstance(element, ast.ParenthesizedPath):
+            yield from _relationships(element.pattern)
+        elif isinstance(element, ast.RelationshipPattern):
+            yield element
+
+
+def _all_of(types: ast.LabelExpression) -> list[str]:
+    """The names in `$(['A', 'B'])`, which a relationship would have to have all."""
+    if not isinstance(types, ast.DynamicLabel) or types.kind == "any":
+        return []
+    match types.expression:
+        case ast.ListLiteral(items=items):
+            return [item.value for item in items if isinstance(item, ast.Literal) and isinstance(item.value, str)]
+        case ast.ConstantList(value=value):
+            return [name for name in value if isinstance(name, str)]
+        case _:
+            return []
 
 
 def _in_order(call: ast.FunctionCall, nodes: tuple[Any, ...]) -> bool:

@@ -183,13 +183,13 @@ def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: f
     elements = [element for part in parts for element in chain_of(part).elements]
     written = {variable.name for element in elements for variable in variables_of(element)} - before
     for element in elements:
-        own = {variable.name for variable in variables_of(element)}
         if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
             continue
         for node in walk(element.properties):
-            if isinstance(node, ast.Variable) and node.name in written and (clause == "CREATE" or node.name in own):
+            if isinstance(node, ast.Variable) and node.name in written:
                 verb = "Creating" if clause == "CREATE" else "Merging"
                 check.mentions.self_references[node.span.start] = (verb, clause, node.name)
+                return  # Neo4j stops at the first
 
 
 def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozenset[str]) -> None:

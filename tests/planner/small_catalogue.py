@@ -36,6 +36,9 @@ class SmallCatalogue:
     def has_relationship_index(self, type: str, key: str) -> bool:
         return False
 
+    def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
+        return of_nodes and all(self.has_index(label, key) for key in keys)
+
     def is_unique(self, label: str, key: str) -> bool:
         return False
 
