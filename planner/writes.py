@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from hoplite.errors import unsupported
@@ -38,6 +39,7 @@ class Writes:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        self.in_foreach = False
 
     def clause(self, clause: WritingClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
         """The plan with the clause on top, and the scope above it."""
@@ -49,14 +51,34 @@ class Writes:
             case ast.SetClause(items=items):
                 return lp.SetProperties(plan, tuple(self.assignment(i, scope) for i in items)), scope
             case ast.RemoveClause(items=items):
-                return lp.SetProperties(plan, tuple(self.removal(i, scope) for i in items)), scope
+                subjects = [i.target.subject if isinstance(i, ast.RemoveProperty) else i.variable for i in items]
+                plan, known = self._known_before(plan, subjects, scope)
+                removals = (self.removal(i, subject, scope) for i, subject in zip(items, known, strict=True))
+                return lp.SetProperties(plan, tuple(removals)), scope
             case ast.DeleteClause(expressions=expressions, detach=detach):
-                terms = tuple(self.builder.expression(e, scope) for e in expressions)
-                return lp.Delete(plan, terms, detach), scope
+                plan, known = self._known_before(plan, expressions, scope)
+                return lp.Delete(plan, known, detach), scope
             case ast.ForeachClause():
                 return self.foreach(clause, plan, scope), scope
             case _:
                 assert_never(clause)
+
+    def _known_before(
+        self, plan: lp.Plan, expressions: Sequence[ast.Expression], scope: frozenset[str]
+    ) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+        """The plan with a column for each expression that REMOVE or DELETE must know before anything goes.
+
+        Neo4j computes those with a CASE or a subquery for all rows before the clause, the others when it comes to them.
+        """
+        items: list[tuple[str, lp.Term]] = []
+        known: list[lp.Term] = []
+        for expression in expressions:
+            term = self.builder.expression(expression, scope)
+            if not self.in_foreach and contains(term, lambda node: isinstance(node, ast.Case | PlannedSubquery)):
+                items.append((self.builder.names.unnamed(), term))
+                term = ast.Variable(items[-1][0])
+            known.append(term)
+        return lp.Projection(plan, tuple(items)) if items else plan, tuple(known)
 
     # --- CREATE ------------------------------------------------------------------------------------------------
 
@@ -67,7 +89,12 @@ class Writes:
         creations: list[lp.Creation] = []
         paths: list[tuple[str, str, tuple[str, ...]]] = []
         bound = set(scope)
-        for pattern in patterns:
+        for number, pattern in enumerate(patterns):
+            if paths and free_variables(patterns[number:]) & {path for path, _, _ in paths}:
+                # A later pattern reads a path of an earlier one, which is there when all of that is made.
+                plan, known = self.create(patterns[:number], plan, scope)
+                plan, added = self.create(patterns[number:], plan, known)
+                return plan, added
             paths.extend(self._creations(pattern, creations, bound))
         if isinstance(plan, lp.Create) and not contains(tuple(creations), _is_subquery):
             # CREATE after CREATE: scripts have hundreds of them
@@ -212,14 +239,13 @@ class Writes:
             case _:
                 assert_never(item)
 
-    def removal(self, item: ast.RemoveItem, scope: frozenset[str]) -> lp.Assignment:
+    def removal(self, item: ast.RemoveItem, subject: lp.Term, scope: frozenset[str]) -> lp.Assignment:
         """One item of a REMOVE."""
-        expression = self.builder.expression
         match item:
-            case ast.RemoveProperty(target=ast.Property(subject=subject, key=key)):
-                return lp.DropProperty(expression(subject, scope), key)
-            case ast.RemoveProperty(target=ast.Index(subject=subject, index=index)):
-                return lp.DropProperty(expression(subject, scope), expression(index, scope))
+            case ast.RemoveProperty(target=ast.Property(key=key)):
+                return lp.DropProperty(subject, key)
+            case ast.RemoveProperty(target=ast.Index(index=index)):
+                return lp.DropProperty(subject, self.builder.expression(index, scope))
             case ast.RemoveLabels(variable=variable, labels=labels):
                 return lp.DropLabels(variable.name, self._each_label(labels, scope))
             case _:
@@ -234,8 +260,10 @@ class Writes:
         """FOREACH: its clauses run over each element, for what they write."""
         imports = tuple(sorted(free_variables(clause.clauses) & scope - {clause.variable.name}))
         inner = frozenset(imports) | {clause.variable.name}
+        outside, self.in_foreach = self.in_foreach, True
         body = self.builder.single(
             ast.SingleQuery(clause.clauses), lp.Argument((*imports, clause.variable.name)), inner
         )
+        self.in_foreach = outside
         source = self.builder.expression(clause.source, scope)
         return lp.Foreach(plan, clause.variable.name, source, self.builder.optimised(body.plan), imports)

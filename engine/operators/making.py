@@ -14,8 +14,8 @@ from hoplite.engine.operators.base import null_column
 from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
 from hoplite.errors import CypherError, execution_failed, type_error
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.values.columns import Column, Int64s, Nodes, Relationships, from_objects
-from hoplite.values.entities import NodeRef
+from hoplite.values.columns import Column, Int64s, Nodes, Objects, Relationships, from_objects, object_array
+from hoplite.values.entities import NodeRef, VirtualNode
 from hoplite.values.value_types import status_text, wrong_value
 
 
@@ -50,6 +50,9 @@ def _properties(value: Any) -> dict[str, Any]:
     return {key: item for key, item in value.items() if item is not None}
 
 
+_NOT_YET = VirtualNode(0)
+
+
 class _NotAtOnce(Exception):
     """Some row needs to be looked at alone."""
 
@@ -61,12 +64,11 @@ class Maker:
         self.creations = creations
         self.batch = batch
         self.context = context
-        made: set[str] = set()
+        self.made_here = frozenset(creation.variable for creation in creations)
         self.values: list[Callable[[int], Any] | None] = []  # where they do not depend on what is made here
         for creation in creations:
             own = creation.properties
-            made.add(creation.variable)
-            known = own is not None and not own.reads & made
+            known = own is not None and not own.reads & self.made_here
             self.values.append(own.over(batch, context, subqueries_first=True) if own is not None and known else None)
 
     def make(self, row: int, refuse: Callable[[ToMake, Any], None] | None = None) -> dict[str, int]:
@@ -80,13 +82,13 @@ class Maker:
             properties = {} if creation.properties is None else _properties(value)
             match creation:
                 case NodeToMake(variable=variable, labels=labels):
-                    names = names_of(labels, self.batch, row, self.context)
+                    names = self._names(labels, number, row, made)
                     made[variable] = writer.create_node(names, properties)
                     counters.nodes_created += 1
                     counters.labels_added += len(set(names))
                 case RelationshipToMake(variable=variable, type=type_):
                     ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
-                    name = type_ if isinstance(type_, str) else self._type(type_, row)
+                    name = type_ if isinstance(type_, str) else self._type(type_, number, row, made)
                     made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
                     counters.relationships_created += 1
             counters.properties_set += len(properties)
@@ -136,7 +138,7 @@ class Maker:
         """Whether its names are written down, and no write can change its properties."""
         names = creation.labels if isinstance(creation, NodeToMake) else (creation.type,)
         own = creation.properties
-        if own is not None and (own.reads & {c.variable for c in self.creations} or not own.is_settled(self.batch)):
+        if own is not None and (own.reads & self.made_here or not own.is_settled(self.batch)):
             return False
         return all(isinstance(name, str) for name in names)
 
@@ -149,23 +151,36 @@ class Maker:
         return column.ids
 
     def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
-        """The property map of a creation; one that reads what was made before it is evaluated now."""
-        values, creation = self.values[number], self.creations[number]
+        """The property map of a creation; one that reads what the clause makes is evaluated now."""
+        values, own = self.values[number], self.creations[number].properties
         if values is not None:
             return values(row)
-        if creation.properties is None:
-            return None
-        before = tuple(c for c in self.creations[:number] if c.variable in creation.properties.reads)
-        one = self.batch.rows(row, row + 1).with_columns(made_columns(before, [made]))
-        if creation.variable in creation.properties.reads:  # MERGE (n {k: n.k}): it is not there yet
-            one = one.with_columns({creation.variable: null_column(1)})
-        return creation.properties.over(one, self.context)(0)
+        return None if own is None else own.over(self._row(number, row, made, own.reads), self.context)(0)
 
-    def _type(self, computed: RowValue, row: int) -> str:
-        names = names_of((computed,), self.batch, row, self.context, "relationship type")
+    def _names(self, labels: tuple[str | RowValue, ...], number: int, row: int, made: dict[str, int]) -> list[str]:
+        reads = frozenset[str]().union(*(label.reads for label in labels if not isinstance(label, str)))
+        return names_of(labels, self._row(number, row, made, reads), 0, self.context)
+
+    def _type(self, type_: RowValue, number: int, row: int, made: dict[str, int]) -> str:
+        names = names_of((type_,), self._row(number, row, made, type_.reads), 0, self.context, "relationship type")
         if len(names) != 1:
             raise execution_failed(f"Exactly one relationship type must be specified, but {len(names)} were found.")
         return names[0]
+
+    def _row(self, number: int, row: int, made: dict[str, int], reads: frozenset[str]) -> Batch:
+        """A row with those things the clause makes that an expression reads: what is still to come is an empty node,
+        or null for a relationship.
+        """
+        one = self.batch.rows(row, row + 1)
+        if not reads & self.made_here:
+            return one
+        before = tuple(c for c in self.creations[:number] if c.variable in reads)
+        later = [c for c in self.creations[number:] if c.variable in reads]
+        return one.with_columns(
+            made_columns(before, [made])
+            | {c.variable: Objects(object_array([_NOT_YET], 1)) for c in later if isinstance(c, NodeToMake)}
+            | {c.variable: null_column(1) for c in later if isinstance(c, RelationshipToMake)}
+        )
 
     def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
         if name in made:

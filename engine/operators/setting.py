@@ -99,15 +99,25 @@ class Setter:
     def set(self, row: int) -> None:
         """Do what one row asks for, item by item, each seeing those before it."""
         for item in self.items:
-            match item:
-                case PropertyToSet():
-                    self._property(item, row)
-                case SeveralToSet():
-                    self._several(item, row)
-                case PropertiesToSet():
-                    self._properties(item, row)
-                case LabelsToSet():
-                    self._labels(item, row)
+            self._set(item, row)
+
+    def set_all(self) -> None:
+        """Do one item after the other, each for all rows: it sees what those before it have set in every row."""
+        for item in self.items:
+            for row in range(self.batch.row_count):
+                self.context.check()
+                self._set(item, row)
+
+    def _set(self, item: ToSet, row: int) -> None:
+        match item:
+            case PropertyToSet():
+                self._property(item, row)
+            case SeveralToSet():
+                self._several(item, row)
+            case PropertiesToSet():
+                self._properties(item, row)
+            case LabelsToSet():
+                self._labels(item, row)
 
     def _of(self, value: RowValue, row: int) -> Any:
         known = self._values.get(id(value))

@@ -14,7 +14,6 @@ from hoplite.engine.operators.row_values import RowValue, writer_of
 from hoplite.engine.operators.setting import Setter, ToSet
 from hoplite.errors import type_error
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-from hoplite.values.render import describe
 
 _WORTH_DOING_AT_ONCE = 8  # rows
 
@@ -74,10 +73,7 @@ class Set:
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""
-        setter = Setter(self.items, batch, context)
-        for row in range(batch.row_count):
-            context.check()
-            setter.set(row)
+        Setter(self.items, batch, context).set_all()
         return batch
 
 
@@ -90,12 +86,11 @@ class Delete:
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""
-        for row in range(batch.row_count):
-            context.check()
-            one = batch.rows(row, row + 1)
-            for evaluator in self.expressions:
+        for evaluator in self.expressions:
+            for row in range(batch.row_count):
+                context.check()
                 try:
-                    value = evaluator(one, context).objects()[0]
+                    value = evaluator(batch.rows(row, row + 1), context).objects()[0]
                 except RowError as failure:
                     raise failure.error from None
                 self._delete(value, context)
@@ -140,10 +135,8 @@ class Foreach:
         for row in range(batch.row_count):
             one = batch.rows(row, row + 1)
             value = self.list.over(one, context)(0)
-            elements = [] if value is None else value
-            if not isinstance(elements, list | tuple):
-                raise type_error(f"Expected {describe(value)} to be a list, but it was a {_class(value)}")
-            for element in elements:
+            several = value if isinstance(value, list | tuple) else [value]
+            for element in several if value is not None else ():
                 context.check()
                 columns = {**one.only(self.imports).columns, self.variable: column_of([element])}
                 for _ in self.body.run(context, Batch(columns, 1)):

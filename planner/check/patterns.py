@@ -26,7 +26,7 @@ from hoplite.planner.check.pattern_parts import (
     variables_of,
 )
 from hoplite.planner.check.positions import after
-from hoplite.planner.check.scopes import Scope
+from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import Check
 
 
@@ -93,10 +93,12 @@ def declare_comprehension(check: Check, node: ast.PatternComprehension, scope: S
     for element in opened(node.pattern):
         declare_element(check, element, inner)
     if node.path_variable is not None:
-        name = node.path_variable.name
-        if scope.find(name) is not None:
-            raise check.error(f"Variable `{name}` already declared", node.path_variable.span.start)
-        check.declare(node.path_variable, PATHS, inner)
+        variable, chain = node.path_variable, opened(node.pattern)
+        if scope.guard is Guard.SUBQUERY:
+            check.forbid_shadowing(variable.name, variable.span.start, scope)
+        if any(part.name == variable.name for element in chain for part in variables_of(element)):
+            raise check.error(f"Variable `{variable.name}` already declared", variable.span.start)
+        check.declare(variable, PATHS, inner)
     for element in node.pattern.elements:
         check_element(check, element, inner, "MATCH")
     return inner

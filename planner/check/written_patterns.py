@@ -32,8 +32,10 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
         for element in chain_of(part).elements:
             check_element(check, element, scope, clause)
     if clause == "CREATE":
+        known = before
         for part in parts:
-            _forbid_self_reference(check, part, before)
+            _forbid_self_reference(check, part, known)
+            known |= {variable.name for element in chain_of(part).elements for variable in variables_of(element)}
     _note_references(check, parts, before, clause)
 
 
@@ -179,9 +181,10 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
 
 
 def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str], clause: str) -> None:
-    """A property that needs what the same clause writes is deprecated."""
+    """A property that needs what the same clause writes is deprecated; the first one is told of."""
     elements = [element for part in parts for element in chain_of(part).elements]
     written = {variable.name for element in elements for variable in variables_of(element)} - before
+    written |= {part.path_variable.name for part in parts if part.path_variable is not None}
     for element in elements:
         if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
             continue
@@ -198,9 +201,10 @@ def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozense
         if not isinstance(element, ast.ParenthesizedPath) and element.variable is not None:
             created[element.variable.name] = "Node" if isinstance(element, ast.NodePattern) else "Relationship"
     for element in chain_of(part).elements:
-        if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
+        if isinstance(element, ast.ParenthesizedPath):
             continue
-        for node in walk(element.properties):
+        named = element.labels if isinstance(element, ast.NodePattern) else element.types
+        for node in (n for part in (named, element.properties) if part is not None for n in walk(part)):
             if isinstance(node, ast.Variable) and node.name in created and node.name not in before:
                 kind = created[node.name]
                 message = (
