@@ -120,8 +120,8 @@ class Maker:
                     made[creation.variable] = writer.create_nodes(count, names, columns)
                 else:
                     ends = [self._ends(name, made) for name in (creation.start, creation.end)]
-                    type_ = creation.type if isinstance(creation.type, str) else self._type(creation.type, 0)
-                    made[creation.variable] = writer.create_relationships(ends[0], ends[1], type_, columns)
+                    assert isinstance(creation.type, str), "A plain one has its type written down."
+                    made[creation.variable] = writer.create_relationships(ends[0], ends[1], creation.type, columns)
         except (CypherError, _NotAtOnce):
             writer.rollback_to(savepoint)
             return None

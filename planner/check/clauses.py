@@ -204,6 +204,10 @@ def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -
             check_written(check, patterns, scope, "CREATE")
         case ast.MergeClause(pattern=pattern):
             check_written(check, (pattern,), scope, "MERGE")
+            for node in walk(clause):
+                if isinstance(node, ast.SubqueryExpression):
+                    message = "Subquery expressions are not allowed in a MERGE clause."
+                    raise check.error(message, node.span.start)
             for items in (clause.on_create, clause.on_match):
                 writes.check_together(check, items, "SET")
                 for item in items:

@@ -1,4 +1,4 @@
-"""MERGE and SET over many rows are what a statement for each row would do."""
+"""MERGE and SET over many rows are what a statement for each row would do, and items what one for each would."""
 
 from __future__ import annotations
 
@@ -33,10 +33,14 @@ STATEMENTS = (
     "MATCH (n:A {i: r.i}) SET n.c = coalesce(n.c, 0) + r.j, n.d = n.c",
     "MATCH (n:A {i: r.i}) SET n.c = coalesce(n.c, 0) + r.j SET n.d = n.c",
     "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = coalesce(b.c, 0) + 1",
-    "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = coalesce(b.d, 0) + 1, b.d = 2",
-    "MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET n.c = properties(b).d, b.d = coalesce(b.d, 0) + 1",
     "MATCH (n:A {i: r.i}) SET n += {c: coalesce(n.c, 0) + 1}",
-    "MATCH (n:A {i: r.i}) SET n.c = size(labels(n)), n:Fresh",
+)
+ITEMS = (
+    ("n.c = coalesce(b.d, 0) + 1", "b.d = 2"),
+    ("n.c = properties(b).d", "b.d = coalesce(b.d, 0) + 1"),
+    ("n.c = size(labels(n))", "n:Fresh"),
+    ("n:Fresh", "b.c = COUNT { MATCH (:Fresh) }"),
+    ("n.c = b.d", "b.d = coalesce(n.c, 0) + r.i", "n += {e: b.d}"),
 )
 values = st.sampled_from([0, 1, 1.0, 2, "a", "b", True, 2**53, 2**53 + 1])
 rows = st.lists(
@@ -87,3 +91,14 @@ def test_rows_together_are_rows_one_by_one(given_rows: list[dict[str, Any]], mer
             total["nodes_created"],
             total["relationships_created"],
         )
+
+
+@settings(max_examples=40)
+@given(rows, st.sampled_from(ITEMS))
+def test_items_together_are_items_one_by_one(given_rows: list[dict[str, Any]], items: tuple[str, ...]) -> None:
+    match = "UNWIND $rows AS r MATCH (n:A {i: r.i}), (b:A {i: r.j}) SET "
+    with _database(index=False) as together, _database(index=False) as apart:
+        together.run(match + ", ".join(items), rows=given_rows).consume()
+        for item in items:
+            apart.run(match + item, rows=given_rows).consume()
+        assert _content(together) == _content(apart)
