@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
+from hoplite.engine.guard import Stopped
 from hoplite.engine.memory import Memory
 from hoplite.errors import CypherError, transaction_terminated, transaction_timed_out
 
@@ -100,8 +101,15 @@ class Execution:
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
 
     def check(self) -> None:
-        """Raise if the statement was cancelled or is past its deadline; called between bounded amounts of work."""
+        """Raise if the statement has to stop; called between bounded amounts of work."""
+        error = self.stops(time.monotonic())
+        if error is not None:
+            raise Stopped.by(error)
+
+    def stops(self, now: float) -> CypherError | None:
+        """Why the statement has to stop: it was cancelled, is past its deadline, or holds more than it may."""
         if self.cancelled is not None and self.cancelled.is_set():
-            raise transaction_terminated()
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise transaction_timed_out()
+            return transaction_terminated()
+        if self.deadline is not None and now > self.deadline:
+            return transaction_timed_out()
+        return self.memory.exceeded

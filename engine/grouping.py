@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.engine.guard import interruptible
 from hoplite.values.columns import (
     Booleans,
     Column,
@@ -224,7 +225,9 @@ class ColumnEncoder:
                     self._seen.append(column.take(assigned[1]))
                 return assigned
             self._generalise()
-        return _numbered(self._dict, map(group_key, column.objects()), len(column))
+        values = column.objects()
+        with interruptible():
+            return _numbered(self._dict, map(group_key, values), len(column))
 
     def _assign_typed(self, column: Column) -> Assigned | None:
         if self._codes is not None:
@@ -250,7 +253,8 @@ class ColumnEncoder:
 
     def _generalise(self) -> None:
         values = concatenate(self._seen).objects() if self._seen else ()
-        self._dict = {group_key(value): number for number, value in enumerate(values)}
+        with interruptible():
+            self._dict = {group_key(value): number for number, value in enumerate(values)}
         self._codes, self._general = None, True
         self._seen.clear()
 

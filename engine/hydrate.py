@@ -4,12 +4,14 @@ spatial types.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from neo4j import graph as driver_graph
 
+from hoplite.engine.guard import interruptible
 from hoplite.lazy import cached_property
 from hoplite.storage.snapshot import Snapshot, maps_of
 from hoplite.values.columns import (
@@ -28,6 +30,7 @@ from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, Virtual
 
 _PLAIN = (int, str, float, bool, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
+_AT_ONCE = 1 << 14  # entities that are made between two checks
 _TYPED = (Integers, Floats, Booleans, Strings)  # columns of nothing but plain values
 
 
@@ -54,8 +57,9 @@ _DIRECT = _sets_attributes()
 class Hydrator:
     """Makes the values of one result; an entity is made once, however often it is returned."""
 
-    def __init__(self, graph: Snapshot) -> None:
+    def __init__(self, graph: Snapshot, check: Callable[[], None] = lambda: None) -> None:
         self.source = graph
+        self._check = check
         self._nodes: dict[int, driver_graph.Node] = {}
         self._relationships: dict[int, driver_graph.Relationship] = {}
 
@@ -86,39 +90,53 @@ class Hydrator:
                 return values
             case Paths():
                 return self._paths(column)
-            case EntityLists(offsets=offsets, ids=ids):
-                made = self.column(Nodes(ids) if column.of_nodes else Relationships(ids))
-                null = column.null_mask().tolist()
-                bounds = offsets.tolist()
-                return [None if null[row] else made[first:last] for row, (first, last) in enumerate(pairwise(bounds))]
+            case EntityLists():
+                return self._entity_lists(column)
             case _:
                 objects = column.objects()
                 self._prefetch(objects)
-                return [self.value(value) for value in objects]
+                with interruptible():
+                    return [self.value(value) for value in objects]
+
+    def _entity_lists(self, column: EntityLists) -> list[list[Any] | None]:
+        ids = column.ids[column.offsets[0] : column.offsets[-1]]
+        if column.of_nodes:
+            self._make_nodes(ids)
+        else:
+            self._make_relationships(ids)
+        known: dict[int, Any] = self._nodes if column.of_nodes else self._relationships
+        null = column.null_mask().tolist()
+        bounds = column.offsets.tolist()
+        with interruptible():
+            return [
+                None if null[row] else [None if i < 0 else known[i] for i in column.ids[first:last].tolist()]
+                for row, (first, last) in enumerate(pairwise(bounds))
+            ]
 
     def _paths(self, column: Paths) -> list[driver_graph.Path | None]:
         """The paths of a column; they share the nodes and relationships of the result."""
         self._make_nodes(np.concatenate((column.starts, column.nodes)))
         self._make_relationships(column.relationships)
         known_nodes, known_relationships = self._nodes, self._relationships
-        nodes = [known_nodes[i] for i in column.nodes.tolist()]
-        relationships = [known_relationships[i] for i in column.relationships.tolist()]
         bounds = column.offsets.tolist()
         paths: list[driver_graph.Path | None] = []
-        for start, first, last in zip(column.starts.tolist(), bounds[:-1], bounds[1:], strict=True):
-            if start < 0:
-                paths.append(None)
-            elif _DIRECT:
-                path: Any = object.__new__(driver_graph.Path)
-                path._nodes = (known_nodes[start], *nodes[first:last])
-                path._relationships = tuple(relationships[first:last])
-                paths.append(path)
-            else:
-                paths.append(driver_graph.Path(known_nodes[start], *relationships[first:last]))
+        with interruptible():
+            nodes = [known_nodes[i] for i in column.nodes.tolist()]
+            relationships = [known_relationships[i] for i in column.relationships.tolist()]
+            for start, first, last in zip(column.starts.tolist(), bounds[:-1], bounds[1:], strict=True):
+                if start < 0:
+                    paths.append(None)
+                elif _DIRECT:
+                    path: Any = object.__new__(driver_graph.Path)
+                    path._nodes = (known_nodes[start], *nodes[first:last])
+                    path._relationships = tuple(relationships[first:last])
+                    paths.append(path)
+                else:
+                    paths.append(driver_graph.Path(known_nodes[start], *relationships[first:last]))
         return paths
 
     def value(self, value: Any) -> Any:
-        """One value."""
+        """One value; its entities are made already, for this may be interrupted."""
         if isinstance(value, _PLAIN):
             return value
         match value:
@@ -168,7 +186,13 @@ class Hydrator:
         nodes: set[int] = set()
         relationships: set[int] = set()
 
+        seen: set[int] = set()  # lists and maps may share parts, which hold nothing new the second time
+
         def visit(value: Any) -> None:
+            if isinstance(value, list | tuple | dict):
+                if id(value) in seen:
+                    return
+                seen.add(id(value))
             match value:
                 case PathValue():
                     nodes.update(value.nodes)
@@ -183,17 +207,30 @@ class Hydrator:
                 case dict():
                     for item in value.values():
                         visit(item)
+                case VirtualNode(properties=properties):
+                    visit(properties)
+                case VirtualRelationship(start=start, end=end, properties=properties):
+                    visit(start)
+                    visit(end)
+                    visit(properties)
                 case _:
                     pass
 
-        for value in values:
-            visit(value)
+        with interruptible():
+            for value in values:
+                visit(value)
         if nodes:
             self._make_nodes(np.array(sorted(nodes), np.int64))
         if relationships:
             self._make_relationships(np.array(sorted(relationships), np.int64))
 
     def _make_nodes(self, ids: Any) -> None:
+        for first in range(0, len(ids), _AT_ONCE):
+            if first:
+                self._check()
+            self._make_some_nodes(ids[first : first + _AT_ONCE])
+
+    def _make_some_nodes(self, ids: Any) -> None:
         new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._nodes]
         if not new:
             return
@@ -231,6 +268,12 @@ class Hydrator:
         return maps
 
     def _make_relationships(self, ids: Any) -> None:
+        for first in range(0, len(ids), _AT_ONCE):
+            if first:
+                self._check()
+            self._make_some_relationships(ids[first : first + _AT_ONCE])
+
+    def _make_some_relationships(self, ids: Any) -> None:
         new = [i for i in dict.fromkeys(ids.tolist()) if i >= 0 and i not in self._relationships]
         if not new:
             return

@@ -115,10 +115,10 @@ def khop_paths(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, c
     sources = _positions(graph, _seed_list(seeds), asked.by)
     found = shortest_paths_from(asked.hop(graph), sources, asked.k, asked.exact, backend, check)
     if not asked.arrow:
-        return Hydrator(graph).column(found)
+        return Hydrator(graph, check).column(found)
     from hoplite.engine.arrow import to_array
 
-    return to_array("path", found, Hydrator(graph))
+    return to_array("path", found, Hydrator(graph, check))
 
 
 def shortest_paths_from(hop: Hop, sources: Positions, k: int, exact: bool, backend: BackendName, check: Check) -> Paths:

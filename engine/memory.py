@@ -2,24 +2,27 @@
 
 An operator that gathers rows (a sort, a join, an aggregation) says how many bytes they take, about, and says so again
 when it lets them go. Going over the limit of the statement is the error that Neo4j has for it. Single values are held
-to the limit of the whole process: no list or text is begun that could not be finished.
+to the same limit: no list or text is begun that could not be finished.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from hoplite.engine.batch import Batch
-from hoplite.errors import memory_limit_reached
+from hoplite.errors import CypherError, memory_limit_reached
 from hoplite.storage.disk.cache import machine_memory
 from hoplite.values.columns import Column, Objects, Strings
 
 _SHARE = 0.7  # of the machine's memory: as Neo4j lends its transactions of its heap
 _SAMPLE = 8
+_DEEPEST = 3  # lists and maps in each other that are looked into
 _LARGE = 256  # bytes of a value from which on it is looked at how many there are
 _LIST_ITEM = 40  # a reference, and a small value of its own
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
@@ -34,16 +37,31 @@ def default_limit() -> int:
     return int(total * _SHARE)
 
 
+class _Current(threading.local):
+    """What the statement that this thread runs may hold; None where it runs none."""
+
+    memory: Memory | None = None
+
+
+current = _Current()
+
+
 def refuse_text(length: int) -> None:
     """An error where a text of so many characters could not be held."""
-    if length > min(default_limit(), sys.maxsize >> 32):
-        raise memory_limit_reached(length, default_limit(), 0)
+    limit = _limit()
+    if length > min(limit, sys.maxsize >> 32):
+        raise memory_limit_reached(length, limit, 0)
 
 
 def refuse_list(count: int) -> None:
     """An error where a list of so many elements could not be held."""
-    if count * _LIST_ITEM > default_limit():
-        raise memory_limit_reached(count * _LIST_ITEM, default_limit(), 0)
+    limit = _limit()
+    if count * _LIST_ITEM > limit:
+        raise memory_limit_reached(count * _LIST_ITEM, limit, 0)
+
+
+def _limit() -> int:
+    return default_limit() if current.memory is None else current.memory.limit
 
 
 class Memory:
@@ -52,6 +70,7 @@ class Memory:
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0
+        self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
     def holding(self) -> Held:
         """`with memory.holding() as held`: what is added is let go at the end."""
@@ -108,10 +127,17 @@ def column_bytes(column: Column) -> int:
     return sum(array.nbytes for array in arrays if hasattr(array, "nbytes"))
 
 
-def _value_bytes(value: Any) -> int:
-    if isinstance(value, list | tuple):
-        inside = value[:: -(-len(value) // _SAMPLE)] if value else ()
-        return sys.getsizeof(value) + (len(value) * sum(map(_value_bytes, inside)) // len(inside) if inside else 0)
+def _value_bytes(value: Any, depth: int = 0) -> int:
+    if isinstance(value, str):
+        return sys.getsizeof(value)
+    if not isinstance(value, list | tuple | dict):
+        return 32
+    size = sys.getsizeof(value)
+    if depth == _DEEPEST:  # what lies below may be shared, and is not gone through
+        return size
+    count = len(value)
     if isinstance(value, dict):
-        return sys.getsizeof(value) + sum(map(_value_bytes, value.values()))
-    return sys.getsizeof(value) if isinstance(value, str) else 32
+        inside = list(islice(value.values(), _SAMPLE))
+    else:
+        inside = list(value[:: -(-count // _SAMPLE)]) if count else []
+    return size + (count * sum(_value_bytes(item, depth + 1) for item in inside) // len(inside) if inside else 0)

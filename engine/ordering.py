@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.engine.guard import interruptible
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Nodes, Relationships, Strings
 from hoplite.values.order import sort_key
 
@@ -100,7 +101,9 @@ def _dense_ranks(values: list[str | None], descending: bool) -> Int64s:
 
 
 def _general_ranks(column: Column, descending: bool) -> Int64s:
-    keys = [sort_key(value) for value in column.objects()]
+    values = column.objects()
+    with interruptible():
+        keys = [sort_key(value) for value in values]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = np.zeros(len(keys), np.int64)
     rank, previous = 0, None

@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neo4j import ResultSummary
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
+from hoplite.engine.guard import Guarded, interruptible
 from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.records import RecordMaker, Row, record_maker
@@ -58,6 +59,41 @@ class _Outcome:
     measured: Mapping[int, Measured] = field(default_factory=dict)
 
 
+class _Reading:
+    """`with _Reading(result):` the statement runs. What is done with its rows counts for it too."""
+
+    __slots__ = ("_guard", "_result")
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._guard = result._guard
+
+    def __enter__(self) -> None:
+        if self._guard is not None:
+            self._guard.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            if self._guard is not None:
+                self._guard.__exit__(None, None, None)
+            return
+        try:
+            if self._guard is not None:
+                self._guard.__exit__(kind, error, trace)
+        except CypherError as stopped:
+            error = stopped
+        self._result._end()
+        match error:
+            case CypherError():
+                raise to_driver_error(error) from None
+            case RecursionError():
+                raise to_driver_error(nested_too_deeply()) from None
+            case MemoryError():
+                raise to_driver_error(out_of_memory()) from None
+
+
 class Result:
     """The answer to one statement: an iterable of `neo4j.Record`, read once, and then a summary."""
 
@@ -77,7 +113,8 @@ class Result:
         self._max_rows = max_rows
         self._on_end: Callable[[], None] | None = on_end
         self._outcome = _Outcome()  # once it has ended
-        self._hydrator = None if execution is None else Hydrator(execution.graph)
+        self._guard = None if execution is None else Guarded(execution)
+        self._hydrator = None if execution is None else Hydrator(execution.graph, execution.check)
         self._entities: Graph | None = None  # those of the hydrator, once it is gone
         self._begun: Batch | None = None  # a batch of which some rows are made: so many
         self._made = 0
@@ -110,7 +147,7 @@ class Result:
         return self._buffer.pop()
 
     def _next_batch(self, most: int | None = None) -> Batch | None:
-        """The next rows of a batch, all that are left of it or so many at most; None at the end."""
+        """The next rows of a batch, all that are left of it or so many at most; None at the end. Under `_Reading`."""
         if self._begun is None:
             self._begun, self._made = self._read_batch(), 0
             if self._begun is None:
@@ -125,43 +162,31 @@ class Result:
         """The next batch with rows in it; None at the end."""
         if self._ended:
             return None
-        try:
-            for batch in self._batches:
-                if not batch.row_count:
-                    continue
-                if not self._row_count:
-                    self._available_ms = int((time.perf_counter() - self._began) * 1000)
-                self._row_count += batch.row_count
-                if self._max_rows is not None and self._row_count > self._max_rows:
-                    raise CypherError(
-                        "Neo.ClientError.Statement.ResultLimitExceeded",
-                        f"The query returned more than the {self._max_rows} rows allowed by max_rows. "
-                        "Add a LIMIT, aggregate, or raise max_rows.",
-                    )
-                return batch
-        except CypherError as error:
-            self._end()
-            raise to_driver_error(error) from None
-        except RecursionError:
-            self._end()
-            raise to_driver_error(nested_too_deeply()) from None
-        except MemoryError:
-            self._end()
-            raise to_driver_error(out_of_memory()) from None
-        except BaseException:
-            self._end()
-            raise
+        for batch in self._batches:
+            if not batch.row_count:
+                continue
+            if not self._row_count:
+                self._available_ms = int((time.perf_counter() - self._began) * 1000)
+            self._row_count += batch.row_count
+            if self._max_rows is not None and self._row_count > self._max_rows:
+                raise CypherError(
+                    "Neo.ClientError.Statement.ResultLimitExceeded",
+                    f"The query returned more than the {self._max_rows} rows allowed by max_rows. "
+                    "Add a LIMIT, aggregate, or raise max_rows.",
+                )
+            return batch
         self._end()
         return None
 
     def _more(self) -> bool:
         """Make some of the rows that come next."""
-        batch = self._next_batch(self._step)
-        if batch is None:
-            return False
-        self._step *= 2
-        self._buffer = self._records(self._rows(batch))
-        return True
+        with _Reading(self):
+            batch = self._next_batch(self._step)
+            if batch is None:
+                return False
+            self._step *= 2
+            self._buffer = self._records(self._rows(batch))
+            return True
 
     def _records(self, rows: list[Row]) -> list[Record]:
         """The records of rows, the first one last."""
@@ -176,6 +201,10 @@ class Result:
 
     def next_rows(self, most: int | None = None) -> list[Row] | None:
         """Some further rows, in the driver's values; None at the end."""
+        with _Reading(self):
+            return self._next_rows(most)
+
+    def _next_rows(self, most: int | None = None) -> list[Row] | None:
         if self._buffer:
             return self._taken(most)
         batch = self._next_batch(most)
@@ -190,11 +219,7 @@ class Result:
         assert self._hydrator is not None
         if any(isinstance(batch[key], Objects) for key in self._prepared.columns):
             self._record, self._is_plain = record_maker(self._prepared.columns, False), False
-        try:
-            return [self._hydrator.column(batch[key]) for key in self._prepared.columns]
-        except CypherError as error:
-            self._end()
-            raise to_driver_error(error) from None
+        return [self._hydrator.column(batch[key]) for key in self._prepared.columns]
 
     def _end(self) -> None:
         if not self._ended:
@@ -211,6 +236,7 @@ class Result:
         """Keep what the summary says, and nothing of the graph that was read."""
         execution, hydrator = self._execution, self._hydrator
         self._batches, self._begun, self._execution, self._hydrator = iter(()), None, None, None
+        self._guard = None
         if execution is not None:
             self._outcome = _Outcome(execution.counters, execution.notifications, execution.measured)
         if hydrator is not None:
@@ -219,9 +245,10 @@ class Result:
     def detach(self) -> None:
         """Read everything into memory, so that the result no longer depends on the transaction it came from."""
         rows: list[Row] = []
-        while (some := self.next_rows()) is not None:
-            rows += some
-        self._buffer = self._records(rows)
+        with _Reading(self):
+            while (some := self._next_rows()) is not None:
+                rows += some
+            self._buffer = self._records(rows)
 
     # --- as the driver offers it -------------------------------------------------------------------------------
 
@@ -264,26 +291,33 @@ class Result:
         place = names.index(key) if isinstance(key, str) and key in names else key
         found = [record.value(key, default) for record in reversed(self._buffer)]
         self._buffer = []
-        while (batch := self._next_batch()) is not None:
-            if isinstance(place, int) and 0 <= place < len(names) and not isinstance(batch[names[place]], Objects):
-                found += self._columns(batch)[place]  # records of all rows would take twenty times as long
-            else:
-                found += [self._record(row).value(key, default) for row in self._rows(batch)]
+        with _Reading(self):
+            while (batch := self._next_batch()) is not None:
+                if isinstance(place, int) and 0 <= place < len(names) and not isinstance(batch[names[place]], Objects):
+                    found += self._columns(batch)[place]  # records of all rows would take twenty times as long
+                else:
+                    found += [self._record(row).value(key, default) for row in self._rows(batch)]
         return found
 
     def values(self, *keys: int | str) -> list[list[Any]]:
         """The rows as lists."""
         found: list[list[Any]] = []
-        while (rows := self.next_rows()) is not None:
-            if self._is_plain and not keys:
-                found += map(list, rows)
-            else:
-                found += [self._record(row).values(*keys) for row in rows]
+        with _Reading(self):
+            while (rows := self._next_rows()) is not None:
+                if self._is_plain and not keys:
+                    found += map(list, rows)
+                else:
+                    found += [self._record(row).values(*keys) for row in rows]
         return found
 
     def data(self, *keys: int | str) -> list[dict[str, Any]]:
         """The rows as dictionaries of plain values."""
-        return [record.data(*keys) for record in self]
+        found: list[dict[str, Any]] = []
+        with _Reading(self):
+            while (rows := self._next_rows()) is not None:
+                with interruptible():
+                    found += [self._record(row).data(*keys) for row in rows]
+        return found
 
     @property
     def entities(self) -> Graph:
@@ -314,9 +348,10 @@ class Result:
             waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, self._taken())
             return waiting
         batches: list[Batch] = []
-        while (batch := self._next_batch()) is not None:
-            batches.append(batch)
-        table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, hydrator)
+        with _Reading(self):
+            while (batch := self._next_batch()) is not None:
+                batches.append(batch)
+            table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, hydrator)
         return table
 
     # --- the end -----------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
+from hoplite.engine.guard import Guarded
 from hoplite.engine.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
@@ -410,7 +411,8 @@ class Database(Transfers):
                 execution = self._execution(snapshot, parameters, None, limits, allowance)
                 batches = self._operator(prepared, execution).run(execution, UNIT)
                 if not prepared.columns:  # nothing will be read from it: run it now
-                    batches = iter(list(batches))
+                    with Guarded(execution):
+                        batches = iter(list(batches))
                 return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
@@ -443,8 +445,9 @@ class Database(Transfers):
         else:
             batches = self._operator(prepared, execution).run(execution, UNIT)
         if not prepared.columns:  # nothing is returned: run it for what it does
-            for _ in batches:
-                pass
+            with Guarded(execution):
+                for _ in batches:
+                    pass
             batches = iter(())
         return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
 

@@ -11,7 +11,8 @@ from hoplite.errors import CypherError, type_error
 from hoplite.gql_status import because
 from hoplite.values.columns import Int64s
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-from hoplite.values.floats import float_description, float_text
+from hoplite.values.floats import float_text
+from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 from hoplite.values.value_types import value_type
@@ -84,35 +85,14 @@ def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -
 
 
 def described(value: Any, ids: PublicIds | None = None) -> str:
-    """A value as Java's toString has it: `Map{a -> Long(1)}`, `List{String("x"), NO_VALUE}`, `(12)` for a node."""
-    match value:
-        case None:
-            return "NO_VALUE"
-        case bool():
-            return f"Boolean('{str(value).lower()}')"
-        case int():
-            return f"Long({value})"
-        case float():
-            return f"Double({float_description(value)})"
-        case str():
-            return f'String("{value}")'
-        case list() | tuple():
-            return "List{" + ", ".join(described(item, ids) for item in value) + "}"
-        case dict():
-            return "Map{" + ", ".join(f"{key} -> {described(item, ids)}" for key, item in value.items()) + "}"
-        case NodeRef():
-            return f"({_public(value.id, None if ids is None else ids.node_ids)})"
-        case RelationshipRef():
-            return f"-[{_public(value.id, None if ids is None else ids.relationship_ids)}]-"
-        case PathValue():
-            nodes = [described(NodeRef(node), ids) for node in value.nodes]
-            steps = [described(RelationshipRef(relationship), ids) for relationship in value.relationships]
-            return "Path{" + nodes[0] + "".join(step + node for step, node in zip(steps, nodes[1:], strict=True)) + "}"
-    return str(value)
+    """A value as Java's toString has it, entities by the ids that users see."""
+    if ids is None:
+        return describe(value)
+    return describe(value, _one_by_one(ids.node_ids), _one_by_one(ids.relationship_ids))
 
 
-def _public(position: int, ids: Callable[[Int64s], Int64s] | None) -> int:
-    return position if ids is None else int(ids(np.array([position], np.int64))[0])
+def _one_by_one(ids: Callable[[Int64s], Int64s]) -> Callable[[int], int]:
+    return lambda position: int(ids(np.array([position], np.int64))[0])
 
 
 def shown(value: Any) -> str:

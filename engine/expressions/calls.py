@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator
 from hoplite.engine.functions.registry import Function
+from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
 from hoplite.values.columns import Column, from_objects
 
@@ -21,7 +22,11 @@ def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
         if function.column_call is not None:
             context = (execution,) if function.needs_context else ()
             try:
-                column = function.column_call(*context, *columns)
+                if function.is_pure:
+                    with interruptible():
+                        column = function.column_call(*columns)
+                else:
+                    column = function.column_call(*context, *columns)
                 if column is not None:
                     return column
             except CypherError:
@@ -32,17 +37,30 @@ def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
 
 
 def _by_value(function: Function, columns: Sequence[Column], row_count: int, execution: Execution) -> Column:
-    context = (execution,) if function.needs_context else ()
     rows = zip(*(c.objects() for c in columns), strict=True) if columns else [()] * row_count
     results: list[Any] = []
     try:
-        for values in rows:
-            if len(results) % 256 == 255:
-                execution.check()
-            if function.null_in_null_out and None in values:
-                results.append(None)
-            else:
-                results.append(function.call(*context, *values))
+        if function.is_pure:
+            with interruptible():
+                _call_for_each(function, rows, (), results, execution)
+        else:
+            _call_for_each(function, rows, (execution,) if function.needs_context else (), results, execution)
     except CypherError as error:
         raise RowError(len(results), error) from None
     return from_objects(results)
+
+
+def _call_for_each(
+    function: Function,
+    rows: Iterable[tuple[Any, ...]],
+    context: tuple[Execution, ...],
+    results: list[Any],
+    execution: Execution,
+) -> None:
+    for values in rows:
+        if len(results) % 256 == 255:
+            execution.check()
+        if function.null_in_null_out and None in values:
+            results.append(None)
+        else:
+            results.append(function.call(*context, *values))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
 from hoplite.values.columns import (
     Booleans,
@@ -148,16 +149,21 @@ def holding_errors(compiled: Compiled, batch: Batch, execution: Execution) -> tu
 
 
 def map_rows(function: Callable[..., Any], *columns: Column) -> Column:
-    """The general path: a function of Python values, row by row, into the narrowest column."""
+    """The general path: a function of Python values, row by row, into the narrowest column.
+
+    The function must be free of side effects: it may be interrupted.
+    """
     results: list[Any] = []
     keep = results.append
+    objects = [column.objects() for column in columns]
     try:
-        if len(columns) == 1:
-            for value in columns[0].objects():
-                keep(function(value))
-        else:
-            for values in zip(*(c.objects() for c in columns), strict=True):
-                keep(function(*values))
+        with interruptible():
+            if len(columns) == 1:
+                for value in objects[0]:
+                    keep(function(value))
+            else:
+                for values in zip(*objects, strict=True):
+                    keep(function(*values))
     except CypherError as error:
         raise RowError(len(results), error) from None
     return from_objects(results)

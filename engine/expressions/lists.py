@@ -10,16 +10,17 @@ lists again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.comparison import as_list
-from hoplite.engine.expressions.evaluator import Compiled, Evaluator, holding_errors, scattered
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator, holding_errors, narrowed, scattered
 from hoplite.engine.expressions.logic import as_predicate, predicate
 from hoplite.errors import CypherError
 from hoplite.values.columns import (
@@ -38,6 +39,7 @@ from hoplite.values.columns import (
 )
 
 _PIECE = 1 << 16  # elements that are looked at together
+_SLICE = 1 << 18  # elements of lists that are laid end to end
 
 
 def list_of(columns: Sequence[Column], row_count: int) -> Column:
@@ -92,6 +94,42 @@ def elements_of(column: Column) -> Elements:
     return Elements(flat, offsets, empty if empty.any() else None)
 
 
+ListsEvaluator: TypeAlias = Callable[[Batch, Column, Execution], Column]
+
+
+def by_slices(evaluate: ListsEvaluator, lists: Column, batch: Batch, execution: Execution) -> Column:
+    """The rows of a batch with their lists, a few after the other where the lists are long: laid end to end, those of
+    all rows may be far more than any of them (a list of all nodes, beside each of them)."""
+    bounds = _slices(lists)
+    if bounds is None:
+        return evaluate(batch, lists, execution)
+    pieces: list[Column] = []
+    for first, last in pairwise(bounds):
+        execution.check()
+        try:
+            some = lists.take(np.arange(first, last, dtype=np.int64))
+            pieces.append(evaluate(batch.rows(first, last), some, execution))
+        except RowError as failure:
+            raise RowError(first + failure.row, failure.error) from None
+    return concatenate(pieces)
+
+
+def _slices(lists: Column) -> list[int] | None:
+    """Where slices of bounded length begin and end; None where one is enough."""
+    if len(lists) < 2:
+        return None
+    if isinstance(lists, EntityLists):
+        lengths = np.diff(lists.offsets)
+    else:
+        sizes = (len(items) if isinstance(items, list | bytes) else 1 for items in lists.objects())
+        lengths = np.fromiter(sizes, np.int64, len(lists))
+    ends = np.cumsum(lengths)
+    if ends[-1] <= _SLICE:
+        return None
+    first_of_next = np.flatnonzero(np.diff(ends // _SLICE)) + 1
+    return [0, *first_of_next.tolist(), len(lists)]
+
+
 def lists_from(column: Column, offsets: Int64s, empty: Bools | None) -> Column:
     """The column cut into lists at the offsets."""
     if isinstance(column, Nodes | Relationships) and len(column) and int(column.ids.min()) >= 0:
@@ -120,10 +158,14 @@ def checked_steps(count: int, execution: Execution) -> Iterator[int]:
 def comprehension(variable: str, source: Compiled, condition: Compiled | None, result: Compiled | None) -> Evaluator:
     """`[variable IN source WHERE condition | result]`"""
     uses = (condition.uses if condition else frozenset()) | (result.uses if result else frozenset())
+    outer = uses - {variable}
     test = predicate(condition) if condition is not None else None
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
-        elements = elements_of(source.evaluate(batch, execution))
+        return by_slices(evaluate_lists, source.evaluate(batch, execution), narrowed(batch, outer), execution)
+
+    def evaluate_lists(batch: Batch, lists: Column, execution: Execution) -> Column:
+        elements = elements_of(lists)
         pieces = [
             evaluate_piece(batch, elements.piece(first), execution)
             for first in checked_steps(len(elements.column), execution)
@@ -157,9 +199,13 @@ def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) 
     Elements are tested in order until one decides, so an error behind that one is no error.
     """
     test = predicate(condition)
+    outer = condition.uses - {variable}
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
-        elements = elements_of(source.evaluate(batch, execution))
+        return by_slices(evaluate_lists, source.evaluate(batch, execution), narrowed(batch, outer), execution)
+
+    def evaluate_lists(batch: Batch, lists: Column, execution: Execution) -> Column:
+        elements = elements_of(lists)
         rows = elements.rows
         try:
             known = as_predicate(concatenate(list(tested(batch, elements, execution))))
@@ -219,7 +265,11 @@ def reduction(accumulator: str, initial: Compiled, variable: str, source: Compil
     outer = step.uses - {accumulator, variable}
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
-        elements = elements_of(source.evaluate(batch, execution))
+        lists = source.evaluate(batch, execution)
+        return by_slices(evaluate_lists, lists, narrowed(batch, outer | initial.uses), execution)
+
+    def evaluate_lists(batch: Batch, lists: Column, execution: Execution) -> Column:
+        elements = elements_of(lists)
         every = np.arange(batch.row_count, dtype=np.int64)
         lengths = np.diff(elements.offsets)
         present = every if elements.nulls is None else every[~elements.nulls]

@@ -1,8 +1,8 @@
 """Java's regular expressions, which `=~` and functions of APOC take, run by Python's `re`.
 
 A pattern goes in, a function from a text and a time limit to whether all of it matches comes out, or one to the matches
-in it. `re` cannot be stopped, and a pattern may take it time exponential in the length of the text: where loops could
-add up, the package `regex` runs the same pattern, for it heeds a limit.
+in it. `re` cannot be stopped, and a pattern may take it time exponential in the length of the text: where too many ways
+to match could be tried (`regex_work.py`), the package `regex` runs the same pattern, for it heeds a limit.
 
 The pattern is read as `java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written
 anew for Python. What differs is spelled out on the way:
@@ -19,23 +19,24 @@ from __future__ import annotations
 
 import re
 import string
+import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from hoplite.engine.expressions.regex_classes import CharacterClass, property_class
+from hoplite.engine.expressions.regex_work import MOST_WAYS, ways
 from hoplite.errors import CypherError, semantic_error, unsupported
 from hoplite.gql_status import because
 
 Matcher = Callable[[str, float | None], bool]
 
-_LOOP, _LOOP_OF_A_GROUP = re.compile(r"[*+{]"), re.compile(r"\)[*+{]")
 _ONE_CHARACTER = re.compile(r"[^\\\[(]|\\\W|\[(?:\\.|[^\]\\])+\]", re.DOTALL)
+_FIRST_SLICE, _LEAST_SLICE = 0.1, 0.01  # seconds
 _REFERENCE_IN_ASCII = "(?ia:\\"
-_FEW_CHARACTERS, _FEW_STEPS = 16, 10**7
 
 
 @lru_cache(maxsize=512)
@@ -45,9 +46,14 @@ def matcher(pattern: str) -> Matcher:
     compiled = _compiled(pattern)
 
     def matches(text: str, seconds: float | None) -> bool:
-        if compiled.is_quick(text, searches=False):
+        if compiled.is_for_re(text, searches=False):
             return compiled.pattern.fullmatch(text) is not None
-        return interruptible(pattern).fullmatch(text, timeout=seconds, concurrent=True) is not None
+        clock = _Clock(seconds)
+        while True:
+            try:
+                return limited(pattern).fullmatch(text, timeout=clock.slice, concurrent=True) is not None
+            except TimeoutError:
+                clock.go_on()
 
     return matches
 
@@ -77,13 +83,47 @@ def finder(pattern: str) -> Finder:
     compiled = _compiled(pattern)
 
     def find(text: str, seconds: float | None) -> Iterator[Found]:
-        if compiled.is_quick(text, searches=True):
+        if compiled.is_for_re(text, searches=True):
             matches = compiled.pattern.finditer(text)
         else:
-            matches = interruptible(pattern).finditer(text, timeout=seconds, concurrent=True)
+            matches = _matches(limited(pattern), text, seconds)
         return (Found((match.group(), *match.groups()), match.start(), match.end()) for match in matches)
 
     return Finder(compiled.names, compiled.pattern.groups, find)
+
+
+class _Clock:
+    """Slices of the time that is left. `regex` counts the processor's time of the whole process, and deadlines are the
+    wall's: after a short slice, the next one is as much of the processor as the wall will allow, judged by the last."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self.slice = None if seconds is None else min(seconds, _FIRST_SLICE)
+        self._began, self._used = time.monotonic(), time.process_time()
+
+    def go_on(self) -> None:
+        """Begin the next slice; TimeoutError where nothing is left."""
+        assert self._end is not None
+        now, used = time.monotonic(), time.process_time()
+        left = self._end - now
+        if left <= _LEAST_SLICE:
+            raise TimeoutError
+        self.slice = max(left * (used - self._used) / max(now - self._began, _LEAST_SLICE), _LEAST_SLICE)
+        self._began, self._used = now, used
+
+
+def _matches(pattern: Any, text: str, seconds: float | None) -> Iterator[Any]:
+    """The matches in a text; a new slice of time goes on behind the last one."""
+    clock, place, last = _Clock(seconds), 0, None
+    while True:
+        try:
+            for match in pattern.finditer(text, place, timeout=clock.slice, concurrent=True):
+                if match.span() != last:  # an empty one, where the last slice ended
+                    yield match
+                last, place = match.span(), match.end()
+            return
+        except TimeoutError:
+            clock.go_on()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +132,18 @@ class _Compiled:
 
     pattern: re.Pattern[str]
     names: Mapping[str, int]
-    loops: int
-    has_nested_loops: bool
     is_for_re_alone: bool
+    ways: dict[int, int] = field(default_factory=dict)  # by the number of bits of the length of a text
 
-    def is_quick(self, text: str, searches: bool) -> bool:
-        """Whether `re` may run it on a text, or has to."""
-        # Loops one after the other take at most so many steps; a loop around a group, twice as many for each character.
-        loops = self.loops + searches
-        is_flat = (loops < 2 or len(text) ** loops <= _FEW_STEPS) and not self.has_nested_loops
-        return is_flat or len(text) <= _FEW_CHARACTERS or (self.is_for_re_alone and not text.isascii())
+    def is_for_re(self, text: str, searches: bool) -> bool:
+        """Whether `re` may run it on a text: there are few ways to try."""
+        bits = len(text).bit_length()
+        if bits not in self.ways:
+            self.ways[bits] = ways(self.pattern.pattern, 1 << bits)
+        is_quick = self.ways[bits] * (len(text) + 1 if searches else 1) < MOST_WAYS
+        if not is_quick and self.is_for_re_alone and not text.isascii():
+            raise unsupported("a back-reference that ignores the case of a text beyond ASCII, in a loop")
+        return is_quick
 
 
 @lru_cache(maxsize=512)
@@ -115,15 +157,13 @@ def _compiled(pattern: str) -> _Compiled:
     return _Compiled(
         compiled,
         translator.names,
-        len(_LOOP.findall(translated)),
-        _LOOP_OF_A_GROUP.search(translated) is not None,
         # What such a reference refers to is only known with the text; `regex` would ignore case in all letters.
         _REFERENCE_IN_ASCII in _Translator(pattern, spells_case=True).translate(),
     )
 
 
 @lru_cache(maxsize=512)
-def interruptible(pattern: str) -> Any:
+def limited(pattern: str) -> Any:
     """The same pattern, run by the package `regex`."""
     import regex
 

@@ -16,6 +16,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.expressions.evaluator import Evaluator, map_rows
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
 from hoplite.engine.expressions.regex import matcher
+from hoplite.engine.guard import Stopped
 from hoplite.errors import transaction_timed_out
 from hoplite.values.columns import Booleans, Bools, Column, Strings
 from hoplite.values.texts import EDGE
@@ -50,7 +51,7 @@ def matching(left: Evaluator, right: Evaluator) -> Evaluator:
             try:
                 return matcher(pattern)(text, execution.seconds_left())
             except TimeoutError:
-                raise transaction_timed_out() from None
+                raise Stopped.by(transaction_timed_out()) from None
 
         return map_rows(by_value, left(batch, execution), right(batch, execution))
 

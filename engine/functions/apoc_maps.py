@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
 from hoplite.engine.functions.strings import string_of
+from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
@@ -310,7 +312,49 @@ def from_nodes(context: Execution, label: str, key: str) -> Map:
 @apoc_function("apoc.convert.toJson(value :: ANY) :: STRING", "Writes a value as JSON.", needs_context=True)
 def to_json(context: Execution, value: Any) -> str:
     """Nodes and relationships become objects with id, type, labels, properties."""
-    return json.dumps(_plain(context, value), ensure_ascii=False, separators=(",", ":"))
+    return _as_json(context, value)
+
+
+def _as_json(context: Execution, value: Any) -> str:
+    """Entities are read first: what is made of the values may be interrupted."""
+    entities: dict[Any, Any] = {}
+    with interruptible():
+        wanted = set(_entities_in(value))
+    for entity in wanted:
+        context.check()
+        entities[entity] = _plain(context, entity)
+    with interruptible():
+        return _written(value, context, entities)
+
+
+def _entities_in(value: Any) -> Iterator[NodeRef | RelationshipRef | PathValue]:
+    match value:
+        case NodeRef() | RelationshipRef() | PathValue():
+            yield value
+        case list():
+            for item in value:
+                yield from _entities_in(item)
+        case dict():
+            for item in value.values():
+                yield from _entities_in(item)
+
+
+def _written(value: Any, context: Execution, entities: Mapping[Any, Any]) -> str:
+    """JSON, a list or map at a time: Python's own writer of all of it could not be stopped."""
+    match value:
+        case list():
+            return f"[{','.join(_written(item, context, entities) for item in value)}]"
+        case dict():
+            entries = (f"{_dumped(key)}:{_written(item, context, entities)}" for key, item in value.items())
+            return f"{{{','.join(entries)}}}"
+        case NodeRef() | RelationshipRef() | PathValue():
+            return _dumped(entities[value])
+        case _:
+            return _dumped(_plain(context, value))
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _plain(context: Execution, value: Any) -> Any:
@@ -361,7 +405,7 @@ def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str
     """Whatever their case, unless that counts."""
     found = any_properties(context, value, None) or {}
     ordered = sorted(found, key=lambda key: key.lower() if ignore_case else key)
-    return json.dumps({key: _plain(context, found[key]) for key in ordered}, ensure_ascii=False, separators=(",", ":"))
+    return _as_json(context, {key: found[key] for key in ordered})
 
 
 def _parsed(function: str, text: str | None, kind: type) -> Any:

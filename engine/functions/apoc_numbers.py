@@ -217,7 +217,7 @@ def exact_to_exact(number: int | None) -> int | None:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def _signs(language: str | None) -> tuple[str, str]:
+def separators(language: str | None) -> tuple[str, str]:
     """What separates thousands, and what separates decimals."""
     return (".", ",") if (language or "").lower() in _COMMA_LANGUAGES else (",", ".")
 
@@ -244,7 +244,7 @@ def format_number(number: Any, pattern: str | None, language: str | None) -> str
     digits = digits.rjust(whole.count("0"), "0")
     if digits == "0" and "0" not in whole and decimals:
         digits = ""
-    thousands, point = _signs(language)
+    thousands, point = separators(language)
     if "," in whole:
         size = len(whole) - whole.rindex(",") - 1
         head = len(digits) % size or size
@@ -256,7 +256,7 @@ def format_number(number: Any, pattern: str | None, language: str | None) -> str
 
 def _parsed(text: str | None, language: str | None) -> Decimal | None:
     """The number that a text begins with, as a language writes it; None where there is none."""
-    thousands, point = _signs(language)
+    thousands, point = separators(language)
     found = re.match(rf"-?[0-9{re.escape(thousands)}]*(?:{re.escape(point)}[0-9]+)?", text or "")
     shown = found.group().replace(thousands, "").replace(point, ".") if found else ""
     return Decimal(shown) if re.search("[0-9]", shown) else None

@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import quote_plus, unquote_plus
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.functions.apoc_numbers import separators
+from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_text
 
@@ -137,8 +139,13 @@ def slug(text: Text, delimiter: str) -> Text:
     "Puts values into a text with the place holders of Java's String.format.",
 )
 def format_text(text: Text, params: list[Any] | None, language: str) -> Text:
-    """`%s`, `%d`, `%.2f` and the like."""
-    return None if text is None else text % tuple(params or ())
+    """`%s`, `%d`, `%.2f` and the like, with the separators of a language."""
+    if text is None or params is None:
+        return text
+    try:
+        return java_format(text, params, *separators(language))
+    except FormatError as problem:
+        raise function_failed("apoc.text.format", problem.java_class, problem.message) from None
 
 
 # --- comparing ---

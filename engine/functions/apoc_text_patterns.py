@@ -8,6 +8,7 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.regex import Finder, Found, finder
 from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.guard import Stopped, interruptible
 from hoplite.errors import CypherError, UnsupportedCypher, transaction_timed_out
 
 Text = str | None
@@ -19,7 +20,8 @@ class _Search:
     def __init__(self, function: str, execution: Execution, pattern: str) -> None:
         self._execution = execution
         try:
-            self.finder: Finder = finder(pattern)
+            with interruptible():
+                self.finder: Finder = finder(pattern)
         except UnsupportedCypher:
             raise
         except CypherError as problem:
@@ -33,7 +35,7 @@ class _Search:
                 yield found
                 self._execution.check()
         except TimeoutError:
-            raise transaction_timed_out() from None
+            raise Stopped.by(transaction_timed_out()) from None
 
 
 @apoc_function(

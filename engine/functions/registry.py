@@ -34,7 +34,8 @@ class Function:
 
     `call` works on single values. `null_in_null_out`: any null argument makes the result null without calling it.
     `needs_context`: the execution context is the first argument. `column_call`, where set, gets the columns (after
-    the context, if needed) and returns a column, or None where it has no fast path for them.
+    the context, if needed) and returns a column, or None where it has no fast path for them. `is_own`: not a function
+    of the user's, whose code must not be interrupted.
     """
 
     signature: Signature
@@ -42,6 +43,12 @@ class Function:
     null_in_null_out: bool = True
     needs_context: bool = False
     column_call: ColumnFunction | None = None
+    is_own: bool = True
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it works on its arguments alone, so that it may be left at any point."""
+        return self.is_own and not self.needs_context
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.functions.aggregates import make_aggregation
 from hoplite.engine.functions.group_states import Aggregation as State
 from hoplite.engine.grouping import Grouping
+from hoplite.engine.guard import interruptible
 from hoplite.engine.memory import Held, column_bytes
 from hoplite.engine.operators.base import Evaluator, Operator, evaluate
 from hoplite.planner.subquery import ROW
@@ -73,7 +74,8 @@ class Aggregate:
             for call, state in zip(self.calls, states, strict=True):
                 count = len(call.arguments)
                 try:
-                    state.update(groups, grouping.count, tuple(columns[at : at + count]))
+                    with interruptible():
+                        state.update(groups, grouping.count, tuple(columns[at : at + count]))
                 except RowError as failure:
                     raise failure.error from None
                 at += count
@@ -98,7 +100,8 @@ class Aggregate:
         names = (ROW, *self.key_names) if numbered else self.key_names
         columns: dict[str, Column] = dict(zip(names, grouping.keys(), strict=True)) if names else {}
         for call, state in zip(self.calls, states, strict=True):
-            columns[call.name] = state.finish(count)
+            with interruptible():
+                columns[call.name] = state.finish(count)
         batch = Batch(columns, count)
         if numbered:
             row = columns[ROW]

@@ -11,6 +11,7 @@ import numpy as np
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.labels import token_names
+from hoplite.engine.guard import interruptible
 from hoplite.engine.operators.base import Evaluator
 from hoplite.errors import CypherError, entity_not_found
 from hoplite.storage.transaction import Transaction
@@ -59,11 +60,11 @@ class RowValue:
         needed = batch.only([name for name in self.reads if name in batch])
         if self.is_settled(needed, written) or (self.has_subquery and subqueries_first):
             try:
-                values = self.evaluator(needed, context).objects()
+                column = self.evaluator(needed, context)
             except RowError:
                 pass  # the rows before the one that fails are written first
             else:
-                return lambda row: values[row]
+                return _by_row(column)
 
         def one(row: int) -> Any:
             try:
@@ -74,10 +75,22 @@ class RowValue:
         return one
 
 
+def _by_row(column: Column) -> Callable[[int], Any]:
+    """The value at a row; entities are made one by one, for there may be many rows of few of them."""
+    if isinstance(column, Nodes | Relationships):
+        ids = column.ids
+        ref: type[NodeRef] | type[RelationshipRef] = NodeRef if isinstance(column, Nodes) else RelationshipRef
+        return lambda row: ref(int(ids[row])) if ids[row] >= 0 else None
+    with interruptible():
+        values = column.objects()
+    return lambda row: values[row]
+
+
 def _may_hold_entities(column: Column) -> bool:
     if isinstance(column, Integers | Floats | Booleans | Strings):
         return False
-    return not isinstance(column, Objects) or any(map(_holds_entity, column.values))
+    with interruptible():
+        return not isinstance(column, Objects) or any(map(_holds_entity, column.values))
 
 
 def _holds_entity(value: Any) -> bool:

@@ -11,6 +11,7 @@ from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_collections import pair_with_offset
 from hoplite.engine.functions.apoc_maps import held_by
 from hoplite.engine.functions.entities import element_id, labels, public_id, relationship_type
+from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.order import equals
@@ -22,12 +23,14 @@ _RUNTIME_EXCEPTION = "java.lang.RuntimeException"
 # --- checks ---------------------------------------------------------------------------------------------------------
 
 
-def _message(text: str | None, parameters: Items) -> str:
-    """The text with its parameters, as Java's String.format takes them."""
+def _complaint(text: str | None, parameters: Items) -> tuple[str, str]:
+    """The class of the exception, and the text with its parameters, as Java's String.format takes them."""
+    if not parameters:
+        return _RUNTIME_EXCEPTION, "null" if text is None else text
     try:
-        return (text or "null") % tuple(parameters or ())
-    except (TypeError, ValueError):
-        return text or "null"
+        return _RUNTIME_EXCEPTION, java_format("null" if text is None else text, parameters)
+    except FormatError as problem:
+        return problem.java_class, problem.message
 
 
 @cypher_procedure(
@@ -39,7 +42,7 @@ def _message(text: str | None, parameters: Items) -> str:
 def validate(context: Execution, predicate: bool | None, message: str | None, parameters: Items) -> Iterator[Row]:
     """No rows; the call is what it is for."""
     if predicate:
-        raise call_failed("apoc.util.validate", _RUNTIME_EXCEPTION, _message(message, parameters))
+        raise call_failed("apoc.util.validate", *_complaint(message, parameters))
     return
     yield
 
@@ -51,7 +54,7 @@ def validate(context: Execution, predicate: bool | None, message: str | None, pa
 def validate_predicate(predicate: bool | None, message: str | None, parameters: Items) -> bool:
     """For use in WHERE."""
     if predicate:
-        raise function_failed("apoc.util.validatePredicate", _RUNTIME_EXCEPTION, _message(message, parameters))
+        raise function_failed("apoc.util.validatePredicate", *_complaint(message, parameters))
     return True
 
 

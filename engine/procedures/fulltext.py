@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hoplite.engine.context import Execution
+from hoplite.engine.guard import Stopped
 from hoplite.engine.procedures.lucene import (
     Boolean,
     Fuzzy,
@@ -264,7 +265,7 @@ def _query(
     try:
         scores = _search(made, query, context)
     except TimeoutError:
-        raise transaction_timed_out() from None
+        raise Stopped.by(transaction_timed_out()) from None
     ranked = sorted(scores.items(), key=lambda found: (-found[1], found[0]))
     skip, limit = int((options or {}).get("skip") or 0), (options or {}).get("limit")
     for document, score in ranked[skip : None if limit is None else skip + int(limit)]:

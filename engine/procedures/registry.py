@@ -225,4 +225,4 @@ def user_function(
         except Exception as problem:  # whatever a user's code raises is the failure of the call
             raise function_failed(parsed.name, type(problem).__name__, str(problem)) from problem
 
-    return Function(parsed, call, null_in_null_out=False)
+    return Function(parsed, call, null_in_null_out=False, is_own=False)

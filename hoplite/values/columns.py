@@ -257,6 +257,23 @@ def ragged_take(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
     return taken, items
 
 
+_COPIED = 1 << 18  # entities that are copied for each row, before rows share what they hold
+
+
+def _repeats_much(offsets: Int64s, rows: Int64s) -> bool:
+    """Whether long lists would be copied again and again: a list of all nodes beside each of them."""
+    if len(rows) < 2:
+        return False
+    total = int(np.diff(offsets)[rows].sum())
+    return total > _COPIED and total > 4 * int(offsets[-1] - offsets[0])
+
+
+def _shared(column: EntityLists | Paths, rows: Int64s) -> Objects:
+    """The values at these rows, each held once however often it is taken."""
+    distinct, place = np.unique(rows, return_inverse=True)
+    return Objects(column.take(distinct).objects()[place])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityLists:
     """Lists of nodes, or of relationships: what a variable-length or quantified variable is bound to."""
@@ -269,8 +286,10 @@ class EntityLists:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Int64s) -> EntityLists:
+    def take(self, rows: Int64s) -> EntityLists | Objects:
         """The values at these rows, in this order."""
+        if _repeats_much(self.offsets, rows):
+            return _shared(self, rows)
         offsets, items = ragged_take(self.offsets, rows)
         return EntityLists(offsets, self.ids[items], self.of_nodes, _taken(self.nulls, rows))
 
@@ -304,8 +323,10 @@ class Paths:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def take(self, rows: Int64s) -> Paths:
+    def take(self, rows: Int64s) -> Paths | Objects:
         """The values at these rows, in this order."""
+        if _repeats_much(self.offsets, rows):
+            return _shared(self, rows)
         offsets, items = ragged_take(self.offsets, rows)
         return Paths(self.starts[rows], offsets, self.relationships[items], self.nodes[items])
 

@@ -8,7 +8,8 @@ class_name(1.5)        DoubleValue    as in "must be an integer value, but was a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.floats import float_description, float_text
@@ -21,6 +22,14 @@ from hoplite.values.temporal import (
     LocalTime,
     Time,
 )
+
+PublicId: TypeAlias = Callable[[int], int]
+_LONGEST = 1 << 16  # characters of a value in a message
+
+
+def _same(position: int) -> int:
+    return position
+
 
 # Python type -> the class of Neo4j that holds such a value.
 _CLASSES: dict[type, str] = {
@@ -58,35 +67,60 @@ def to_string(value: Any) -> str:
     return str(value)
 
 
-def describe(value: Any) -> str:
-    """A value as messages write it."""
-    if value is None:
-        return "NO_VALUE"
-    if isinstance(value, bool):
-        return f"Boolean('{str(value).lower()}')"
-    if isinstance(value, int):
-        return f"Long({value})"
-    if isinstance(value, float):
-        return f"Double({float_description(value)})"
-    if isinstance(value, str):
-        return f'String("{value}")'
-    if isinstance(value, bytes):
-        signed = (byte - 256 if byte > 127 else byte for byte in value)
-        return f"ByteArray[{', '.join(map(str, signed))}]"
-    if isinstance(value, list):
-        return f"List{{{', '.join(map(describe, value))}}}"
-    if isinstance(value, dict):
-        entries = (f"{key} -> {describe(item)}" for key, item in value.items())
-        return f"Map{{{', '.join(entries)}}}"
-    if isinstance(value, NodeRef):
-        return f"({value.id})"
-    if isinstance(value, RelationshipRef):
-        return f"-[{value.id}]-"
-    if isinstance(value, PathValue):
-        steps = zip(value.relationships, value.nodes[1:], strict=True)
-        rest = "".join(f"-[{relationship}]-({node})" for relationship, node in steps)
-        return f"Path{{({value.nodes[0]}){rest}}}"
-    return str(value)
+def describe(value: Any, node_id: PublicId = _same, relationship_id: PublicId = _same) -> str:
+    """A value as messages write it: `Map{a -> Long(1)}`, `List{String("x"), NO_VALUE}`, `(12)` for a node.
+
+    Where the parts of a value are shared it may be far larger written out: a long text ends in dots.
+    """
+    pieces: list[str] = []
+    room = _LONGEST
+    for piece in _described(value, node_id, relationship_id):
+        pieces.append(piece)
+        room -= len(piece)
+        if room < 0:
+            pieces.append("...")
+            break
+    return "".join(pieces)
+
+
+def _described(value: Any, node_id: PublicId, relationship_id: PublicId) -> Iterator[str]:
+    match value:
+        case None:
+            yield "NO_VALUE"
+        case bool():
+            yield f"Boolean('{str(value).lower()}')"
+        case int():
+            yield f"Long({value})"
+        case float():
+            yield f"Double({float_description(value)})"
+        case str():
+            yield f'String("{value}")'
+        case bytes():
+            signed = (byte - 256 if byte > 127 else byte for byte in value)
+            yield f"ByteArray[{', '.join(map(str, signed))}]"
+        case list() | tuple():
+            yield "List{"
+            for place, item in enumerate(value):
+                yield ", " if place else ""
+                yield from _described(item, node_id, relationship_id)
+            yield "}"
+        case dict():
+            yield "Map{"
+            for place, (key, item) in enumerate(value.items()):
+                yield f"{', ' if place else ''}{key} -> "
+                yield from _described(item, node_id, relationship_id)
+            yield "}"
+        case NodeRef():
+            yield f"({node_id(value.id)})"
+        case RelationshipRef():
+            yield f"-[{relationship_id(value.id)}]-"
+        case PathValue(nodes=nodes, relationships=relationships):
+            yield f"Path{{({node_id(nodes[0])})"
+            for relationship, node in zip(relationships, nodes[1:], strict=True):
+                yield f"-[{relationship_id(relationship)}]-({node_id(node)})"
+            yield "}"
+        case _:
+            yield str(value)
 
 
 def class_name(value: Any) -> str:

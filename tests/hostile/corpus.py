@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.hostile import long_texts
+from tests.hostile import function_calls, long_texts, running
 from tests.hostile.statement import Hostile
 
-_FILES = (long_texts,)
+_FILES = (long_texts, running, function_calls)
 
 
 def corpus() -> dict[str, Hostile]:

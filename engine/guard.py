@@ -1,0 +1,283 @@
+"""The net beneath the checks of a statement: it stops Python code that does not ask when its time is up.
+
+What may take long asks `Execution.check` between bounded amounts of work. Code that works on values cannot always: how
+long a comparison, a hash, a sort key or the driver's form of a value takes depends on how large the value is, and a
+value of thirty steps may be a billion large, for its parts are shared. Such code runs inside `interruptible()`. A
+thread of this module looks at all statements that run, every few milliseconds; where one is past its deadline,
+cancelled, or holds more memory than it may, it says so for the next `check`, and where the statement is inside such a
+block, an exception is raised in its thread.
+
+The block must be free of side effects: the exception may come up at any bytecode of it. Nothing that takes a lock,
+borrows arrays, fills a cache or writes to the graph belongs into it. The garbage collector could run foreign code
+inside it, destructors that do all of this; it is held back before the exception is raised, and a collection under way
+is waited for. One long call into C (a regular expression, a product of a text) is not stopped by any of this: its size
+is bounded before it begins.
+
+Memory is what the process holds beyond what it held when the statement began to run (anonymous pages, not those of
+mapped files). Statements that run at the same time cannot be told apart: together they may hold as much as the sum of
+their limits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import threading
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hoplite.engine.memory import current
+from hoplite.errors import CypherError, memory_limit_reached
+
+if TYPE_CHECKING:
+    from hoplite.engine.context import Execution
+
+_TICK_SECONDS = 0.02
+_IDLE_TICKS = 50  # without a statement, after which the thread waits to be woken
+# Libraries that are loaded while a statement runs take memory that is none of its own.
+_LEAST_LIMIT = 192 << 20
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class Stopped(BaseException):
+    """Ends a statement; no handler of errors on the way may take it for the failure of a row or a function."""
+
+    error: CypherError | None = None
+
+    @classmethod
+    def by(cls, error: CypherError) -> Stopped:
+        """What leaves the statement as this error."""
+        stopped = cls()
+        stopped.error = error
+        return stopped
+
+
+class _Thread:
+    """What a thread runs: the statement, and whether it is inside a block that may be interrupted."""
+
+    __slots__ = ("base", "execution", "ident", "inside", "lock", "raised", "run", "run_seen")
+
+    def __init__(self) -> None:
+        self.ident = threading.get_ident()
+        self.lock = threading.Lock()
+        self.execution: Execution | None = None
+        self.inside = 0
+        self.raised = False  # an exception was sent, and may not have come up yet
+        self.run = 0  # counts what was run
+        self.run_seen = 0
+        self.base = 0
+
+    def has_to_leave(self, now: float, held: int, allowed: int) -> bool:
+        """Whether the statement has to stop inside of a block; asked by the watching thread."""
+        execution = self.execution
+        if execution is None:
+            return False
+        if self.run_seen != self.run:
+            self.run_seen, self.base = self.run, held
+        over = held - self.base
+        if over > allowed:
+            execution.memory.exceeded = memory_limit_reached(over - allowed, execution.memory.limit, allowed)
+        return self.inside > 0 and execution.stops(now) is not None
+
+    def leave(self) -> None:
+        """Raise an exception in the thread, if it is inside of a block still."""
+        with self.lock:
+            if self.inside:
+                self.raised = True
+                _raise_in(self.ident, Stopped)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.thread = _Thread()
+
+
+_local = _Local()
+_running: dict[int, _Thread] = {}
+
+
+def _raise_in(ident: int, kind: type[BaseException] | None) -> None:
+    argument = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), argument)
+
+
+def _allowed(thread: _Thread) -> int:
+    """What a statement may take before it is stopped: a little less than its limit, for that takes a moment."""
+    execution = thread.execution
+    return 0 if execution is None else max(execution.memory.limit // 8 * 7, _LEAST_LIMIT)
+
+
+class Guarded:
+    """`with Guarded(execution):` the statement runs in this thread, and is watched; may be nested."""
+
+    __slots__ = ("_depth", "_execution", "_previous")
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._previous: Execution | None = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        thread = _local.thread
+        previous = thread.execution
+        if previous is self._execution:
+            self._depth += 1
+            return
+        self._previous = previous
+        thread.execution = self._execution
+        current.memory = self._execution.memory
+        if previous is None:
+            thread.run += 1
+            _running[thread.ident] = thread
+            if not _watch.is_awake:
+                _watch.wake()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._depth:
+            self._depth -= 1
+            return
+        thread, previous = _local.thread, self._previous
+        thread.execution = previous
+        if previous is None:
+            current.memory = None
+            _running.pop(thread.ident, None)
+        else:
+            current.memory = previous.memory
+        if error is not None and isinstance(error, Stopped):
+            found = error.error or self._execution.stops(time.monotonic())
+            if found is None:
+                raise error
+            raise found from None
+
+
+class _Interruptible:
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        thread = _local.thread
+        if thread.execution is not None:
+            thread.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        thread = _local.thread
+        if thread.inside == 1:
+            with thread.lock:
+                thread.inside = 0
+                if thread.raised:  # too late: it must not come up behind the block
+                    thread.raised = False
+                    _raise_in(thread.ident, None)
+        elif thread.inside:
+            thread.inside -= 1
+
+
+_INTERRUPTIBLE = _Interruptible()
+
+
+def interruptible() -> _Interruptible:
+    """`with interruptible():` a block without side effects, which may be left at any point."""
+    return _INTERRUPTIBLE
+
+
+class _Collector:
+    """Python's garbage collector, held back while exceptions are raised in other threads."""
+
+    def __init__(self) -> None:
+        self._is_ours = False  # it is we who have disabled it
+
+    def is_held_back(self) -> bool:
+        """Hold it back; False while a collection that had begun before is under way."""
+        if gc.isenabled():
+            gc.disable()
+            self._is_ours = True
+        heard: list[str] = []
+
+        def hear(phase: str, _: object) -> None:
+            heard.append(phase)
+
+        # A collection inside another one does nothing, and says nothing.
+        gc.callbacks.append(hear)
+        gc.collect(0)
+        gc.callbacks.remove(hear)
+        return bool(heard)
+
+    def resume(self) -> None:
+        if self._is_ours:
+            self._is_ours = False
+            gc.enable()
+
+
+_collector = _Collector()
+
+
+class _Watch:
+    """The thread that looks at what runs; started with the first statement, and asleep where there is none."""
+
+    def __init__(self) -> None:
+        self.is_awake = False
+        self._lock = threading.Lock()
+        self._woken = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._statistics = -1
+
+    def wake(self) -> None:
+        with self._lock:
+            self.is_awake = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look_on, name="hoplite-guard", daemon=True)
+                self._thread.start()
+            self._woken.set()
+
+    def _look_on(self) -> None:
+        idle = 0
+        while True:
+            threads = list(_running.values())
+            if threads:
+                idle = 0
+                now, held = time.monotonic(), self._held()
+                allowed = sum(_allowed(thread) for thread in threads)
+                leaving = [thread for thread in threads if thread.has_to_leave(now, held, allowed)]
+                if not leaving:
+                    _collector.resume()
+                elif _collector.is_held_back():
+                    for thread in leaving:
+                        thread.leave()
+            else:
+                _collector.resume()
+                idle += 1
+                if idle > _IDLE_TICKS:
+                    self._woken.clear()
+                    self.is_awake = False
+                    if not _running:  # nobody came between
+                        self._woken.wait()
+                    self.is_awake = True
+                    idle = 0
+                    continue
+            time.sleep(_TICK_SECONDS)
+
+    def _held(self) -> int:
+        """Bytes of memory of the process, without pages of mapped files; 0 where the system does not say."""
+        try:
+            if self._statistics < 0:
+                self._statistics = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            fields = os.pread(self._statistics, 128, 0).split()
+            return (int(fields[1]) - int(fields[2])) * _PAGE
+        except OSError:
+            return 0
+
+    def forget(self) -> None:
+        """In a child process: the thread was not copied, and the file tells of the parent."""
+        if self._statistics >= 0:
+            os.close(self._statistics)
+        self.__init__()  # type: ignore[misc]
+        _collector.resume()
+        _running.clear()
+        _local.thread = _Thread()
+
+
+_watch = _Watch()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _watch.forget())

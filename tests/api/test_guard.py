@@ -1,0 +1,121 @@
+"""Statements whose values are far larger written out than they are held: stopped in time, and within their memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from neo4j.exceptions import ClientError, Neo4jError, TransientError
+
+import hoplite
+from hoplite.engine import guard
+from hoplite.engine.hops.interface import unchecked
+from hoplite.errors import transaction_timed_out
+
+_MAPS = "reduce(m = {a: 1}, i IN range(1, 40) | {l: m, r: m})"
+_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "RETURN {0} AS x",
+        "WITH {0} AS x, {0} AS y RETURN x = y AS same",
+        "UNWIND [1, 2] AS i RETURN count(DISTINCT {0}) AS n",
+        "UNWIND [1, 2] AS i WITH {0} AS x ORDER BY x RETURN 1 AS one",
+        "UNWIND [1, 2] AS i RETURN max({0}) AS x",
+        "RETURN apoc.coll.toSet([{0}, {0}]) AS x",
+        "RETURN apoc.convert.toJson({0}) AS x",
+        "RETURN apoc.text.format('%s', [{0}]) AS x",
+    ],
+)
+def test_a_value_whose_parts_are_shared_is_left_at_the_deadline(use: str) -> None:
+    with hoplite.open() as db, pytest.raises(ClientError) as raised:
+        db.session(timeout=0.2).run(use.format(_MAPS)).data()
+    assert raised.value.code == _TIMED_OUT
+
+
+def test_a_value_in_a_message_is_cut_off() -> None:
+    with hoplite.open() as db, pytest.raises(ClientError, match=r"Property values can only be .*\.\.\.") as raised:
+        db.run(f"CREATE (n {{x: {_MAPS}}})")
+    assert len(str(raised.value)) < 1_000_000
+
+
+def test_a_statement_that_takes_more_memory_than_it_may_is_stopped() -> None:
+    with hoplite.open(query_memory="64MB") as db:
+        with pytest.raises(TransientError) as raised:
+            db.run(f"RETURN {_MAPS} AS x").data()
+        assert raised.value.code == "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+        assert db.run("RETURN 1 AS x").values() == [[1]]
+
+
+def test_a_value_is_left_when_the_statement_is_cancelled() -> None:
+    with hoplite.open() as db:
+        result = db.run(f"WITH {_MAPS} AS x, {_MAPS} AS y RETURN x = y AS same")
+        threading.Timer(0.2, result.cancel).start()
+        with pytest.raises(Neo4jError) as raised:
+            result.values()
+        assert raised.value.code == "Neo.ClientError.Transaction.TransactionTerminated"
+
+
+def test_functions_of_the_user_are_not_interrupted() -> None:
+    done: list[int] = []
+
+    def slow(number: int) -> int:
+        end = time.monotonic() + 0.4
+        while time.monotonic() < end:
+            pass
+        done.append(number)
+        return number
+
+    with hoplite.open() as db:
+        db.register_function("user.slow(number :: INTEGER) :: INTEGER", slow)
+        with pytest.raises(ClientError):
+            db.session(timeout=0.1).run("UNWIND [1, 2, 3] AS i WITH user.slow(i) AS x RETURN count(x) AS n").values()
+    assert done[:1] == [1]
+
+
+class _Late:
+    """A statement past its deadline."""
+
+    def __init__(self) -> None:
+        from hoplite.engine.memory import Memory
+
+        self.memory = Memory(None)
+
+    def stops(self, now: float) -> object:
+        return transaction_timed_out()
+
+
+def test_an_interruption_never_comes_up_behind_its_block() -> None:
+    interrupted = 0
+    for length in range(60):
+        try:
+            with guard.Guarded(_Late()):  # type: ignore[arg-type]
+                with guard.interruptible():
+                    end = time.monotonic() + length / 1000
+                    while time.monotonic() < end:
+                        unchecked()
+                end = time.monotonic() + 0.005
+                while time.monotonic() < end:
+                    unchecked()  # outside of the block: what comes up here is a failure of its own kind
+                    assert not guard._local.thread.raised
+        except Exception as error:
+            assert getattr(error, "code", None) == _TIMED_OUT
+            interrupted += 1
+    assert 0 < interrupted < 60
+    assert guard._local.thread.inside == 0
+
+
+def test_a_statement_in_a_statement_is_guarded_by_its_own_limits() -> None:
+    with hoplite.open() as db:
+        inner = db.session(timeout=0.2)
+
+        def ask(number: int) -> int:
+            with pytest.raises(ClientError):
+                inner.run(f"WITH {_MAPS} AS x, {_MAPS} AS y RETURN x = y AS same").values()
+            return number
+
+        db.register_function("user.ask(number :: INTEGER) :: INTEGER", ask)
+        assert db.run("UNWIND [1, 2] AS i RETURN user.ask(i) AS x").values() == [[1], [2]]
