@@ -25,6 +25,7 @@ import gc
 import os
 import threading
 import time
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -55,22 +56,24 @@ class Stopped(BaseException):
 
 
 class _Thread:
-    """What a thread runs: the statement, and whether it is inside a block that may be interrupted."""
+    """What a thread runs: the statement, and a lock that it holds inside of a block that may be interrupted.
 
-    __slots__ = ("base", "execution", "ident", "inside", "lock", "raised", "run", "run_seen")
+    The lock is C's own: taking it and giving it back runs no bytecode, so an exception that is sent while it is held
+    comes up inside of the block, or at the latest when the `with` statement has given it back.
+    """
+
+    __slots__ = ("base", "block", "execution", "ident", "run", "run_seen")
 
     def __init__(self) -> None:
         self.ident = threading.get_ident()
-        self.lock = threading.Lock()
+        self.block = threading.RLock()
         self.execution: Execution | None = None
-        self.inside = 0
-        self.raised = False  # an exception was sent, and may not have come up yet
         self.run = 0  # counts what was run
         self.run_seen = 0
         self.base = 0
 
-    def has_to_leave(self, now: float, held: int, allowed: int) -> bool:
-        """Whether the statement has to stop inside of a block; asked by the watching thread."""
+    def has_to_stop(self, now: float, held: int, allowed: int) -> bool:
+        """Whether the statement has to stop; asked by the watching thread."""
         execution = self.execution
         if execution is None:
             return False
@@ -79,14 +82,23 @@ class _Thread:
         over = held - self.base
         if over > allowed:
             execution.memory.exceeded = memory_limit_reached(over - allowed, execution.memory.limit, allowed)
-        return self.inside > 0 and execution.stops(now) is not None
+        return execution.stops(now) is not None
 
     def leave(self) -> None:
-        """Raise an exception in the thread, if it is inside of a block still."""
-        with self.lock:
-            if self.inside:
-                self.raised = True
-                _raise_in(self.ident, Stopped)
+        """Raise an exception in the thread, if it is inside of a block.
+
+        Between the look at the lock and the exception the thread must not go on. A thread that has just got the
+        interpreter's lock keeps it for a switch interval, thousands of times as long as that takes.
+        """
+        time.sleep(0)
+        if self.block.acquire(blocking=False):
+            self.block.release()
+            return
+        _raise_in(self.ident, Stopped)
+
+
+def _raise_in(ident: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
 class _Local(threading.local):
@@ -96,11 +108,6 @@ class _Local(threading.local):
 
 _local = _Local()
 _running: dict[int, _Thread] = {}
-
-
-def _raise_in(ident: int, kind: type[BaseException] | None) -> None:
-    argument = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), argument)
 
 
 def _allowed(thread: _Thread) -> int:
@@ -154,32 +161,9 @@ class Guarded:
             raise found from None
 
 
-class _Interruptible:
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        thread = _local.thread
-        if thread.execution is not None:
-            thread.inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        thread = _local.thread
-        if thread.inside == 1:
-            with thread.lock:
-                thread.inside = 0
-                if thread.raised:  # too late: it must not come up behind the block
-                    thread.raised = False
-                    _raise_in(thread.ident, None)
-        elif thread.inside:
-            thread.inside -= 1
-
-
-_INTERRUPTIBLE = _Interruptible()
-
-
-def interruptible() -> _Interruptible:
-    """`with interruptible():` a block without side effects, which may be left at any point."""
-    return _INTERRUPTIBLE
+def interruptible() -> AbstractContextManager[object]:
+    """`with interruptible():` a block without side effects, which may be left at any point. May be nested."""
+    return _local.thread.block
 
 
 class _Collector:
@@ -239,11 +223,11 @@ class _Watch:
                 idle = 0
                 now, held = time.monotonic(), self._held()
                 allowed = sum(_allowed(thread) for thread in threads)
-                leaving = [thread for thread in threads if thread.has_to_leave(now, held, allowed)]
-                if not leaving:
+                stopping = [thread for thread in threads if thread.has_to_stop(now, held, allowed)]
+                if not stopping:
                     _collector.resume()
                 elif _collector.is_held_back():
-                    for thread in leaving:
+                    for thread in stopping:
                         thread.leave()
             else:
                 _collector.resume()

@@ -12,6 +12,7 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote_plus, unquote_plus
@@ -19,7 +20,17 @@ from urllib.parse import quote_plus, unquote_plus
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_numbers import separators
 from hoplite.engine.functions.java_format import FormatError, java_format
+from hoplite.engine.functions.registry import columns_of
 from hoplite.engine.functions.strings import string_of
+from hoplite.engine.functions.text_distances import (
+    jaro_winkler_distance,
+    jaro_winkler_of_all,
+    levenshtein,
+    levenshtein_of_all,
+    levenshtein_similarity,
+    levenshtein_similarity_of_all,
+    of_columns,
+)
 from hoplite.engine.memory import refuse_text
 
 Text = str | None
@@ -156,48 +167,6 @@ def _cleaned(text: str) -> str:
     return "".join(character for character in plain if character.isalnum()).lower()
 
 
-def _levenshtein(first: str, second: str) -> int:
-    previous = list(range(len(second) + 1))
-    for row, here in enumerate(first, 1):
-        current = [row]
-        for column, there in enumerate(second, 1):
-            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (here != there)))
-        previous = current
-    return previous[-1]
-
-
-def _levenshtein_similarity(first: str, second: str) -> float:
-    longest = max(len(first), len(second))
-    return 1.0 if longest == 0 else (longest - _levenshtein(first, second)) / longest
-
-
-def _jaro_winkler_distance(first: str, second: str) -> float:
-    """0 for equal texts, 1 for texts that have nothing in common."""
-    if not first and not second:
-        return 0.0
-    window = max(max(len(first), len(second)) // 2 - 1, 0)
-    free = [True] * len(second)
-    matches: list[str] = []
-    for place, character in enumerate(first):
-        for other in range(max(0, place - window), min(len(second), place + window + 1)):
-            if free[other] and second[other] == character:
-                free[other] = False
-                matches.append(character)
-                break
-    if not matches:
-        return 1.0
-    in_second = [second[place] for place, is_free in enumerate(free) if not is_free]
-    swaps = sum(a != b for a, b in zip(matches, in_second, strict=True)) / 2
-    count = len(matches)
-    jaro = (count / len(first) + count / len(second) + (count - swaps) / count) / 3
-    prefix = 0
-    for a, b in zip(first[:4], second[:4], strict=False):
-        if a != b:
-            break
-        prefix += 1
-    return 1.0 - (jaro + prefix * 0.1 * (1 - jaro) if jaro >= 0.7 else jaro)
-
-
 def _pairs_of(text: str) -> Counter[str]:
     return Counter(word[place : place + 2] for word in text.lower().split() for place in range(len(word) - 1))
 
@@ -205,7 +174,9 @@ def _pairs_of(text: str) -> Counter[str]:
 def _sorensen_dice(first: str, second: str) -> float:
     left, right = _pairs_of(first), _pairs_of(second)
     size = left.total() + right.total()
-    return 2 * (left & right).total() / size if size else float(first == second)
+    if not size:  # texts without a pair of letters are equal, or not to be compared
+        return 1.0 if first == second else float("nan")
+    return 2 * (left & right).total() / size
 
 
 _of_text(
@@ -222,15 +193,15 @@ def compare_cleaned(first: Text, second: Text) -> bool:
     return first is not None and second is not None and _cleaned(first) == _cleaned(second)
 
 
-_of_two_texts("levenshteinDistance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
-_of_two_texts("distance", "INTEGER", "Returns the Levenshtein distance.", _levenshtein)
+_of_two_texts("levenshteinDistance", "INTEGER", "Returns the Levenshtein distance.", levenshtein)
+_of_two_texts("distance", "INTEGER", "Returns the Levenshtein distance.", levenshtein)
 _of_two_texts(
     "levenshteinSimilarity",
     "FLOAT",
     "Returns 1 for equal texts, less for a larger Levenshtein distance.",
-    _levenshtein_similarity,
+    levenshtein_similarity,
 )
-_of_two_texts("jaroWinklerDistance", "FLOAT", "Returns the Jaro-Winkler distance.", _jaro_winkler_distance)
+_of_two_texts("jaroWinklerDistance", "FLOAT", "Returns the Jaro-Winkler distance.", jaro_winkler_distance)
 
 
 def _hamming(first: str, second: str) -> int:
@@ -240,6 +211,13 @@ def _hamming(first: str, second: str) -> int:
     return sum(one != other for one, other in zip(first, second, strict=True))
 
 
+for _name, _measure in (
+    ("levenshteinDistance", levenshtein_of_all),
+    ("distance", levenshtein_of_all),
+    ("levenshteinSimilarity", levenshtein_similarity_of_all),
+    ("jaroWinklerDistance", jaro_winkler_of_all),
+):
+    columns_of(f"apoc.text.{_name}")(partial(of_columns, _measure))
 _of_two_texts(
     "hammingDistance",
     "INTEGER",
@@ -392,7 +370,7 @@ def fuzzy_match(first: Text, second: Text) -> bool | None:
     if first is None or second is None:
         return None
     allowed = 0 if len(first) < 3 else 1 if len(first) < 5 else 2
-    return _levenshtein(first, second) <= allowed
+    return levenshtein(first, second) <= allowed
 
 
 _SOUNDEX = {
