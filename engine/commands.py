@@ -20,7 +20,7 @@ from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.schema_changes import enterprise_only
 
 _NOT_SYSTEM_DATABASE = "Neo.ClientError.Statement.NotSystemDatabaseError"
-_OF_CLUSTERS = ("SHOW SERVERS", "SHOW ALIASES")
+_OF_CLUSTERS = ("SHOW SERVER", "SHOW SERVERS", "SHOW ALIASES")
 
 
 def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:

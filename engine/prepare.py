@@ -179,6 +179,8 @@ class Preparer:
         command: ast.Command | None = None
         writes = checked.writes
         parameters = _parameters(statement.body)
+        if statement.use is not None:
+            Builder(catalogue, text).use(statement.use)
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
                 query = with_implicit_arguments(query, catalogue, types)

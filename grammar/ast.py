@@ -981,9 +981,10 @@ Command: TypeAlias = CreateIndex | CreateConstraint | DropSchema | Show | Admini
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A whole text: options and mode, then a query or a command."""
+    """A whole text: options and mode, then a query or a command; `use` is the USE before a command."""
 
     body: Query | Command
     mode: str | None = None  # EXPLAIN, PROFILE
     options: tuple[tuple[str, str], ...] = ()  # of a CYPHER prefix: (("version", "5"), ("runtime", "slotted"))
+    use: UseClause | None = None
     span: Span = _span()

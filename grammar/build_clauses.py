@@ -479,7 +479,7 @@ def cypher_options(
 def statement(
     source: Source,
     span: Span,
-    *parts: str | tuple[tuple[str, str], ...] | ast.Query | ast.Command,
+    *parts: str | tuple[tuple[str, str], ...] | ast.UseClause | ast.Query | ast.Command,
 ) -> ast.Statement:
     modes = [part for part in parts if isinstance(part, str)]
     options = [option for part in parts if isinstance(part, tuple) for option in part]
@@ -488,8 +488,9 @@ def statement(
             "Can't specify multiple conflicting values for execution mode", because("22N09", "execution mode")
         )
     body = parts[-1]
-    assert not isinstance(body, (str, tuple))
-    return ast.Statement(body, modes[0] if modes else None, tuple(options), span)
+    assert not isinstance(body, (str, tuple, ast.UseClause))
+    use = next((part for part in parts if isinstance(part, ast.UseClause)), None)
+    return ast.Statement(body, modes[0] if modes else None, tuple(options), use, span)
 
 
 def start(source: Source, span: Span, *statements: ast.Statement) -> ast.Statement:

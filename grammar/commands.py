@@ -32,6 +32,11 @@ _SERVER_WORDS = {
 _OPENERS = frozenset(["=", "(", ".", ":"])
 
 
+# Commands that name something, and what may stand before the name.
+_NAMING = frozenset("CREATE DROP ALTER RENAME START STOP GRANT DENY REVOKE ENABLE DEALLOCATE".split())  # noqa: SIM905
+_BEFORE_NAMES = frozenset("OR REPLACE ROLE USER CURRENT DATABASE DATABASES COMPOSITE ALIAS SERVER".split())  # noqa: SIM905
+
+
 def server_command(tokens: list[Token]) -> Administration | None:
     """The command for a server that the text is, or None."""
     words = [token.text.upper() for token in tokens[:4]]
@@ -48,6 +53,15 @@ def server_command(tokens: list[Token]) -> Administration | None:
         return None
     name = " ".join(words[:1] if seconds is None else (words[0], words[second]))
     return Administration(name, Span(tokens[0].start, tokens[-1].end))
+
+
+def refuse_incomplete(text: str, tokens: list[Token]) -> None:
+    """Raise a syntax error for a command for a server that ends before it names anything: `RENAME ROLE`."""
+    words = [token.text.upper() for token in tokens[:-1]]
+    if words[0] in _NAMING and all(word in _BEFORE_NAMES for word in words[1:]):
+        raise syntax_error("Invalid input '': expected a name", text, len(text))
+    if words[0] == "SHOW" and words[1:] in (["ALIAS"], ["ALIASES"]):
+        raise syntax_error("Invalid input '': expected a database name, a parameter or 'FOR'", text, len(text))
 
 
 def refuse_old_forms(text: str, tokens: list[Token]) -> None:

@@ -15,7 +15,7 @@ from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
-from hoplite.grammar.commands import refuse_old_forms, server_command
+from hoplite.grammar.commands import refuse_incomplete, refuse_old_forms, server_command
 from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.depth import check_depth
 from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_long
@@ -90,6 +90,7 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
     refuse_old_forms(text, tokens)
     command = server_command(tokens)
     if command is not None:
+        refuse_incomplete(text, tokens)
         return ast.Statement(command, span=command.span)
     source = Source(text)
     statement = _run(source, tokens, limits)

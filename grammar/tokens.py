@@ -27,6 +27,8 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
                                               IS also behind WHEN, unless NULL, NOT, TYPED, NORMALIZED or the name of a
                                               normal form follows (Neo4j reads `WHEN IS :: INT` so)
+    FOR, IF    NAME first                     behind INDEX or CONSTRAINT, if FOR or IF follows
+    USE        _COMMAND_USE first              if SHOW, DROP, TERMINATE or CREATE and a word stand behind its graph
     any word   NAME first                     before "=": it is a path variable or a property
 """
 
@@ -505,6 +507,25 @@ def _inside_pattern(row: _Row, index: int) -> None:
         _mark_keyword(row, index)
 
 
+def _use(row: _Row, index: int) -> None:
+    _mark_keyword(row, index)
+    after = index + (2 if row.word(index + 1) == "GRAPH" and row.is_word(index + 2) else 1)
+    while row.word(after + 1) == ".":
+        after += 2
+    command = row.word(after + 1)
+    if command in ("SHOW", "DROP", "TERMINATE") or (command == "CREATE" and row.is_word(after + 2)):
+        row.tokens[index].kinds = ("_COMMAND_USE", *row.tokens[index].kinds)
+
+
+def _schema_name(row: _Row, index: int) -> None:
+    """`CREATE INDEX FOR FOR (n:Label)`, `CREATE INDEX IF FOR (n:Label)`: the first is a name."""
+    named = row.word(index + 1) in ("FOR", "IF") or (row.word(index) == "FOR" and row.word(index + 1) == "IF")
+    if row.word(index - 1) in ("INDEX", "CONSTRAINT") and named:
+        row.tokens[index].kinds = ("NAME", row.tokens[index].kinds[0])
+    else:
+        _mark_keyword(row, index)
+
+
 _RULES: dict[str, Callable[[_Row, int], None]] = {
     "(": _round_bracket,
     "[": _square_bracket,
@@ -537,4 +558,7 @@ _RULES: dict[str, Callable[[_Row, int], None]] = {
     "ENDS": _before_with,
     "WHERE": _inside_pattern,
     "IS": _inside_pattern,
+    "USE": _use,
+    "FOR": _schema_name,
+    "IF": _schema_name,
 }

@@ -130,7 +130,7 @@ class Builder:
                     )
                     scope |= {variable.name} | PLACES
                 case ast.UseClause():
-                    self._use(clause)
+                    self.use(clause)
                 case (
                     ast.CreateClause()
                     | ast.MergeClause()
@@ -144,7 +144,7 @@ class Builder:
                     assert_never(clause)
         return Built(plan, scope, columns)
 
-    def _use(self, clause: ast.UseClause) -> None:
+    def use(self, clause: ast.UseClause) -> None:
         """USE: there is one database, and it is called as Neo4j's default one."""
         if clause.name is None:
             raise unsupported("USE with a graph that is computed")

@@ -30,6 +30,18 @@ _VALUES = {
     )
 }
 _NAMES = {name.lower(): name for name in _VALUES}
+# Taken as well, though errors do not list it.
+_DEFAULTS = dict.fromkeys(
+    (
+        "runtime",
+        "expressionEngine",
+        "operatorEngine",
+        "interpretedPipesFallback",
+        "replan",
+        "connectComponentsPlanner",
+    ),
+    ("default",),
+)
 
 
 def check_options(statement: ast.Statement) -> None:
@@ -44,7 +56,7 @@ def check_options(statement: ast.Statement) -> None:
         if name is None:
             unknown.append(lower)
             continue
-        if value.lower() not in _VALUES[name]:
+        if value.lower() not in (*_VALUES[name], *_DEFAULTS.get(name, ())):
             valid = ", ".join(_VALUES[name])
             cause = because("22N10", value.lower(), name, alternatives(list(_VALUES[name]), "and"))
             raise argument_error(f"{value.lower()} is not a valid option for {name}. Valid options are: {valid}", cause)

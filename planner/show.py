@@ -66,13 +66,21 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+def columns_of(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a SHOW, and those that only YIELD brings."""
+    plain, more = SHOWN[show.kind]
+    if show.kind == "DATABASES" and show.qualifier is not None:  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
+        plain = tuple(name for name in plain if name not in ("default", "home"))
+    return plain, more
+
+
 def plan_show(show: ast.Show, builder: Builder) -> Built:
     """SHOW ... YIELD ... WHERE ... RETURN as a plan over the rows of its kind."""
     from hoplite.planner.build import Built
 
     if show.kind not in SHOWN:
         raise unsupported(f"SHOW {show.kind}")
-    plain, more = SHOWN[show.kind]
+    plain, more = columns_of(show)
     every = (*plain, *more)
     names = tuple(builder.expression(name, frozenset()) for name in show.names)
     plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, every)

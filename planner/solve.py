@@ -16,6 +16,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
 from hoplite.planner.relationship_scans import RelationshipScan, relationship_scans
+from hoplite.planner.rewrite import contains
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
 from hoplite.planner.variables import free_variables
 
@@ -85,7 +86,7 @@ class Solver:
             self.plan = lp.ProjectPath(self.plan, path.variable, path.start, path.relationships)
             self.bound.add(path.variable)
             self._apply_predicates()
-        for predicate in self.waiting:  # names nothing that the pattern binds is left: the check saw to that
+        for predicate in self.waiting:  # only those that come last are left: the check saw to the names
             self._filter(predicate)
         return self.plan
 
@@ -124,11 +125,15 @@ class Solver:
         self.waiting = [predicate for predicate in self.waiting if id(predicate) not in settled]
 
     def _apply_predicates(self) -> None:
-        ready = [p for p in self.waiting if self._needs(p) <= self.bound]
+        ready = [p for p in self.waiting if self._needs(p) <= self.bound and not self._comes_last(p)]
         if ready:
             self._settle(ready)
         for predicate in ready:
             self._filter(predicate)
+
+    def _comes_last(self, predicate: ast.Expression) -> bool:
+        """Whether a predicate that names nothing may fail: where no row matches, nobody asks it."""
+        return not free_variables(predicate) and contains(predicate, _may_fail)
 
     def _filter(self, predicate: ast.Expression) -> None:
         self.plan = lp.Filter(self.plan, self.plan_expression(predicate, frozenset(self.bound)))
@@ -517,6 +522,13 @@ class Solver:
             self.plan = lp.DistinctRelationships(self.plan, name, rivals)
         self.done.append(name)
         self.types_of[name] = types
+
+
+def _may_fail(node: object) -> bool:
+    """Whether a part of an expression may raise an error."""
+    return isinstance(node, ast.FunctionCall | ast.SubqueryExpression | ast.Index | ast.Slice) or (
+        isinstance(node, ast.Binary) and node.operator not in ("AND", "OR", "XOR", "IN")
+    )
 
 
 def _own_names(connection: Shortest | Selected) -> set[str]:

@@ -104,6 +104,8 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
         )
     match kind:
         case IndexKind.VECTOR:
+            if options.get("indexProvider") == "vector-1.0":
+                _require_vector_settings(config)
             return _vector(config)
         case IndexKind.FULLTEXT:
             return _fulltext(config)
@@ -145,6 +147,15 @@ def _check_provider(kind: IndexKind, what: str, provider: Any) -> None:
         f"The available index providers for the given type: [{accepted}].",
         because("22N04", provider, "index provider type", alternatives(list(_ACCEPTED_PROVIDERS[kind]))),
     )
+
+
+def _require_vector_settings(config: Mapping[str, Any]) -> None:
+    """The older provider has no defaults for these."""
+    needed = ("vector.dimensions", "vector.similarity_function")
+    missing = ", ".join(f"'{name}'" for name in needed if name not in config)
+    if missing:
+        message = f"Failed to create vector index: Missing index config options [{missing}]."
+        raise CypherError(INVALID_ARGUMENTS, message)
 
 
 def _vector(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ grouping.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -224,7 +225,8 @@ def _added(left: Duration, right: Duration) -> Duration:
 class Average:
     """avg, always a float.
 
-    Sum / count, or a running mean (as Neo4j keeps it) once a value is so large that sums might overflow.
+    Sum / count, or a running mean (as Neo4j keeps it) once a value is so large that sums might overflow. Infinity and
+    NaN are added up on their own: where there are any, their sum is the average.
     """
 
     def __init__(self, argument: str) -> None:
@@ -232,6 +234,7 @@ class Average:
         self._counts = np.zeros(16, np.int64)
         self._sums = np.zeros(16, np.float64)
         self._means: Float64s | None = None
+        self._beyond: dict[int, float] = {}
         self._durations: dict[int, list[float]] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
@@ -261,7 +264,9 @@ class Average:
                 raise row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
             self._counts[group] += 1
             count = int(self._counts[group])
-            if is_number:
+            if is_number and not math.isfinite(value):
+                self._beyond[group] = self._beyond.get(group, 0.0) + float(value)
+            elif is_number:
                 mean = float(self._means[group])
                 self._means[group] = mean + (float(value) - mean) / count
             else:
@@ -276,6 +281,8 @@ class Average:
             means = grown(self._sums, group_count)[:group_count] / np.maximum(counts, 1)
         else:
             means = grown(self._means, group_count)[:group_count].copy()
+        for group, total in self._beyond.items():
+            means[group] = total
         nulls = counts == 0
         if not self._durations:
             return Floats(means, nulls if nulls.any() else None)

@@ -172,7 +172,7 @@ def _procedures(context: Execution, _: str | None) -> Rows:
     return procedure_rows(context.procedures)
 
 
-def _databases(context: Execution, _: str | None) -> Rows:
+def _databases(context: Execution, which: str | None) -> Rows:
     shared: dict[str, Any] = {
         "type": "standard",
         "aliases": [],
@@ -185,10 +185,10 @@ def _databases(context: Execution, _: str | None) -> Rows:
         "statusMessage": "",
         "constituents": [],
     }
-    return [
-        {"name": "neo4j", "default": True, "home": True, **shared},
-        {"name": "system", "default": False, "home": False, **shared, "type": "system"},
-    ]
+    user_database = {"name": "neo4j", "default": True, "home": True, **shared}
+    if which is not None:  # DEFAULT or HOME
+        return [user_database]
+    return [user_database, {"name": "system", "default": False, "home": False, **shared, "type": "system"}]
 
 
 def _settings(context: Execution, _: str | None) -> Rows:

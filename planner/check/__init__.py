@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression
+from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression, forbid_several_graphs
 from hoplite.planner.check.commands import check_command
 from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
@@ -91,6 +91,7 @@ def check(
         raise
     if any(isinstance(node, ast.Unary) and node.operator == "+" for node in nodes):
         _round(Check(text, catalogue, specs, False, _PARTS), body)  # the sign is dropped between the rounds
+    forbid_several_graphs(second, nodes)
     if second.doomed and statement.mode != "EXPLAIN":
         raise second.doomed[0]
     writes = _writes(nodes, catalogue)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import assert_never
 
@@ -122,9 +122,34 @@ def _check_single(check: Check, query: ast.SingleQuery, scope: Scope, ending: st
         forbid_mixed_shortest(check, clause)
         if returned is not None:
             columns = returned
+    _check_use(check, clauses, ending)
     _check_order(check, clauses, ending)
     _check_transactions(check, clauses)
     return columns
+
+
+def _check_use(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> None:
+    importing = ending == Ending.SUBQUERY_CALL and isinstance(clauses[0], ast.WithClause)
+    for clause in clauses[2 if importing else 1 :]:
+        if isinstance(clause, ast.UseClause):
+            message = (
+                "USE clause must be either the first clause in a (sub-)query or preceded by an importing WITH clause "
+                "in a sub-query."
+            )
+            raise check.error(message, clause.span.start)
+
+
+def forbid_several_graphs(check: Check, nodes: Iterable[object]) -> None:
+    """All USE clauses of a statement name one graph."""
+    uses = [node for node in nodes if isinstance(node, ast.UseClause) and node.name is not None]
+    for use in uses[1:]:
+        assert use.name is not None and uses[0].name is not None
+        if use.name.lower() != uses[0].name.lower():
+            message = (
+                "Multiple graphs in the same query not allowed here. This feature is only available on composite "
+                f"databases.\nAttempted to access graph {use.name}"
+            )
+            raise check.error(message, use.span.start)
 
 
 def _check_order(check: Check, clauses: tuple[ast.Clause, ...], ending: str) -> None:
@@ -161,6 +186,12 @@ def _may_end(clause: ast.Clause, *, alone: bool) -> bool:
             return alone or (items is None and not star)
         case _:
             return isinstance(clause, UPDATES)
+
+
+def _forbid_subqueries(check: Check, clause: ast.MergeClause) -> None:
+    for node in walk(clause):
+        if isinstance(node, ast.SubqueryExpression):
+            raise check.error("Subquery expressions are not allowed in a MERGE clause.", node.span.start)
 
 
 def _returns(query: ast.Query) -> bool:
@@ -203,6 +234,7 @@ def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -
             check_insert(check, clause)
             check_written(check, patterns, scope, "CREATE")
         case ast.MergeClause(pattern=pattern):
+            _forbid_subqueries(check, clause)
             check_written(check, (pattern,), scope, "MERGE")
             for node in walk(clause):
                 if isinstance(node, ast.SubqueryExpression):

@@ -13,7 +13,7 @@ from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec
-from hoplite.planner.show import SHOWN
+from hoplite.planner.show import SHOWN, columns_of
 from hoplite.planner.type_text import type_text, unsuitable
 
 Columns = dict[str, TypeSpec]
@@ -49,7 +49,7 @@ def _check_show(check: Check, show: ast.Show) -> Columns:
     for node in walk(show):
         if isinstance(node, ast.FunctionCall):
             check_known(check, node)
-    plain, more = SHOWN[show.kind]
+    plain, more = columns_of(show)
     every: Columns = dict.fromkeys((*plain, *more), ALL)
     if show.yielded is not None and not (show.yield_star or show.yielded.star):
         columns = _check_yield(check, show, show.yielded, every)
