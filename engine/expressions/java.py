@@ -57,7 +57,10 @@ def class_name(value: Any) -> str:
     return f"{full}${1 if value else 2}" if isinstance(value, bool) else full
 
 
-def expected(what: str, value: Any, before: str = "") -> CypherError:
-    """`Expected Long(1) to be a Node or Relationship, but it was a org.neo4j.values.storable.LongValue`"""
+def expected(what: str, value: Any, before: str = "", wanted: str | None = None) -> CypherError:
+    """`Expected Long(1) to be a Node or Relationship, but it was a org.neo4j.values.storable.LongValue`
+
+    `wanted` is the type that the GQL status names, where it is not the one that the class holds.
+    """
     found = f"Expected {describe(value)} to be a {what}, but it was a {class_name(value)}"
-    return type_error(before + found, wrong_value(value, _TYPES[what]))
+    return type_error(before + found, wrong_value(value, wanted or _TYPES[what]))

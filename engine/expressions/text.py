@@ -47,7 +47,7 @@ def matching(left: Evaluator, right: Evaluator) -> Evaluator:
             if not isinstance(text, str) or pattern is None:
                 return None
             if not isinstance(pattern, str):
-                raise expected(TEXT_VALUE, pattern)
+                raise expected(TEXT_VALUE, pattern, wanted=TEXT_VALUE)
             try:
                 return matcher(pattern)(text, execution.seconds_left())
             except TimeoutError:

@@ -36,7 +36,7 @@ def point(context: Execution, fields: Any) -> Point | None:
     if isinstance(fields, NodeRef | RelationshipRef):
         fields = properties_of(context, fields)
     if not isinstance(fields, dict):
-        raise type_error(f"Expected a map but got {describe(fields)}")
+        raise type_error(f"Invalid input for function 'point()': Expected a map but got {describe(fields)}")
     return spatial.make_point(fields, describe)
 
 

@@ -142,7 +142,7 @@ def _utf16_units(part: str) -> list[str]:
 )
 def replace(original: Any, search: Any, replacement: Any) -> str:
     """`replace('abc', 'b', 'x')` is `'axc'`."""
-    whole_text, wanted, new = text_value(original), text_value(search), text_value(replacement)
+    whole_text, wanted, new = text(original, "replace"), text_value(search), text_value(replacement)
     if wanted or not new:
         return whole_text.replace(wanted, new)
     return new + "".join(unit + new for unit in _utf16_units(whole_text))

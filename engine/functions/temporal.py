@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hoplite.engine.functions.arguments import is_number
+from hoplite.engine.functions.entities import properties_of
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, argument_error, cypher_error, type_error
 from hoplite.gql_status import status
@@ -34,6 +36,7 @@ from hoplite.planner.types import (
 from hoplite.values import temporal_arithmetic, temporal_make, temporal_parse, temporal_truncate
 from hoplite.values.calendar import NANOS_PER_SECOND, FieldError
 from hoplite.values.duration_make import make_duration
+from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 from hoplite.values.temporal import (
     INSTANT_TYPES,
@@ -264,13 +267,16 @@ def _register_truncate(kind: _Kind) -> None:
     def truncate(context: Execution, unit: Any, value: Any = _LEFT_OUT, fields: Any = None) -> Instant:
         if unit is not None and not isinstance(unit, str):
             raise type_error(f"Can't coerce `{describe(unit)}` to String")
-        if fields is not None and not isinstance(fields, dict):
+        if fields is not None and not isinstance(fields, dict | NodeRef | RelationshipRef):
             raise type_error(f"Can't coerce `{describe(fields)}` to Map")
+        if isinstance(fields, NodeRef | RelationshipRef):
+            fields = properties_of(context, fields)
         zone = _default_zone(context)
-        if value is _LEFT_OUT:
+        if unit is not None and value is _LEFT_OUT:
             value = _now(kind, context.statement_time, zone)
         if unit is None or not isinstance(value, INSTANT_TYPES):
-            raise _wrong_call("Truncate", unit, value, fields)
+            shown = "DEFAULT_TEMPORAL_ARGUMENT" if value is _LEFT_OUT else value
+            raise _wrong_call("Truncate", unit, shown, fields)
         temporal_truncate.check_unit(unit)
         return kind.truncate(unit, value, fields or {}, zone)
 
@@ -318,6 +324,7 @@ for _kind in _KINDS:
 )
 def from_epoch(seconds: Any, nanoseconds: Any) -> DateTime:
     """`datetime.fromepoch(0, 1)` is 1970-01-01T00:00:00.000000001Z."""
+    _check_numbers(seconds, nanoseconds)
     if not (_is_integer(seconds) and _is_integer(nanoseconds)):
         raise _wrong_call("FromEpoch", seconds, nanoseconds)
     if not 0 <= nanoseconds < NANOS_PER_SECOND:
@@ -342,10 +349,17 @@ def from_epoch(seconds: Any, nanoseconds: Any) -> DateTime:
 )
 def from_epoch_millis(milliseconds: Any) -> DateTime:
     """`datetime.fromepochmillis(-1)` is 1969-12-31T23:59:59.999Z."""
+    _check_numbers(milliseconds)
     if not _is_integer(milliseconds):
         raise _wrong_call("FromEpochMillis", milliseconds)
     seconds, millisecond = divmod(milliseconds, 1000)
     return _instant(seconds, millisecond * 1_000_000)
+
+
+def _check_numbers(*values: Any) -> None:
+    for value in values:
+        if value is not None and not is_number(value):
+            raise type_error(f"Can't coerce `{describe(value)}` to Number")
 
 
 def _is_integer(value: Any) -> bool:
