@@ -19,8 +19,9 @@ from hoplite.grammar.hidden import HIDDEN
 
 FEWEST_CHARACTERS = 512  # of a list that is read here; the parser takes as long for a short one, and says more of it
 _FEWEST_ITEMS = 2  # `xs[1]` looks like a list of one item
+_LONG = 100_000  # characters of a string
 _DEEPEST = 6  # brackets in brackets
-_BYTES_FOR_CHARACTER = 24  # of the value, about: `{a: 1}, ` is a map of 200 bytes
+_BYTES_FOR_CHARACTER = 32  # of the value, at most: `[[1], [2]], ` is three lists
 
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 _ESCAPE = re.compile(r"\\([bfnrt\\'\"`])")
@@ -40,7 +41,8 @@ def _nested(depth: int) -> str:
 _LIST = re.compile(rf"\[ {_nested(_DEEPEST - 1)} \]", re.VERBOSE)
 _PART = re.compile(rf"(?: {_STRING} | {_NAME} | (?<![\w.])[^\W\d]\w*+ ) (?: [ \t\r\n]*+ : )?+", re.VERBOSE)
 _WORDS = {"TRUE": "true", "FALSE": "false", "NULL": "null", "NAN": "NaN", "INF": "Infinity", "INFINITY": "Infinity"}
-_LARGE_NUMBER = re.compile(r"\d{19}|[eE]\+?\d{3}")
+_NUMBERS = re.compile(r"[\d\s,.\[\]-]*+", re.ASCII)
+_LARGE_INTEGER, _LARGE_EXPONENT = re.compile(r"\d{19}"), re.compile(r"[eE]\+?\d{3}")
 
 
 class _NoConstant(Exception):
@@ -57,9 +59,11 @@ def constant_list(text: str, start: int) -> tuple[list[Any], int] | None:
         return None
     check_memory(len(literal) * _BYTES_FOR_CHARACTER)
     try:
-        as_json = _PART.sub(_Rewriting(), literal)
-        reader = _CHECKED_READER if _LARGE_NUMBER.search(as_json) else _READER
-        value = reader.decode(as_json)
+        as_json = literal if _NUMBERS.fullmatch(literal) else _PART.sub(_Rewriting(), literal)
+        check_time()
+        is_large = _LARGE_INTEGER.search(as_json) or _LARGE_EXPONENT.search(as_json)
+        check_time()
+        value = (_CHECKED_READER if is_large else _READER).decode(as_json)
     except (_NoConstant, ValueError):  # ValueError: no JSON after all
         return None
     return (value, found.end()) if len(value) >= _FEWEST_ITEMS else None
@@ -70,7 +74,24 @@ def string_value(quoted: str) -> str:
     text = quoted[1:-1]
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda match: _ESCAPES[match.group(1)], text)
+    return _ESCAPE.sub(_Unescaping(), text) if len(text) > _LONG else _ESCAPE.sub(_unescaped, text)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return _ESCAPES[escape[1]]
+
+
+class _Unescaping:
+    """The same for long texts, with a look at the clock."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, escape: re.Match[str]) -> str:
+        self._count += 1
+        if not self._count & 0xFFF:
+            check_time()
+        return _ESCAPES[escape[1]]
 
 
 class _Rewriting:

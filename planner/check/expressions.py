@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
+from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.gql_status import because
 from hoplite.grammar import ast
@@ -82,6 +83,9 @@ class Place:
 VALUE = Place()
 PREDICATE = Place(truth=True)
 PROJECTED = Place(aggregates=True)
+
+
+_CHECKED_EVERY = 4096  # items of a list
 
 
 def check_predicate(check: Check, expression: ast.Expression, scope: Scope) -> None:
@@ -226,14 +230,27 @@ def _constant(value: Any) -> TypeSpec:
         return exactly(MAP)
     if not isinstance(value, list):
         return _literal(value)
-    different: dict[object, Any] = {}  # an item of each type; of flat lists, one for each set of types in them
-    for item in value:
-        kind: object = type(item)
-        if kind is list:
-            held = frozenset(map(type, item))
-            kind = id(item) if list in held else held
-        different.setdefault(kind, item)
-    return _list_of([_constant(item) for item in different.values()])
+    kinds: set[type] = set()
+    different: dict[object, TypeSpec] = {}  # one for each type, and for each set of types in lists
+    for start in range(0, len(value), _CHECKED_EVERY):
+        check_time()
+        piece = value[start : start + _CHECKED_EVERY]
+        if list not in (new := set(map(type, piece))) and new <= kinds:
+            continue
+        kinds |= new
+        for item in piece:
+            kind = _kind(item)
+            if kind not in different:
+                different[kind] = _constant(item)
+    return _list_of(list(different.values()))
+
+
+def _kind(value: Any) -> object:
+    """The type of a constant; of a list, what kinds are in it."""
+    if type(value) is not list:
+        return type(value)
+    kinds: frozenset[object] = frozenset(map(type, value))
+    return frozenset(map(_kind, value)) if list in kinds else kinds
 
 
 def _list_of(types: list[TypeSpec]) -> TypeSpec:

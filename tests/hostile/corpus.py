@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.hostile import function_calls, long_texts, running
+from tests.hostile import function_calls, junk, long_texts, running
 from tests.hostile.statement import Hostile
 
-_FILES = (long_texts, running, function_calls)
+_FILES = (junk, long_texts, running, function_calls)
 
 
 def corpus() -> dict[str, Hostile]:
