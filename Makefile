@@ -12,6 +12,7 @@
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
 #   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
+#   make fuzz-calls  every function and procedure with odd arguments  ARGS="--calls 500 --only apoc.text"
 #   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
@@ -21,7 +22,7 @@
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz folds hostile plans libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds hostile plans libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -99,6 +100,9 @@ fuzz: $(STAMP)
 
 hostile: $(STAMP)
 	$(RUN) -m tests.hostile.run $(ARGS)
+
+fuzz-calls: $(STAMP)
+	$(RUN) -m tests.fuzz.calls $(ARGS)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite

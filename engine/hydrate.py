@@ -54,6 +54,11 @@ def _sets_attributes() -> bool:
 _DIRECT = _sets_attributes()
 
 
+def _sent(name: str) -> str:
+    """The name of a type as a server sends it: the driver makes a class of it, and half a surrogate pair is no text."""
+    return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
+
+
 class Hydrator:
     """Makes the values of one result; an entity is made once, however often it is returned."""
 
@@ -174,7 +179,7 @@ class Hydrator:
 
     def _virtual_relationship(self, virtual: VirtualRelationship) -> driver_graph.Relationship:
         properties = {key: self.value(item) for key, item in virtual.properties.items()}
-        kind = self.graph.relationship_type(virtual.type)
+        kind = self.graph.relationship_type(_sent(virtual.type))
         relationship = kind(self.graph, str(virtual.id), virtual.id, properties)
         relationship._start_node = self.value(virtual.start)
         relationship._end_node = self.value(virtual.end)
@@ -287,7 +292,7 @@ class Hydrator:
         properties = self._property_maps(len(new), source.relationship_property_columns(positions))
         prefix = f"5:{source.uuid}:"
         graph, known = self.graph, self._nodes
-        kinds = {code: graph.relationship_type(names[code]) for code in set(codes)}
+        kinds = {code: graph.relationship_type(_sent(names[code])) for code in set(codes)}
         rows = zip(new, public, alive, codes, properties, starts.tolist(), ends.tolist(), strict=True)
         for position, number, exists, code, values, start, end in rows:
             element_id = f"{prefix}{number}"

@@ -20,6 +20,7 @@ from hoplite.grammar.tokens import ConstantToken, Token
 # --- names and literals ---------------------------------------------------------------------------------------
 
 _DECIMAL = re.compile(r"0|[1-9](?:_?\d)*+")
+_LONG_DECIMAL = re.compile(r"[1-9][\d_]*+")
 _HEXADECIMAL = re.compile(r"0[xX](?:_?[0-9a-fA-F])++")
 _OCTAL = re.compile(r"0[oO](?:_?[0-7])++")
 _OLD_OCTAL = re.compile(r"0[0-7]+")
@@ -51,8 +52,10 @@ def string_of(token: Token) -> str:
 def integer_of(source: Source, token: Token) -> int:
     """The value of an integer token; what is wrong with it is noted in the source."""
     text = token.text
-    if _DECIMAL.fullmatch(text):
-        value = int(text) if len(text) <= _MOST_DIGITS else _MAX_INTEGER + 2
+    if len(text) > _MOST_DIGITS and _LONG_DECIMAL.fullmatch(text):
+        value = _MAX_INTEGER + 2
+    elif _DECIMAL.fullmatch(text):
+        value = int(text)
     elif _HEXADECIMAL.fullmatch(text):
         value = int(text[2:].replace("_", ""), 16)
     elif _OCTAL.fullmatch(text):

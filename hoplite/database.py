@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hoplite.allowance import Allowance, deadline_after
+from hoplite.allowance import Allowance, allowing, deadline_after
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
@@ -180,7 +180,7 @@ class Database(Transfers):
         """The plan of a query as a table, without running it."""
         with driver_errors():
             allowance = self._limits.allowance()
-            given = from_parameters({**(parameters or {}), **params})
+            given = from_parameters({**(parameters or {}), **params}, allowance)
             prepared = self._prepare(query, self._graph.snapshot(), given, allowance, check_parameters=False)
             if prepared.plan is None:
                 return ""
@@ -193,7 +193,7 @@ class Database(Transfers):
         before = self._graph.loads()
         with driver_errors():
             allowance = self._limits.allowance()
-            given = from_parameters({**(parameters or {}), **params})
+            given = from_parameters({**(parameters or {}), **params}, allowance)
             graph = self._graph.snapshot()
             prepared = self._prepare(query, graph, given, allowance)
             if prepared.writes or prepared.plan is None:
@@ -402,7 +402,7 @@ class Database(Transfers):
         allowance = limits.allowance()
         with driver_errors():
             if parameters is None:
-                parameters = from_parameters(given)
+                parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()
             prepared = self._prepare(text, snapshot, parameters, allowance)
             if prepared.mode == "EXPLAIN":
@@ -484,9 +484,12 @@ def _nothing() -> None:
     """What is left to do at the end of a result that holds nothing."""
 
 
-def from_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
     """Parameters as the engine has them."""
-    return {name: from_driver(value) for name, value in given.items()}
+    if not given:
+        return {}
+    with allowing(allowance):
+        return {name: from_driver(value) for name, value in given.items()}
 
 
 class Session:
@@ -531,7 +534,7 @@ class Transaction:
         self._check_usable()
         given = {**(parameters or {}), **params}
         with driver_errors():
-            converted = from_parameters(given)
+            converted = from_parameters(given, self._limits.allowance())
         return self._run(query, given, converted, self._limits)
 
     def _run(self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits) -> Result:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from hoplite.engine.coercion import coerced_elements, element_type
 from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
@@ -116,6 +117,12 @@ def apoc_function(signature: str, description: str, *, needs_context: bool = Fal
     extra = 1 if needs_context else 0
     never_null = tuple(place + extra for place in _NEVER_NULL.get(parsed.name, ()))
 
+    lists = tuple(
+        (place + extra, argument.types)
+        for place, argument in enumerate(parsed.arguments)
+        if element_type(argument.types) is not None
+    )
+
     def register(function: _Value) -> _Value:
         def call(*arguments: Any) -> Any:
             missing = count + extra - len(arguments)
@@ -125,11 +132,13 @@ def apoc_function(signature: str, description: str, *, needs_context: bool = Fal
                     name = parsed.arguments[place - extra].name
                     message = f'Cannot read "{name}" because it is null'
                     raise function_failed(parsed.name, "java.lang.NullPointerException", message)
+            for place, types in lists:
+                given = (*given[:place], coerced_elements(given[place], types), *given[place + 1 :])
             try:
                 return function(*given)
             except CypherError as problem:
                 raise _of_function(parsed.name, problem) from None
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, re.error) as problem:
+            except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:
                 # Java would have thrown on such arguments too; what it threw is not worth imitating.
                 raise function_failed(parsed.name, "java.lang.RuntimeException", str(problem)) from problem
 

@@ -20,6 +20,7 @@ from hoplite.storage.property_values import described
 from hoplite.values.columns import Column, Int64s, from_objects
 from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
+from hoplite.values.render import describe
 
 _EXACT_BITS = 11
 _LARGEST = 2**63 - 1
@@ -256,6 +257,8 @@ class _Histogram:
 
     def add(self, value: Any, percentiles: Any) -> None:
         if self.percentiles is None:
+            if not isinstance(percentiles, list | None):
+                raise type_error(f"Can't coerce `{describe(percentiles)}` to List<Float>")
             self.percentiles = [float(_checked_number(percentile)) for percentile in percentiles or []]
         if value is None:
             return

@@ -206,7 +206,7 @@ def total(values: Items) -> float | None:
 @apoc_function("apoc.coll.sumLongs(coll :: LIST<INTEGER | FLOAT>) :: INTEGER", "Returns the sum of the whole parts.")
 def total_of_integers(values: Items) -> int | None:
     """Null for an empty list."""
-    return sum(map(int, values)) if values else None
+    return (sum(map(int, values)) + 2**63) % 2**64 - 2**63 if values else None  # as the long of Java: it wraps around
 
 
 @apoc_function("apoc.coll.avg(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the average of the numbers.")

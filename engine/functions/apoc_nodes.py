@@ -288,7 +288,8 @@ def path_elements(path: PathValue | None) -> list[Any] | None:
 )
 def virtual_node(names: list[str] | None, properties: dict[str, Any] | None) -> VirtualNode:
     """With these labels and properties."""
-    return VirtualNode(next_virtual_id(), tuple(names or ()), dict(properties or {}))
+    labels = tuple(name for name in names or () if name is not None)
+    return VirtualNode(next_virtual_id(), labels, dict(properties or {}))
 
 
 @apoc_function(

@@ -62,7 +62,7 @@ def relationships_of(context: Execution, procedure: str, given: Any) -> list[Rel
 
 def _number(element_id: str) -> int:
     number = element_id.rpartition(":")[2]
-    return int(number) if number.isdigit() else -1
+    return int(number) if number.isdecimal() and len(number) < 20 else -1
 
 
 @cypher_procedure(

@@ -10,11 +10,13 @@ what the CALL operator uses. A user's procedure is an entry like any other (`tab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from hoplite.engine.batch import Batch
+from hoplite.engine.coercion import coerced_elements, fits
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.registry import Function
@@ -26,11 +28,8 @@ from hoplite.engine.signatures import (
 )
 from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError, type_error
 from hoplite.planner.types import ProcedureSignature, sql_name
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.order import equals
 from hoplite.values.render import describe
-from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 from hoplite.values.value_types import wrong_value
 
 Row = tuple[Any, ...]
@@ -65,6 +64,9 @@ class Procedure:
                 raise
             java_class = "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException"
             raise call_failed(self.signature.name, java_class, error.message) from None
+        except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:
+            # Java would have thrown on such arguments too; what it threw is not worth imitating.
+            raise call_failed(self.signature.name, "java.lang.RuntimeException", str(problem)) from problem
 
 
 PROCEDURES: dict[str, Procedure] = {}  # by name; its case counts
@@ -93,46 +95,21 @@ def cypher_procedure(
 # --- arguments and errors ---
 
 
-_CLASSES: dict[str, tuple[type, ...]] = {
-    "Boolean": (bool,),
-    "Integer": (int,),
-    "Float": (float,),
-    "Number": (int, float),
-    "String": (str,),
-    "Map": (dict, NodeRef, RelationshipRef),
-    "List": (list,),
-    "Node": (NodeRef,),
-    "Relationship": (RelationshipRef,),
-    "Path": (PathValue,),
-    "Point": (Point,),
-    "Date": (Date,),
-    "Time": (Time,),
-    "LocalTime": (LocalTime,),
-    "DateTime": (DateTime,),
-    "LocalDateTime": (LocalDateTime,),
-    "Duration": (Duration,),
-}
-
-
 def coerce(value: Any, written_type: str) -> Any:
     """The value as an argument of this type: an integer is taken for a float, null for anything."""
     if value is None:
         return None
     types = types_of(written_type)
     names = [type.name for type in types]
-    if "Any" in names or any(_fits(value, name) for name in names):
-        return value
-    if "Float" in names and _fits(value, "Integer"):
+    if "Any" in names or any(fits(value, name) for name in names):
+        return coerced_elements(value, types)
+    if "Float" in names and fits(value, "Integer"):
         return float(value)
     wanted = " or ".join(map(str, types))
     raise type_error(
         f"Type mismatch: expected {wanted} but was {describe(value)}",
         wrong_value(value, " or ".join(map(sql_name, types))),
     )
-
-
-def _fits(value: Any, name: str) -> bool:
-    return isinstance(value, _CLASSES[name]) and (name == "Boolean" or not isinstance(value, bool))
 
 
 def call_failed(procedure: str, java_class: str, message: str) -> CypherError:

@@ -110,7 +110,7 @@ class _Queue:
         terms = Terms(db, mode == READ_ACCESS, checked_timeout(timeout), metadata, imp_user, wanted)
         given = parameters or {}
         try:
-            taken = from_parameters(given)
+            taken = from_parameters(given, self._conversation.allowance(terms))
         except CypherError as error:
             raise to_driver_error(error) from None
         scope = dehydration_hooks or ResultScope()

@@ -18,6 +18,7 @@ from typing import Any
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 from neo4j.graph import Graph
 
+from hoplite.allowance import Allowance
 from hoplite.database import Database, Limits, Transaction
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.system_database import SYSTEM, open_system, refusal
@@ -277,6 +278,10 @@ class Conversation:
         if self._open is None:
             metadata["bookmark"] = self._bookmark()
         return metadata
+
+    def allowance(self, terms: Terms) -> Allowance:
+        """What a statement that begins now may use."""
+        return self._limits(self._database, terms).allowance()
 
     def _limits(self, database: Database, terms: Terms) -> Limits:
         """The database's own limits, made stricter by what the client asks for."""

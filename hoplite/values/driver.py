@@ -15,6 +15,7 @@ import datetime as python_time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hoplite.allowance import check_time
 from hoplite.values.calendar import NANOS_PER_SECOND, calendar_date, day_number
 from hoplite.values.columns import INT64_MAX, INT64_MIN
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
@@ -175,26 +176,39 @@ _TO_DRIVER: dict[type, Callable[[Any], Any]] = {
 
 
 def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
+    check_time()  # a list that holds itself many times is sent as often, and takes as long
     kinds = set(map(type, values))
-    if kinds == {str} or (kinds == {int} and min(values) >= INT64_MIN and max(values) <= INT64_MAX):
+    if kinds == {str}:
+        return list(values) if all(map(str.isascii, values)) else [_checked_text(text) for text in values]
+    if kinds == {int} and min(values) >= INT64_MIN and max(values) <= INT64_MAX:
         return list(values)
     return [from_driver(item) for item in values]
+
+
+def _checked_text(text: str) -> str:
+    """A text that can be sent: half of a surrogate pair cannot. Of subclasses, what they hold, not what they show."""
+    plain = text if type(text) is str else str.__str__(text)
+    if not plain.isascii():
+        plain.encode("utf-8")
+    return plain
 
 
 def from_driver(value: Any) -> Value:
     """The engine's value for a parameter."""
     if type(value) is list:
         return _list_from_driver(value)
-    if value is None or isinstance(value, bool | str):
-        return value if value is None or type(value) in (bool, str) else str(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _checked_text(value)
     if isinstance(value, int):
         return _checked_integer(int(value))
     if isinstance(value, float):
-        return float(value)
+        return float.__pos__(value)
     package = type(value).__module__.partition(".")[0]
     if package == "neo4j":  # before tuples, for durations and points are tuples there
         return _from_driver_value(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list) or type(value) is tuple:
         return _list_from_driver(value)
     if isinstance(value, Mapping):
         return _map_from_driver(value)
@@ -204,9 +218,11 @@ def from_driver(value: Any) -> Value:
         return None
     if isinstance(value, python_time.datetime):  # pandas.Timestamp is one
         return _date_time_from(value, getattr(value, "nanosecond", 0) + value.microsecond * 1000)
-    if isinstance(value, python_time.timedelta):  # pandas.Timedelta is one
-        nanos = value.microseconds * 1000 + getattr(value, "nanoseconds", 0)
-        return Duration(0, value.days, value.seconds, nanos)
+    if isinstance(value, python_time.timedelta):
+        nanoseconds: int | None = getattr(value, "value", None)
+        if nanoseconds is not None:  # of pandas: its days are so many seconds
+            return Duration(0, 0, *divmod(nanoseconds, NANOS_PER_SECOND))
+        return Duration(0, value.days, value.seconds, value.microseconds * 1000)
     if isinstance(value, python_time.date):
         return Date(day_number(value.year, value.month, value.day))
     if isinstance(value, python_time.time):
@@ -231,11 +247,12 @@ def _checked_integer(value: int) -> int:
 
 
 def _map_from_driver(entries: Mapping[Any, Any]) -> dict[str, Value]:
+    check_time()
     taken: dict[str, Value] = {}
     for key, item in entries.items():
         if not isinstance(key, str):
             raise TypeError(f"Map keys must be strings, not {type(key)}")
-        taken[key] = from_driver(item)
+        taken[_checked_text(key)] = from_driver(item)
     return taken
 
 
@@ -287,6 +304,8 @@ def _from_driver_value(value: Any) -> Value:
     if isinstance(value, time.Time):
         return _time_from(value, value.nanosecond)
     if isinstance(value, spatial.Point):
+        if not 2 <= len(value) <= 3:
+            raise ValueError(f"Cannot dehydrate Point with {len(value)} dimensions")
         if value.srid is None:
             raise ValueError(f"Cannot take {value!r} as a parameter: it has no SRID")
         return checked_point(value.srid, tuple(float(coordinate) for coordinate in value))
@@ -296,7 +315,11 @@ def _from_driver_value(value: Any) -> Value:
 def _from_numpy(value: Any) -> Value:
     import numpy
 
+    if isinstance(value, numpy.ndarray | numpy.generic) and value.dtype.kind in "cV":
+        raise ValueError(f"Values of type {value.dtype.type} are not supported")
     if isinstance(value, numpy.ndarray):
+        if value.ndim == 0:
+            raise TypeError("len() of unsized object")
         if value.dtype.kind in "mM":
             return [_from_numpy(item) for item in value]
         return from_driver(value.tolist())
@@ -332,7 +355,7 @@ def _from_pandas(value: Any) -> Value:
 
     if value is pandas.NA:
         return None
-    if isinstance(value, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+    if isinstance(value, pandas.Series | pandas.api.extensions.ExtensionArray):
         return [from_driver(item) for item in value]
     if isinstance(value, pandas.DataFrame):
         return {str(name): from_driver(column) for name, column in value.items()}

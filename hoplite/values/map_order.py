@@ -73,7 +73,7 @@ def as_answered(value: Any) -> Any:
 
 def hash_code(text: str) -> int:
     """`String.hashCode` over UTF-16, without a sign."""
-    code_units = text.encode("utf-16-be")
+    code_units = text.encode("utf-16-be", "surrogatepass")
     value = 0
     for high, low in zip(code_units[::2], code_units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF

@@ -221,13 +221,14 @@ def distance(first: Point, second: Point) -> float | None:
     if first.srid != second.srid:
         return None
     if not first.is_geographic:
-        return math.sqrt(sum((b - a) ** 2 for a, b in zip(first.coordinates, second.coordinates, strict=True)))
+        steps = (b - a for a, b in zip(first.coordinates, second.coordinates, strict=True))
+        return math.sqrt(sum(step * step for step in steps))  # a power would raise where a product is infinite
     angle = _angle(first, second)
     if len(first.coordinates) == 2:
         return _EARTH_RADIUS_METRES * angle
     low, high = first.coordinates[2], second.coordinates[2]
     along = (_EARTH_RADIUS_METRES + (low + high) / 2) * angle
-    return math.sqrt(along**2 + (high - low) ** 2)
+    return math.sqrt(along * along + (high - low) * (high - low))
 
 
 def _angle(first: Point, second: Point) -> float:

@@ -202,11 +202,13 @@ def _literal(value: bool | int | float | str | None) -> TypeSpec:
 
 def _binary(check: Check, node: ast.Binary, scope: Scope, place: Place) -> TypeSpec:
     """A chain of operators leans to the left and may be long: it is taken from its inner end, without recursion."""
+    check_time()
     chain = [node]
     while isinstance(chain[-1].left, ast.Binary):
         chain.append(chain[-1].left)
     types = type_of(check, chain[-1].left, scope, _operand_place(chain[-1], place))
     for link in reversed(chain):
+        check_time()
         right = type_of(check, link.right, scope, _operand_place(link, place))
         types = operators.binary(check, link, types, right)
     return types

@@ -6,6 +6,8 @@ which are left to choose from. `+` joins strings and lists as well and has rules
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hoplite.grammar import ast
 from hoplite.planner.check.state import BOOLEANS, Check
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, exactly, list_spec
@@ -119,6 +121,7 @@ def _plus(check: Check, node: ast.Binary, left: TypeSpec, right: TypeSpec) -> Ty
     return _sum(left, right)
 
 
+@lru_cache(4096)
 def _sum(left: TypeSpec, right: TypeSpec) -> TypeSpec:
     result = NONE
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hoplite.planner.types import (
     ANY,
@@ -161,6 +162,7 @@ NONE = TypeSpec(frozenset())
 LISTS = TypeSpec(frozenset(), ALL)
 
 
+@lru_cache(4096)
 def exactly(*types: CypherType) -> TypeSpec:
     """The set of these types alone."""
     spec = NONE
