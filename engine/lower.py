@@ -299,6 +299,10 @@ class Lowering:
                 return rows.Cut(lower(source), self.term(skip), self.term(count), plan_writes(source))
             case lp.Limit(source=source, count=count):
                 return rows.Cut(lower(source), None, self.term(count), plan_writes(source))
+            case lp.Unwind(
+                source=source, expression=ast.FunctionCall(name=name, arguments=arguments), variable=variable
+            ) if name.lower() == "range":
+                return rows.UnwindRange(lower(source), self.terms(arguments), variable)
             case lp.Unwind(source=source, expression=expression, variable=variable):
                 return rows.Unwind(lower(source), self.term(expression), variable)
             case lp.Union(sources=sources, names=names):

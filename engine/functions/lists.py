@@ -37,7 +37,19 @@ _WRAP = 2**64
     ),
 )
 def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int]:
-    """`range(0, 10, 3)` is `[0, 3, 6, 9]`; the end is included.
+    """`range(0, 10, 3)` is `[0, 3, 6, 9]`; the end is included."""
+    wanted = numbers_of_range(start, end, *step)
+    refuse_list(length_of_range(wanted))
+    numbers: list[int] = []
+    for begin in range(0, length_of_range(wanted), _NUMBERS_AT_ONCE):
+        if begin:
+            context.check()
+        numbers.extend(wanted[begin : begin + _NUMBERS_AT_ONCE])
+    return numbers
+
+
+def numbers_of_range(start: Any, end: Any, *step: Any) -> range:
+    """The numbers of a call of range, none of them made yet.
 
     The number of elements is (end - start) / step + 1 in 64-bit arithmetic, cut off towards zero. So where the
     division gives zero the start comes back, whatever the signs: `range(1, 0, 3)` is `[1]`.
@@ -51,16 +63,12 @@ def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int
     count = abs(distance) // abs(stride)
     if (distance < 0) != (stride < 0):
         count = -count
-    if count < 0:
-        return []
-    refuse_list(count)
-    numbers: list[int] = []
-    for begin in range(0, count + 1, _NUMBERS_AT_ONCE):
-        if begin:
-            context.check()
-        end = min(begin + _NUMBERS_AT_ONCE, count + 1)
-        numbers.extend(range(first + stride * begin, first + stride * end, stride))
-    return numbers
+    return range(first, first + stride * (count + 1), stride) if count >= 0 else range(0)
+
+
+def length_of_range(numbers: range) -> int:
+    """How many numbers there are, also where `len` overflows. A range of Cypher ends where a step does."""
+    return (numbers.stop - numbers.start) // numbers.step
 
 
 @cypher_function(

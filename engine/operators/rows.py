@@ -10,6 +10,7 @@ import numpy as np
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.logic import as_predicate
+from hoplite.engine.functions.lists import length_of_range, numbers_of_range
 from hoplite.engine.grouping import Grouping
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
@@ -21,7 +22,7 @@ from hoplite.engine.operators.base import (
     with_row,
 )
 from hoplite.engine.ordering import sort_rows, top_rows
-from hoplite.errors import argument_error, type_error
+from hoplite.errors import CypherError, argument_error, type_error
 from hoplite.gql_status import LARGEST, because, status
 from hoplite.planner.subquery import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
@@ -129,6 +130,49 @@ class Unwind:
                 yield batch.take(rows).with_columns({self.variable: elements})
             if error is not None:
                 raise error
+
+
+@dataclass(slots=True, eq=False)
+class UnwindRange:
+    """A row for each number of `range(start, end, step)`, which is never a list: it may be longer than memory."""
+
+    source: Operator
+    arguments: tuple[Evaluator, ...]
+    variable: str
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows in the order of the numbers, at most LARGEST_BATCH at a time."""
+        for incoming in self.source.run(context, argument):
+            batch, columns, error = evaluate(incoming, self.arguments, context)
+            ranges: list[range] = []
+            try:
+                for values in zip(*(column.objects() for column in columns), strict=True):
+                    ranges.append(numbers_of_range(*values))
+            except CypherError as failure:
+                error = failure
+            for rows, numbers in _number_batches(ranges):
+                context.check()
+                yield batch.take(rows).with_columns({self.variable: Integers(numbers)})
+            if error is not None:
+                raise error
+
+
+def _number_batches(ranges: list[range]) -> Iterator[tuple[Int64s, Int64s]]:
+    """The row of each number and the numbers of all ranges, at most LARGEST_BATCH at a time."""
+    row_of: list[Int64s] = []
+    pieces: list[Int64s] = []
+    held = 0
+    for row, numbers in enumerate(ranges):
+        for begin in range(0, length_of_range(numbers), LARGEST_BATCH):
+            piece = numbers[begin : begin + LARGEST_BATCH]
+            if held + len(piece) > LARGEST_BATCH:
+                yield np.concatenate(row_of), np.concatenate(pieces)
+                row_of, pieces, held = [], [], 0
+            row_of.append(np.full(len(piece), row, np.int64))
+            pieces.append(np.arange(len(piece), dtype=np.int64) * numbers.step + piece.start)
+            held += len(piece)
+    if held:
+        yield np.concatenate(row_of), np.concatenate(pieces)
 
 
 def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
