@@ -119,6 +119,9 @@ class ProjectionBuilder:
         if any(self.aggregates(expression) for _, expression in items):
             keys = [(name, ast.Variable(name)) for name in carried.keys if name not in names]
             again = () if carried.keys else imported
+            left_behind = tuple(name for name in carried.keys if name not in scope)
+            if left_behind:
+                plan = lp.Reimport(plan, left_behind)
             plan, calls = self._aggregate([*keys, *items], [expression for expression, _ in order], plan, scope, again)
             visible = frozenset((*names, *imported)) | {name for name, _ in calls}
             order = [(self._replaced_aggregates(self._projected(e, items, True), calls), d) for e, d in order]

@@ -15,7 +15,7 @@ import numpy as np
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import numbered
-from hoplite.engine.operators.base import Operator, argument_rows, node_positions
+from hoplite.engine.operators.base import Operator, argument_rows, node_positions, null_column
 from hoplite.engine.operators.making import Maker, NodeToMake, RelationshipToMake, ToMake, made_columns
 from hoplite.engine.operators.row_values import writer_of
 from hoplite.engine.operators.setting import (
@@ -212,7 +212,9 @@ class Merge:
                 for each in range(result.row_count):
                     setter.set(each)
             results.append(result)
-        return concatenate_batches(results) if results else batch
+        if not results:  # no rows, but the columns are there
+            return batch.with_columns({name: null_column(0) for name in self.added})
+        return concatenate_batches(results)
 
     def _make(self, maker: Maker, row: int) -> dict[str, int]:
         try:
