@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.result import Result
+    from hoplite.recovery import Recovery, recover
     from hoplite.sample import load_sample
 
 __all__ = [
     "AsyncGraphDatabase",
     "Database",
     "GraphDatabase",
+    "Recovery",
     "Result",
     "Session",
     "Transaction",
@@ -34,6 +36,7 @@ __all__ = [
     "install_driver",
     "load_sample",
     "open",
+    "recover",
     "uninstall_driver",
 ]
 
@@ -51,6 +54,8 @@ _HOMES = {
     "Result": "hoplite.engine.result",
     "diff": "hoplite.differ.run",
     "load_sample": "hoplite.sample",
+    "recover": "hoplite.recovery",
+    "Recovery": "hoplite.recovery",
     "GraphDatabase": "hoplite.driver",
     "AsyncGraphDatabase": "hoplite.driver",
     "install_driver": "hoplite.driver",

@@ -1,5 +1,5 @@
-"""The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `stats`, `compact`, `diff`, `demo`. Each part
-loads what it needs when it is used.
+"""The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`,
+`demo`. Each part loads what it needs when it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`hoplite verify`, `stats` and `compact`: what concerns a database as files."""
+"""`hoplite verify`, `recover`, `stats` and `compact`: what concerns a database as files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,17 @@ def add_disk_commands(commands: Any) -> None:
         description="Write one new snapshot of everything, begin a new log, and remove what is no longer needed.",
     )
     compact.set_defaults(command=_compact)
-    for command in (verify, stats, compact):
+    recover = commands.add_parser(
+        "recover",
+        help="bring what a damaged database still holds into a new one",
+        description="Make a new database of everything in a damaged one that can still be read, checked by checksums, "
+        "and say what is missing. Nothing is written to the damaged one. Exits with 0 if everything is there, with 3 "
+        "if something is missing or could not be checked.",
+    )
+    recover.set_defaults(command=_recover)
+    for command in (verify, recover, stats, compact):
         command.add_argument("database", type=Path, metavar="DB", help="the folder")
+    recover.add_argument("to", type=Path, metavar="TO", help="the new folder, which must not be there yet")
     for command in (stats, compact):
         command.add_argument("--memory", metavar="SIZE", help="how much of it to hold at once, such as 512MB")
 
@@ -49,6 +58,26 @@ def _verify(options: argparse.Namespace) -> int:
         return 1
     print(f"{path}: no damage found")
     return 0
+
+
+def _recover(options: argparse.Namespace) -> int:
+    import hoplite
+
+    path = _existing(options.database)
+    with progress_bar(f"Reading {path.name}") as progress:
+        done = hoplite.recover(path, options.to, progress)
+    print(f"{options.to}: {done.nodes:,} nodes and {done.relationships:,} relationships")
+    for title, lines in (
+        ("Damaged:", done.damage),
+        ("Missing:", done.missing),
+        ("Brought over unchecked:", done.unchecked_files),
+        ("Also:", done.notes),
+    ):
+        if lines:
+            print(title, *(f"  {line}" for line in lines), sep="\n", file=sys.stderr)
+    if done.is_complete:
+        print("Everything was recovered.")
+    return 0 if done.is_complete else 3
 
 
 def _stats(options: argparse.Namespace) -> int:

@@ -235,10 +235,10 @@ def _apply(content: dict[str, Any], delta: Delta) -> None:
             delta.set_label_set(node, code, journal)
     for key, ids, kind, packed in content.get("node_values", ()):
         nodes = _existing(snapshot.node_positions(_int64s(ids))).tolist()
-        delta.set_node_values(nodes, _text(key), _unpacked(kind, packed), journal)
+        delta.set_node_values(nodes, _text(key), unpacked(kind, packed), journal)
     for key, ids, kind, packed in content.get("relationship_values", ()):
         relationships = _existing(snapshot.relationship_positions(_int64s(ids))).tolist()
-        delta.set_relationship_values(relationships, _text(key), _unpacked(kind, packed), journal)
+        delta.set_relationship_values(relationships, _text(key), unpacked(kind, packed), journal)
     if "removed_relationships" in content:
         for position in _existing(snapshot.relationship_positions(_int64s(content["removed_relationships"]))).tolist():
             delta.remove_relationship(position, journal)
@@ -294,7 +294,8 @@ def _codes_of_list(codes: list[int], count: int) -> list[int]:
     return codes
 
 
-def _unpacked(kind: str, packed: Any) -> list[Any]:
+def unpacked(kind: str, packed: Any) -> list[Any]:
+    """The values of a key: a letter, and bytes or a list."""
     if kind == "V":
         return list(packed)
     values: list[Any] = np.frombuffer(packed, _ARRAYS[kind]).tolist()

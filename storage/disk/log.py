@@ -52,6 +52,25 @@ def header(snapshot: int, commits: int, database: str) -> bytes:
     return fields + struct.pack("<I", zlib.crc32(fields))
 
 
+def record_fields(data: bytes, offset: int) -> tuple[int, int, int] | None:
+    """The length of the content, the number of the commit and the CRC-32 of the content of the record at an offset;
+    None where there is no sound head of one."""
+    fields = data[offset : offset + RECORD_BYTES]
+    if len(fields) < RECORD_BYTES or not fields.startswith(_RECORD_MAGIC):
+        return None
+    _, length, commit, _, content_crc, fields_crc = _RECORD.unpack(fields)
+    return (length, commit, content_crc) if fields_crc == zlib.crc32(fields[:-4]) else None
+
+
+def next_record(data: bytes, offset: int) -> int:
+    """Where the next record begins whose head is sound; the end if none does."""
+    while (offset := data.find(_RECORD_MAGIC, offset)) >= 0:
+        if record_fields(data, offset) is not None:
+            return offset
+        offset += 1
+    return len(data)
+
+
 class LogReader:
     """Reads a log from its beginning to the end of what was committed."""
 

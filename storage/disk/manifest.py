@@ -1,7 +1,8 @@
 """The manifest: one JSON file that says which snapshot counts, what is in it, and where its files are.
 
 It is replaced as a whole, by renaming a new one over it. Its last member is the CRC-32 of everything before that
-member, so that no damage passes for content.
+member, so that no damage passes for content. The snapshot's folder has a copy, for `recover`: without a manifest
+nobody knows the names of what is in the files.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ class Manifest:
     files: tuple[ArrayFile, ...]
     checksums_crc32: int
     version: int = VERSION
+    has_copy: bool = True
 
     @property
     def folder(self) -> str:
@@ -176,6 +178,7 @@ def manifest_text(manifest: Manifest) -> bytes:
         ],
         "block_bytes": BLOCK_BYTES,
         "checksums_crc32": manifest.checksums_crc32,
+        "copy": manifest.has_copy,
         "files": [
             {
                 "name": file.name,
@@ -231,7 +234,11 @@ def _plain(value: Any) -> Any:
 
 def read_manifest(root: Path) -> Manifest | None:
     """The manifest of a folder, if there is one."""
-    path = root / MANIFEST
+    return manifest_at(root / MANIFEST)
+
+
+def manifest_at(path: Path) -> Manifest | None:
+    """The manifest in a file, if there is one."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -245,7 +252,8 @@ def read_manifest(root: Path) -> Manifest | None:
         version = None
     if isinstance(version, int) and version > VERSION:
         raise cannot_open(
-            root, f"the database is in format {version}, and this version of Hoplite reads formats up to {VERSION}"
+            path.parent,
+            f"the database is in format {version}, and this version of Hoplite reads formats up to {VERSION}",
         )
     if not sound:
         raise damaged(path, "its checksum does not match")
@@ -293,6 +301,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         tuple(map(_array_file, content["files"])),
         _count(content["checksums_crc32"]),
         content["version"],
+        bool(content.get("copy", False)),
     )
 
 

@@ -34,18 +34,21 @@ def problems_of(root: Path, progress: Callable[[int, int | None], None] | None =
         manifest = read_manifest(root)
         if manifest is None:
             return [f"{root / MANIFEST}: it is missing"]
-        base = open_snapshot(root / manifest.folder, manifest, Cache(_BUDGET))
     except CypherError as error:
         return [error.message]
     except (OSError, ValueError) as error:
         return [f"{root}: {error}"]
     problems: list[str] = []
-    _collect(problems, root, lambda: _read_blocks(base, manifest, progress))
-    if not problems:
-        _collect(problems, root, lambda: list(_misfits(base, manifest, root / manifest.folder)))
-    if not problems:
-        _collect(problems, root, lambda: _read_log(root, manifest, base))
+    _collect(problems, root, lambda: _read_snapshot(root, manifest, progress))
+    is_sound = not problems
+    _collect(problems, root, lambda: _compare_copy(root, manifest))
+    _collect(problems, root, lambda: _read_log(root, manifest, is_sound))
     return problems
+
+
+def _read_snapshot(root: Path, manifest: Manifest, progress: Callable[[int, int | None], None] | None) -> list[str]:
+    base = open_snapshot(root / manifest.folder, manifest, Cache(_BUDGET))
+    return _read_blocks(base, manifest, progress) or list(_misfits(base, manifest, root / manifest.folder))
 
 
 def _collect(problems: list[str], root: Path, check: Callable[[], list[str]]) -> None:
@@ -55,6 +58,17 @@ def _collect(problems: list[str], root: Path, check: Callable[[], list[str]]) ->
         problems.append(error.message)
     except (OSError, BadEncoding, KeyError, ValueError, IndexError) as error:
         problems.append(f"{root}: {error}")
+
+
+def _compare_copy(root: Path, manifest: Manifest) -> list[str]:
+    copy = root / manifest.folder / MANIFEST
+    if not manifest.has_copy:
+        return []
+    if not copy.exists():
+        return [f"{copy}: it is missing"]
+    if copy.read_bytes() != (root / MANIFEST).read_bytes():
+        return [f"{copy}: it is not the copy of the manifest that it should be"]
+    return []
 
 
 def _read_blocks(base: StoredBase, manifest: Manifest, progress: Callable[[int, int | None], None] | None) -> list[str]:
@@ -121,12 +135,16 @@ def _within(codes: NDArray[Any], count: int) -> bool:
     return not len(codes) or (int(codes.min()) >= 0 and int(codes.max()) < count)
 
 
-def _read_log(root: Path, manifest: Manifest, base: StoredBase) -> list[str]:
-    delta = Delta(base, manifest.schema)
+def _read_log(root: Path, manifest: Manifest, is_sound: bool) -> list[str]:
+    """Read the records, and apply them where the snapshot is sound."""
     reader = LogReader(root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
+    delta = None
+    if is_sound:
+        delta = Delta(open_snapshot(root / manifest.folder, manifest, Cache(_BUDGET)), manifest.schema)
     for record in reader.records():
         try:
-            apply(record.content, delta)
+            if delta is not None:
+                apply(record.content, delta)
         except BadEncoding as error:
             return [f"{reader.path}: commit {record.commit}: {error}"]
     return []

@@ -8,6 +8,7 @@ partition-P.in       indptr, neighbours, types, relationships
 node-K.bin/.arrow    the K-th property key of nodes; relationship-K for relationships
 index-K.bin          the K-th index of the schema
 checksums            the CRC-32 of every block of every file
+manifest.json        a copy of the manifest
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ from hoplite.storage.disk.columns import ColumnWriter
 from hoplite.storage.disk.files import Files, write_file
 from hoplite.storage.disk.indexes import index_to_write, indexed_places
 from hoplite.storage.disk.manifest import (
+    MANIFEST,
     Manifest,
     Statistics,
     StoredIndex,
     StoredKey,
+    manifest_text,
     names_of,
     snapshot_name,
     tokens_of,
@@ -105,8 +108,10 @@ def write_snapshot(
     indexes = _write_indexes(writing, manifest)
     checksums = np.array(writing.checksums, "<u4").tobytes()
     write_file(files, folder / CHECKSUMS, checksums)
+    manifest = replace(manifest, indexes=indexes, files=tuple(writing.written), checksums_crc32=zlib.crc32(checksums))
+    write_file(files, folder / MANIFEST, manifest_text(manifest))
     files.sync_folder(folder)
-    return replace(manifest, indexes=indexes, files=tuple(writing.written), checksums_crc32=zlib.crc32(checksums))
+    return manifest
 
 
 @dataclass(slots=True)
