@@ -52,7 +52,7 @@ class Prepared:
     query_type: str
     writes: bool
     notifications: tuple[Notification, ...]
-    parameters: frozenset[str]
+    parameters: dict[str, None]  # in the order in which they are written
     plan: lp.Plan | None
     operator: Operator | None
     command: ast.Command | None
@@ -64,16 +64,16 @@ class Prepared:
         return None if self.plan is None else plan_description(self.plan, self.estimates, measured)
 
 
-def _parameters(node: Any) -> frozenset[str]:
-    names: set[str] = set()
+def _parameters(node: Any) -> dict[str, None]:
+    names: dict[str, int] = {}
 
     def note(part: Any) -> bool:
         if isinstance(part, ast.Parameter):
-            names.add(part.name)
+            names[part.name] = min(part.span.start, names.get(part.name, part.span.start))
         return False
 
     contains(node, note)
-    return frozenset(names)
+    return dict.fromkeys(sorted(names, key=names.__getitem__))
 
 
 def _estimates(plan: lp.Plan, estimates: Estimates) -> dict[int, float]:

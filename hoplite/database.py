@@ -390,8 +390,8 @@ class Database(Transfers):
         check_parameters: bool = True,
     ) -> Prepared:
         prepared = self._preparer.prepare(text, graph, parameters, allowance)
-        if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters <= parameters.keys():
-            raise parameter_missing(sorted(prepared.parameters - parameters.keys()))
+        if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters.keys() <= parameters.keys():
+            raise parameter_missing([name for name in prepared.parameters if name not in parameters])
         return prepared
 
     def _run_alone(

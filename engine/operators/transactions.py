@@ -119,4 +119,4 @@ class _Failed:
         if self.error.code.startswith("Neo.DatabaseError."):  # what Java threw is told as it is
             return self.error
         message = f"{(self.error.message or '').removesuffix(' ()')} (Transactions committed: {committed})"
-        return CypherError(self.error.code, message, self.error.gql_status)
+        return CypherError(self.error.code, message)  # its GQL status is lost on the way

@@ -7,6 +7,7 @@ from hoplite.errors import CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
+from hoplite.planner.check.clauses import clause_name
 
 SYSTEM = "system"
 
@@ -23,9 +24,23 @@ def refusal(text: str) -> CypherError | None:
             return None
         case ast.SingleQuery(clauses=(ast.CallProcedure(),) | (ast.CallProcedure(), ast.ReturnClause())):
             return None
+        case ast.SingleQuery(clauses=clauses) if unsupported := _unsupported(clauses):
+            return semantic_error(
+                f"The following unsupported clauses were used: {unsupported}. \nThe system database supports a "
+                "restricted set of Cypher clauses. The supported clause structure for procedure calls is: CALL, YIELD, "
+                "RETURN. YIELD and RETURN clauses are optional. The order of the clauses is fixed and each can only "
+                "occur once.",
+                because("42N17", unsupported),
+            )
         case _:
             return semantic_error(
                 "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
                 f"database: {text}",
                 because("42N17", text),
             )
+
+
+def _unsupported(clauses: tuple[ast.Clause, ...]) -> str:
+    """The names of clauses that have no place there: `MATCH, SET`."""
+    allowed = (ast.CallProcedure, ast.ReturnClause, ast.UseClause)
+    return ", ".join(sorted(clause_name(clause) for clause in clauses if not isinstance(clause, allowed)))

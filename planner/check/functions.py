@@ -105,7 +105,8 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
-            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {call.name}()")
+            name = call.name.rpartition(".")[2]  # a status leaves the namespace out
+            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {name}()")
     _check_values(check, call, name)
     return exactly(*signature.returns) if not _any(signature) else ALL
 

@@ -59,3 +59,12 @@ def test_an_error_travels_between_processes_with_its_status() -> None:
     copy = pickle.loads(pickle.dumps(error))
     assert isinstance(copy, CypherError)
     assert copy.gql_status == error.gql_status
+
+
+def test_the_system_database_names_the_clauses_that_it_refuses(driver: neo4j.Driver) -> None:
+    with driver.session(database="system") as session, pytest.raises(Neo4jError) as raised:
+        session.run("MATCH (n) SET n.x = 1 RETURN n").consume()
+    assert (raised.value.message or "").startswith("The following unsupported clauses were used: MATCH, SET. \n")
+    cause = raised.value.find_by_gql_status("42N17")
+    assert cause is not None
+    assert cause.message == "42N17: 'MATCH, SET' is not allowed on the system database."
