@@ -79,7 +79,7 @@ class _Thread:
             return False
         if self.run_seen != self.run:
             self.run_seen, self.base = self.run, held
-        over = held - self.base
+        over = execution.memory.taken = held - self.base
         if over > allowed:
             execution.memory.exceeded = memory_limit_reached(over - allowed, execution.memory.limit, allowed)
         return execution.stops(now) is not None

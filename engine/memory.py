@@ -24,6 +24,7 @@ _SHARE = 0.7  # of the machine's memory: as Neo4j lends its transactions of its 
 _SAMPLE = 8
 _DEEPEST = 3  # lists and maps in each other that are looked into
 _LARGE = 256  # bytes of a value from which on it is looked at how many there are
+_SMALL = 1 << 16  # bytes of a value that nobody asks about
 _LIST_ITEM = 40  # a reference, and a small value of its own
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
@@ -48,20 +49,24 @@ current = _Current()
 
 def refuse_text(length: int) -> None:
     """An error where a text of so many characters could not be held."""
-    limit = _limit()
-    if length > min(limit, sys.maxsize >> 32):
-        raise memory_limit_reached(length, limit, 0)
+    if length > sys.maxsize >> 32:
+        raise memory_limit_reached(length, default_limit(), 0)
+    _refuse(length)
 
 
 def refuse_list(count: int) -> None:
     """An error where a list of so many elements could not be held."""
-    limit = _limit()
-    if count * _LIST_ITEM > limit:
-        raise memory_limit_reached(count * _LIST_ITEM, limit, 0)
+    _refuse(count * _LIST_ITEM)
 
 
-def _limit() -> int:
-    return default_limit() if current.memory is None else current.memory.limit
+def _refuse(size: int) -> None:
+    """An error where so many bytes more could not be held. One call into C that makes them could not be stopped."""
+    if size < _SMALL:
+        return
+    memory = current.memory
+    limit, taken = (default_limit(), 0) if memory is None else (memory.limit, memory.taken)
+    if taken + size > limit:
+        raise memory_limit_reached(size, limit, taken)
 
 
 class Memory:
@@ -70,6 +75,7 @@ class Memory:
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0
+        self.taken = 0  # by the process while the statement runs, when the guard last looked
         self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
     def holding(self) -> Held:

@@ -234,6 +234,7 @@ def deviation(values: Items, corrected: bool) -> int | float | None:
 )
 def running_total(values: Items) -> Items:
     """`[1, 2, 3]` becomes `[1, 3, 6]`."""
+    refuse_list(len(values or ()))
     return None if values is None else list(itertools.accumulate(values))
 
 
@@ -401,6 +402,7 @@ def set_item(values: Items, index: int, value: Any) -> Items:
 )
 def fill(item: Any, count: int) -> list[Any]:
     """`fill('a', 2)` is `['a', 'a']`."""
+    refuse_list(count)
     return [item] * count
 
 

@@ -13,6 +13,7 @@ from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
+from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
@@ -411,6 +412,7 @@ def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str
 def _parsed(function: str, text: str | None, kind: type) -> Any:
     if text is None:
         return None
+    refuse_list(text.count(",") + text.count("[") + text.count("{"))
     try:
         value = json.loads(text)
     except json.JSONDecodeError as problem:

@@ -31,16 +31,24 @@ from hoplite.engine.functions.text_distances import (
     levenshtein_similarity_of_all,
     of_columns,
 )
-from hoplite.engine.memory import refuse_text
+from hoplite.engine.memory import refuse_list, refuse_text
 
 Text = str | None
 
+_COPIES = 4  # of a text that are made on the way to another one: encoded, with letters of two bytes
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 
 
 def _of_text(signature: str, description: str, function: Callable[[str], Any]) -> None:
     """Register a function of one text; null gives null."""
-    apoc_function(signature, description)(lambda text: None if text is None else function(text))
+
+    def call(text: Text) -> Any:
+        if text is None:
+            return None
+        refuse_text(_COPIES * len(text))
+        return function(text)
+
+    apoc_function(signature, description)(call)
 
 
 def _units(text: str) -> str:
@@ -313,7 +321,10 @@ def byte_count(text: Text, charset: str) -> int | None:
 )
 def text_bytes(text: Text, charset: str) -> list[int] | None:
     """From 0 to 255."""
-    return None if text is None else list(_encoded(text, charset))
+    if text is None:
+        return None
+    refuse_list(len(text) // 4)  # of small numbers, which are not made anew
+    return list(_encoded(text, charset))
 
 
 def _encoded(text: str, charset: str) -> bytes:
@@ -395,4 +406,4 @@ def _soundex(word: str) -> str:
 @apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns how the words of a text sound, by Soundex.")
 def phonetic(text: Text) -> Text:
     """The codes of all words, one after the other."""
-    return None if text is None else "".join(_soundex(word) for word in re.findall(r"(?a:\w+)", text))
+    return None if text is None else "".join(_soundex(word[0]) for word in re.finditer(r"(?a:\w+)", text))

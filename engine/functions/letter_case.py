@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from hoplite.engine.memory import refuse_text
+
 # Letters of Unicode 14 and 15, and their other case.
 _LATER_CAPITALS = re.compile("[\u2c2f\ua7c0\ua7d0\ua7d6\ua7d8\U00010570-\U00010595]")
 _LATER_SMALL = re.compile("[\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9\U00010597-\U000105bc]")
@@ -23,6 +25,7 @@ def lower_case(text: str) -> str:
     """`'ΟΔΟΣ'` is `'οδος'`."""
     if text.isascii():
         return text.lower()
+    refuse_text(4 * len(text))
     if _SIGMA in text:
         return "".join(
             (_FINAL if _ends_word(text, place) else _MEDIAL) if character == _SIGMA else lower_case(character)
@@ -35,6 +38,8 @@ def lower_case(text: str) -> str:
 
 def upper_case(text: str) -> str:
     """`'straße'` is `'STRASSE'`."""
+    if not text.isascii():
+        refuse_text(4 * len(text))
     if not text.isascii() and _LATER_SMALL.search(text):
         return "".join(c if _LATER_SMALL.match(c) else c.upper() for c in text)
     return text.upper()

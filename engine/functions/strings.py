@@ -14,7 +14,7 @@ from typing import Any
 from hoplite.engine.functions.arguments import small_whole, text, text_value, whole, wrong_input
 from hoplite.engine.functions.letter_case import lower_case, upper_case
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
-from hoplite.engine.memory import refuse_list
+from hoplite.engine.memory import refuse_list, refuse_text
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING, list_of
 from hoplite.values.columns import Column, Integers, ObjectArray, Strings, from_objects, object_array
@@ -118,6 +118,7 @@ def split(original: Any, delimiters: Any) -> list[str] | None:
         separators = [text_value(delimiters)]
     if not separators or not original:
         return [original]
+    refuse_list(2 * sum(original.count(separator) for separator in separators if separator))
     if "" not in separators:
         return re.split("|".join(map(re.escape, separators)), original)
     refuse_list(len(original))
@@ -143,6 +144,7 @@ def _utf16_units(part: str) -> list[str]:
 def replace(original: Any, search: Any, replacement: Any) -> str:
     """`replace('abc', 'b', 'x')` is `'axc'`."""
     whole_text, wanted, new = text(original, "replace"), text_value(search), text_value(replacement)
+    refuse_text(len(whole_text) + whole_text.count(wanted) * max(len(new) - len(wanted), 0))
     if wanted or not new:
         return whole_text.replace(wanted, new)
     return new + "".join(unit + new for unit in _utf16_units(whole_text))
@@ -159,6 +161,7 @@ def replace(original: Any, search: Any, replacement: Any) -> str:
 def reverse(value: Any) -> str | list[Any]:
     """`reverse('abc')` is `'cba'`, `reverse([1, 2])` is `[2, 1]`."""
     if isinstance(value, str | list):
+        refuse_list(len(value)) if isinstance(value, list) else refuse_text(len(value))
         return value[::-1]
     raise type_error(
         "Invalid input for function 'reverse()': Expected a string or a list; consider converting the value to a "
@@ -317,7 +320,9 @@ def normalize(value: Any, form: str = "NFC") -> str:
     """`normalize('e\\u0301')` is `'é'`."""
     match form.upper():
         case "NFC" | "NFD" | "NFKC" | "NFKD" as known:
-            return unicodedata.normalize(known, text_value(value))
+            original = text_value(value)
+            refuse_text(24 * len(original))  # decomposed, in wider letters, and slowly
+            return unicodedata.normalize(known, original)
     raise argument_error("Invalid normal form, expected NFC, NFD, NFKC, NFKD")
 
 
