@@ -209,7 +209,10 @@ def test_errors(name: str, arguments: tuple[Any, ...], code: str, gql: str, mess
 _OF_ONE_COLUMN = [
     name
     for name, function in FUNCTIONS.items()
-    if function.column_call is not None and not function.needs_context and not function.signature.variadic
+    if function.column_call is not None
+    and not function.needs_context
+    and not function.signature.variadic
+    and sum(not argument.optional for argument in function.signature.arguments) <= 1
 ]
 
 
