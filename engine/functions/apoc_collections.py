@@ -13,6 +13,7 @@ from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import held_by
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
+from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import group_key, sort_key
 
@@ -458,8 +459,39 @@ def sort_text(texts: Items, config: Any) -> Items:
     "apoc.coll.containsSorted(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether a sorted list has a value."
 )
 def contains_sorted(values: Items, value: Any) -> bool:
-    """Whatever the order."""
-    return group_key(value) in _distinct(values)
+    """By halves, so that a list that is not sorted may hide it."""
+    return bool(values) and _is_among_sorted("apoc.coll.containsSorted", values or [], value)
+
+
+def _is_among_sorted(function: str, values: list[Any], wanted: Any) -> bool:
+    """Java's binary search."""
+    low, high = 0, len(values) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        found = values[middle]
+        if type(found) is not type(wanted):
+            raise _not_comparable(function, found, wanted)
+        here, there = sort_key(found), sort_key(wanted)
+        if here == there:
+            return True
+        low, high = (middle + 1, high) if here < there else (low, middle - 1)
+    return False
+
+
+def _not_comparable(function: str, found: Any, wanted: Any) -> CypherError:
+    if wanted is None:
+        return function_failed(function, "java.lang.NullPointerException", "a value was expected")
+    there, here = (_JAVA_NAMES.get(type(value), "java.lang.Object") for value in (wanted, found))
+    message = f"class {there} cannot be cast to class {here} ({there} and {here} are in module java.base of loader "
+    return function_failed(function, "java.lang.ClassCastException", f"{message}'bootstrap')")
+
+
+_JAVA_NAMES: dict[type, str] = {
+    int: "java.lang.Long",
+    float: "java.lang.Double",
+    str: "java.lang.String",
+    bool: "java.lang.Boolean",
+}
 
 
 @apoc_function(
@@ -470,7 +502,7 @@ def contains_all_sorted(values: Items, wanted: Items) -> bool:
     """False for a missing list."""
     if values is None or wanted is None:
         return False
-    return all(key in _distinct(values) for key in _distinct(wanted))
+    return all(_is_among_sorted("apoc.coll.containsAllSorted", values, value) for value in wanted)
 
 
 @apoc_function(

@@ -13,7 +13,6 @@ from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
-from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
@@ -409,42 +408,13 @@ def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str
     return _as_json(context, {key: found[key] for key in ordered})
 
 
-def _parsed(function: str, text: str | None, kind: type) -> Any:
-    if text is None:
-        return None
-    refuse_list(text.count(",") + text.count("[") + text.count("{"))
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise function_failed(function, "com.fasterxml.jackson.core.JsonParseException", str(problem)) from None
-    if value is not None and not isinstance(value, kind):
-        raise _illegal_argument(function, f"Not a JSON {'object' if kind is dict else 'list'}: {text}")
-    return value
-
-
-@apoc_function(
-    "apoc.convert.fromJsonMap(map :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: MAP",
-    "Reads a JSON object.",
-)
-def from_json_map(text: str | None, path: str, options: Any) -> Map:
-    """Null for null."""
-    found: Map = _parsed("apoc.convert.fromJsonMap", text, dict)
-    return found
-
-
-@apoc_function(
-    "apoc.convert.fromJsonList(list :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: LIST<ANY>",
-    "Reads a JSON list.",
-)
-def from_json_list(text: str | None, path: str, options: Any) -> list[Any] | None:
-    """Null for null."""
-    found: list[Any] | None = _parsed("apoc.convert.fromJsonList", text, list)
-    return found
-
-
 @apoc_function("apoc.convert.toList(value :: ANY) :: LIST<ANY>", "Returns a value as a list.")
 def to_list(value: Any) -> list[Any] | None:
-    """A single value becomes a list of one."""
+    """A path becomes its nodes and relationships, any other single value a list of one."""
+    if isinstance(value, PathValue):
+        steps = zip(value.relationships, value.nodes[1:], strict=True)
+        rest = (entity for relationship, node in steps for entity in (RelationshipRef(relationship), NodeRef(node)))
+        return [NodeRef(value.nodes[0]), *rest]
     return value if value is None or isinstance(value, list) else [value]
 
 

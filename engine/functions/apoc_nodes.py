@@ -45,15 +45,18 @@ def node_labels(context: Execution, node: NodeRef | None) -> list[str] | None:
 
 
 def _types_of(context: Execution, node: NodeRef, text: str | None) -> list[str]:
-    """The types of relationships at a node, of those that the text names."""
+    """The types of relationships at a node, of those that the text names, with their directions."""
     if node.id < 0:
         return []
-    graph = context.graph
-    codes = np.unique(graph.relationship_types(graph.relationships_of(node.id))).tolist()
-    found = [graph.type_names[code] for code in codes]
-    if not text:
-        return found
-    return [name for name in found if any(name == wanted or wanted is None for wanted, _, _ in types_and_sides(text))]
+    graph, found = context.graph, set[int]()
+    for name, outgoing, incoming in types_and_sides(text):
+        code = None if name is None else graph.type_code(name)
+        if name is not None and code is None:
+            continue
+        for side in [True] * outgoing + [False] * incoming:
+            relationships, _ = graph.neighbours(node.id, side, None if code is None else (code,))
+            found.update(graph.relationship_types(relationships).tolist())
+    return [graph.type_names[code] for code in sorted(found)]
 
 
 @apoc_function(
@@ -91,7 +94,7 @@ def _existing(context: Execution, node: NodeRef, text: str | None) -> dict[str, 
 )
 def relationships_exist(context: Execution, node: NodeRef | None, text: str | None) -> dict[str, bool] | None:
     """By type and direction as the text writes them."""
-    return None if node is None else _existing(context, node, text)
+    return None if node is None else _existing(context, node, text) or None
 
 
 @apoc_function(
@@ -103,8 +106,9 @@ def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | Non
     """A map for each, with the node and what exists."""
     if nodes is None:
         return None
-    given = nodes if isinstance(nodes, list) else [nodes]
-    return [{"node": node, "exists": _existing(context, node, text)} for node in given if isinstance(node, NodeRef)]
+    given = [node for node in (nodes if isinstance(nodes, list) else [nodes]) if isinstance(node, NodeRef)]
+    exist = [(node, _existing(context, node, text)) for node in given]
+    return [{"node": node, "exists": exists} for node, exists in exist if exists]
 
 
 @apoc_function(
@@ -227,45 +231,58 @@ def end_of_relationship(context: Execution, relationship: RelationshipRef | None
 def create_path(
     context: Execution, start: NodeRef | None, relationships: list[RelationshipRef] | None
 ) -> PathValue | None:
-    """Each must lead on from where the one before it ended."""
+    """Each must lead on from where the one before it ended; nulls are passed over."""
     if start is None:
         return None
     nodes = [start.id]
-    for relationship in relationships or ():
+    steps = [relationship for relationship in relationships or () if relationship is not None]
+    for relationship in steps:
         ends = [end.id for end in ends_of(context, relationship)]
         if nodes[-1] not in ends:
             node, other = public_id(context, NodeRef(nodes[-1])), public_id(context, relationship)
             raise execution_failed(f"Node[{node}] not connected to this relationship[{other}]")
         nodes.append(ends[1] if ends[0] == nodes[-1] else ends[0])
-    return PathValue(tuple(nodes), tuple(one.id for one in relationships or ()))
+    return PathValue(tuple(nodes), tuple(one.id for one in steps))
 
 
 @apoc_function(
     "apoc.path.slice(path :: PATH, offset = 0 :: INTEGER, length = -1 :: INTEGER) :: PATH", "Returns a part of a path."
 )
 def slice_path(path: PathValue | None, offset: int, length: int) -> PathValue | None:
-    """From a relationship on, so many of them; -1 is all that are left."""
+    """From a relationship on, so many of them; -1 is all that are left. Beyond the end, there is the last node."""
     if path is None:
         return None
-    first = max(offset, 0)
-    last = len(path.relationships) if length < 0 else min(first + length, len(path.relationships))
-    if first > len(path.relationships):
-        return None
+    end = len(path.relationships)
+    first = min(max(offset, 0), end)
+    last = end if length == -1 else min(first + max(length, 0), end)
     return PathValue(path.nodes[first : last + 1], path.relationships[first:last])
 
 
-@apoc_function("apoc.path.combine(path1 :: PATH, path2 :: PATH) :: PATH", "Returns one path of two.")
-def combine_paths(first: PathValue | None, second: PathValue | None) -> PathValue | None:
-    """The second must begin where the first ends."""
+@apoc_function(
+    "apoc.path.combine(path1 :: PATH, path2 :: PATH) :: PATH", "Returns one path of two.", needs_context=True
+)
+def combine_paths(context: Execution, first: PathValue | None, second: PathValue | None) -> PathValue | None:
+    """The second must begin where the first ends; of one path and null, it is the path."""
     if first is None or second is None:
-        return None
+        return first or second
     if first.nodes[-1] != second.nodes[0]:
-        raise function_failed(
-            "apoc.path.combine",
-            "java.lang.IllegalArgumentException",
-            "The end node of the first path has to be the start node of the second path",
-        )
+        paths = f"{_path_text(context, first)} with {_path_text(context, second)}"
+        message = f"Paths don't connect on their end and start-nodes {paths}"
+        raise function_failed("apoc.path.combine", "java.lang.IllegalArgumentException", message)
     return PathValue(first.nodes + second.nodes[1:], first.relationships + second.relationships)
+
+
+def _path_text(context: Execution, path: PathValue) -> str:
+    """`(0)-[KNOWS,5]->(1)`"""
+    graph = context.graph
+    written = f"({public_id(context, NodeRef(path.nodes[0]))})"
+    for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
+        place = np.array([relationship], np.int64)
+        name = graph.type_names[int(graph.relationship_types(place)[0])]
+        arrows = ("-", "->") if int(graph.endpoints(place)[1][0]) == node else ("<-", "-")
+        step = f"[{name},{public_id(context, RelationshipRef(relationship))}]"
+        written += f"{arrows[0]}{step}{arrows[1]}({public_id(context, NodeRef(node))})"
+    return written
 
 
 @apoc_function("apoc.path.elements(path :: PATH) :: LIST<ANY>", "Returns the nodes and relationships of a path.")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc_maps import to_json
 from hoplite.engine.functions.apoc_nodes import create_uuid, virtual_node, virtual_relationship
 from hoplite.engine.functions.entities import properties_of
 from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
@@ -176,6 +177,18 @@ def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterat
     for node in nodes_of(context, "apoc.create.setProperty", given):
         writer_of(context).set_node_property(node.id, key, value)
         yield (node,)
+
+
+@cypher_procedure(
+    "apoc.convert.setJsonProperty(node :: NODE, key :: STRING, value :: ANY)",
+    mode="WRITE",
+    description="Sets a property to a value written as JSON.",
+    works_on_system=False,
+)
+def set_json_property(context: Execution, node: NodeRef, key: str, value: Any) -> Iterator[Row]:
+    """No rows."""
+    writer_of(context).set_node_property(node.id, key, to_json(context, value))
+    yield from ()
 
 
 @cypher_procedure(
