@@ -140,10 +140,11 @@ def test_what_is_wrong_is_told_as_apoc_tells_it(db: hoplite.Database, call: str,
     assert raised.value.message == f"Failed to invoke function `{name}`: Caused by: {message}"
 
 
-def test_a_path_that_never_ends_is_stopped() -> None:
-    with hoplite.open() as db, pytest.raises(Neo4jError, match="terminated"):
-        nested = "[" * 60 + "]" * 60
-        db.run("RETURN size(apoc.json.path($j, '$..*..*..*..*..*..*..*..*'))", j=nested, timeout=0.2).values()
+def test_a_path_that_finds_without_end_is_stopped() -> None:
+    nested = "[" * 60 + "]" * 60
+    with hoplite.open(timeout=0.2) as db, pytest.raises(Neo4jError) as raised:
+        db.run("RETURN size(apoc.json.path($j, '$..*..*..*..*..*..*..*..*'))", j=nested).values()
+    assert (raised.value.code or "").startswith("Neo.ClientError.Transaction.TransactionTimedOut")
 
 
 def test_a_property_holds_json() -> None:
