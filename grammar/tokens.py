@@ -94,7 +94,7 @@ _SCANNER = re.compile(
     | (?P<ARROW>   [{"".join(_ARROWS)}] )
     | (?P<STRING>  '(?:[^'\\]++|\\(?s:.))*+' | "(?:[^"\\]++|\\(?s:.))*+" )
     | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: [{NAME_PART}]+ | `(?:[^`]++|``)*+` ) )
+    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: (?:{NAME_START}|\d)[{NAME_PART}]* | `(?:[^`]++|``)*+` ) )
     | (?P<NAME>    `(?:[^`]++|``)*+` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
