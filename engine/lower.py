@@ -454,9 +454,11 @@ class Lowering:
                 assert_never(creation)
 
     def _assignments(self, assignments: tuple[lp.Assignment, ...]) -> tuple[setting.ToSet, ...]:
-        """Assignments in order; properties of one entity side by side are set together, as Neo4j does."""
+        """Assignments in order; properties of one entity side by side are set together, as Neo4j does, unless a key is
+        computed.
+        """
         items: list[setting.ToSet] = []
-        for subject, group in groupby(assignments, lambda a: a.subject if isinstance(a, lp.AssignProperty) else None):
+        for subject, group in groupby(assignments, _subject_of_named):
             several = [a for a in group if isinstance(a, lp.AssignProperty)] if subject is not None else []
             if len(several) > 1:
                 entries = tuple((self._name(a.key), self.row_value(a.value)) for a in several)
@@ -484,6 +486,12 @@ class Lowering:
 
 def _first_batch(stopped_early: bool) -> int:
     return FIRST_BATCH if stopped_early else LARGEST_BATCH
+
+
+def _subject_of_named(assignment: lp.Assignment) -> lp.Term | None:
+    """Whose property is set, where its key is written down."""
+    named = isinstance(assignment, lp.AssignProperty) and isinstance(assignment.key, str)
+    return assignment.subject if isinstance(assignment, lp.AssignProperty) and named else None
 
 
 def _keys_read(term: lp.Term) -> frozenset[str] | None:

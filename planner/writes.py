@@ -229,9 +229,9 @@ class Writes:
             case ast.SetProperty(target=target, value=value):
                 return lp.AssignProperty(expression(target.subject, scope), target.key, expression(value, scope))
             case ast.SetDynamicProperty(target=index, value=value):
-                return lp.AssignProperty(
-                    expression(index.subject, scope), expression(index.index, scope), expression(value, scope)
-                )
+                literal = index.index.value if isinstance(index.index, ast.Literal) else None
+                key = literal if isinstance(literal, str) else expression(index.index, scope)
+                return lp.AssignProperty(expression(index.subject, scope), key, expression(value, scope))
             case ast.SetProperties(variable=variable, value=value, merge=merge):
                 return lp.AssignProperties(variable.name, expression(value, scope), merge)
             case ast.SetLabels(variable=variable, labels=labels):
