@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -146,13 +145,15 @@ def test_a_database_can_be_opened_again_while_a_child_lives(db: hoplite.Database
 
 def test_the_lock_of_a_parent_that_was_killed_is_free_although_a_child_lives(path: Path) -> None:
     ready, tell = os.pipe()
+    end, live_on = os.pipe()
 
     def parent() -> None:
+        os.close(live_on)
         db = hoplite.open(path)
         db.run("CREATE (:N)")
         if os.fork() == 0:
             os.write(tell, b"x")
-            time.sleep(60)
+            os.read(end, 1)  # until the test is over
             os._exit(0)
         os._exit(0)
 
@@ -161,8 +162,12 @@ def test_the_lock_of_a_parent_that_was_killed_is_free_although_a_child_lives(pat
         parent()
     os.waitpid(number, 0)
     assert os.read(ready, 1) == b"x"
-    with hoplite.open(path) as db:
-        assert value_of(db) == 1
+    try:
+        with hoplite.open(path) as db:
+            assert value_of(db) == 1
+    finally:
+        for file in (ready, tell, end, live_on):
+            os.close(file)
 
 
 def test_a_child_opens_the_folder_as_any_other_process(db: hoplite.Database, path: Path) -> None:
