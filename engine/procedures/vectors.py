@@ -17,6 +17,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import is_number
 from hoplite.engine.functions.vector import vector_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
+from hoplite.errors import CypherError
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Int64s
@@ -143,6 +144,42 @@ def _nearest(
     best = np.argsort(-scores, kind="stable")[:count]
     for position, score in zip(entities[best].tolist(), scores[best].tolist(), strict=True):
         yield position, float(score)
+
+
+_MOST_DIMENSIONS = 4096
+_SIMILARITIES = ("COSINE", "EUCLIDEAN")
+
+
+@cypher_procedure(
+    "db.index.vector.createNodeIndex(indexName :: STRING, label :: STRING, propertyKey :: STRING, "
+    "vectorDimension :: INTEGER, vectorSimilarityFunction :: STRING)",
+    mode="SCHEMA",
+    description="Create a named node vector index for the specified label and property with the given vector "
+    "dimensionality using either the EUCLIDEAN or COSINE similarity function.\nBoth similarity functions are "
+    "case-insensitive.\nUse the `db.index.vector.queryNodes` procedure to query the named index.\n",
+    works_on_system=False,
+)
+def create_node_index(
+    context: Execution, name: str, label: str, key: str, dimensions: int, similarity: str
+) -> Iterator[Row]:
+    """No rows."""
+    procedure = "db.index.vector.createNodeIndex"
+    if not 1 <= dimensions <= _MOST_DIMENSIONS:
+        raise illegal_argument(procedure, f"'vectorDimension' must be between 1 and {_MOST_DIMENSIONS} inclusively")
+    if similarity.upper() not in _SIMILARITIES:
+        message = f"'{similarity}' is an unsupported vector similarity function for index with provider vector-2.0."
+        raise illegal_argument(procedure, f"{message} Supported: [{', '.join(_SIMILARITIES)}]")
+    assert context.writer is not None
+    config = {"vector.dimensions": dimensions, "vector.similarity_function": similarity.upper()}
+    try:
+        made = context.writer.create_index(
+            name, IndexKind.VECTOR, Entity.NODE, (label,), (key,), {"indexConfig": config}, False
+        )
+    except CypherError as problem:
+        java_class = f"org.neo4j.kernel.api.exceptions.schema.{(problem.code or '').rpartition('.')[2]}Exception"
+        raise call_failed(procedure, java_class, problem.message or "") from None
+    context.counters.indexes_added += int(made.is_new)
+    yield from ()
 
 
 @cypher_procedure(
