@@ -52,6 +52,8 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "CONTAINS": text.contains_text,
     "XOR": exclusive_or,
 }
+_CHAINED = frozenset(_BINARY) - {"/"}  # Neo4j divides literals in a way of its own
+_LONG_CHAIN = 50
 
 
 def compile_expression(expression: ast.Expression | PlannedSubquery, functions: Functions) -> Evaluator:
@@ -192,6 +194,9 @@ def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
 def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
     if expression.operator in ("AND", "OR"):
         return _compile_connective(expression, functions)
+    links = _chain(expression)
+    if len(links) > _LONG_CHAIN:
+        return _compile_chain(links, functions)
     left, right = _compile(expression.left, functions), _compile(expression.right, functions)
     if expression.operator == "IN":
         by_list = comparison.is_in_constant if right.constant and not left.constant else comparison.is_in_lists
@@ -201,6 +206,31 @@ def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
     if expression.operator == "=~":
         return _joined(text.matching(left.evaluate, right.evaluate), [left, right])
     return _binary(left, right, _BINARY[expression.operator])
+
+
+def _chain(expression: ast.Expression) -> list[ast.Binary]:
+    """The operators of `a + b - c`, the first one first."""
+    links: list[ast.Binary] = []
+    while isinstance(expression, ast.Binary) and expression.operator in _CHAINED:
+        links.append(expression)
+        expression = expression.left
+    links.reverse()
+    return links
+
+
+def _compile_chain(links: list[ast.Binary], functions: Functions) -> Compiled:
+    """A long chain from left to right, without a call in a call for each operator."""
+    first = _compile(links[0].left, functions)
+    steps = [(_BINARY[link.operator], _compile(link.right, functions)) for link in links]
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        column = first.evaluate(batch, execution)
+        for combine, operand in steps:
+            execution.check()
+            column = combine(column, operand.evaluate(batch, execution))
+        return column
+
+    return _joined(evaluate, [first, *(operand for _, operand in steps)])
 
 
 def _is_literal_number(expression: ast.Expression) -> bool:
