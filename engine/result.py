@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType, TracebackType
@@ -104,14 +104,15 @@ class Result:
         execution: Execution | None,
         parameters: Mapping[str, Any],
         max_rows: int | None,
-        on_end: Callable[[], None],
+        owner: object = None,
     ) -> None:
+        """`owner` is held until the last row is made: what the rows are read from may be given up without it."""
         self._prepared = prepared
         self._batches = batches
         self._execution = execution
         self._parameters = parameters
         self._max_rows = max_rows
-        self._on_end: Callable[[], None] | None = on_end
+        self._owner = owner
         self._outcome = _Outcome()  # once it has ended
         self._guard = None if execution is None else Guarded(execution)
         self._hydrator = None if execution is None else Hydrator(execution.graph, execution.check)
@@ -228,15 +229,12 @@ class Result:
             if close is not None:
                 close()
             self._let_go()
-            if self._on_end is not None:
-                self._on_end()
-                self._on_end = None
 
     def _let_go(self) -> None:
         """Keep what the summary says, and nothing of the graph that was read."""
         execution, hydrator = self._execution, self._hydrator
         self._batches, self._begun, self._execution, self._hydrator = iter(()), None, None, None
-        self._guard = None
+        self._guard = self._owner = None
         if execution is not None:
             self._outcome = _Outcome(execution.counters, execution.notifications, execution.measured)
         if hydrator is not None:

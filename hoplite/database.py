@@ -406,14 +406,14 @@ class Database(Transfers):
             snapshot = graph.snapshot()
             prepared = self._prepare(text, snapshot, parameters, allowance)
             if prepared.mode == "EXPLAIN":
-                return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
+                return Result(prepared, iter(()), None, given, limits.max_rows)
             if not prepared.writes and prepared.command is None:
                 execution = self._execution(snapshot, parameters, None, limits, allowance)
                 batches = self._operator(prepared, execution).run(execution, UNIT)
                 if not prepared.columns:  # nothing will be read from it: run it now
                     with Guarded(execution):
                         batches = iter(list(batches))
-                return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
+                return Result(prepared, batches, execution, given, limits.max_rows)
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
             del snapshot  # the writer changes the graph in place where nobody holds it
@@ -436,10 +436,10 @@ class Database(Transfers):
         given: Mapping[str, Any],
         limits: Limits,
         allowance: Allowance,
-        explicit: bool = False,
+        owner: Transaction | None = None,
     ) -> Result:
         execution = self._execution(transaction, parameters, transaction, limits, allowance)
-        execution.explicit = explicit
+        execution.explicit = owner is not None
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:
@@ -449,7 +449,7 @@ class Database(Transfers):
                 for _ in batches:
                     pass
             batches = iter(())
-        return Result(prepared, batches, execution, given, limits.max_rows, _nothing)
+        return Result(prepared, batches, execution, given, limits.max_rows, owner)
 
 
 def _lease(
@@ -481,7 +481,7 @@ def _described(backend: BackendName) -> str:
 
 
 def _nothing() -> None:
-    """What is left to do at the end of a result that holds nothing."""
+    """The check of a statement that has no deadline."""
 
 
 def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
@@ -518,14 +518,17 @@ class Session:
 
 
 class Transaction:
-    """An explicit transaction, used from one thread. A statement that fails leaves it fit only for rollback."""
+    """An explicit transaction, used from one thread. A statement that fails leaves it fit only for rollback.
+
+    One that is left open, with none of its results being read, is rolled back when it is collected.
+    """
 
     def __init__(self, database: Database, limits: Limits) -> None:
         self._database = database
         self._limits = limits
         self._graph = database._graph.begin(lazy=True)
         database._transactions.add(self)
-        self._open_result: Result | None = None
+        self._open_result: weakref.ref[Result] | None = None
         self._failed = False
         self._is_cut_off = False
 
@@ -553,23 +556,24 @@ class Transaction:
         allowance = limits.allowance()
         prepared = database._prepare(query, self._graph, parameters, allowance)
         if prepared.mode == "EXPLAIN":
-            return Result(prepared, iter(()), None, given, limits.max_rows, _nothing)
+            return Result(prepared, iter(()), None, given, limits.max_rows)
         if prepared.writes or prepared.query_type == "s":
             if limits.read_only:
                 raise access_mode()
-            self._graph.prepare_write(limits.timeout)
-            result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, explicit=True)
+            self._graph.prepare_write(limits.timeout, query)
+            result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
             result.detach()
             return result
-        result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, explicit=True)
-        self._open_result = result
+        result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
+        self._open_result = weakref.ref(result)
         return result
 
     def _settle(self) -> None:
         """Read what is left of the last result before the graph changes beneath it."""
-        if self._open_result is not None:
-            self._open_result.detach()
-            self._open_result = None
+        result = None if self._open_result is None else self._open_result()
+        if result is not None:
+            result.detach()
+        self._open_result = None
 
     def _check_usable(self) -> None:
         from neo4j.exceptions import TransactionError
@@ -597,15 +601,22 @@ class Transaction:
     def rollback(self) -> None:
         """Undo everything. What is left of a result can no longer be read."""
         if self._graph.is_open:
-            if self._open_result is not None:
-                self._open_result.close()
-                self._open_result = None
+            result = None if self._open_result is None else self._open_result()
+            if result is not None:
+                result.close()
+            self._open_result = None
             self._graph.rollback()
             self._graph.let_go()
 
     def close(self) -> None:
         """Roll back, unless committed."""
         self.rollback()
+
+    def __del__(self) -> None:
+        """A transaction that was left open keeps nobody out."""
+        graph = getattr(self, "_graph", None)  # it may not have begun
+        if graph is not None and graph.is_open:
+            graph.abandon()
 
     def _cut_off(self) -> None:
         """The database is closed beneath it."""

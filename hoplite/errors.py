@@ -125,6 +125,18 @@ def lost_at_fork(what: str) -> CypherError:
     )
 
 
+def waits_for_itself(seconds: float, doing: str) -> CypherError:
+    """A thread wants to write while it has the only turn to write itself."""
+    latest = " ".join(doing.split())
+    shown = f"; its latest statement is {latest[:80]}{'...' if len(latest) > 80 else ''}" if latest else ""
+    return CypherError(
+        "Neo.ClientError.Transaction.TransactionAccessedConcurrently",
+        f"This thread has a transaction open that began to write {seconds:.1f} s ago{shown}. "
+        "Only one can write at a time, so this statement would wait for it for ever. "
+        "Commit or roll back the transaction first, or run the statement in it.",
+    )
+
+
 # --- errors that point into the text ------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.spill import Spill
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.transaction import Transaction
+from hoplite.storage.writer_turn import WriterTurn
 
 FOLD_MINIMUM = 512
 """A delta smaller than this is never worth a fold by itself."""
@@ -59,7 +60,7 @@ class Graph:
         self.lock_timeout_s = lock_timeout_s
         self._fold_minimum = fold_minimum
         self._fold_share = fold_share
-        self._writer = threading.Lock()
+        self._writer = WriterTurn()
         self._guard = threading.RLock()  # held for moments: to change the delta, and to look at what is current
         self._delta = Delta(empty_base(Tokens(), partitions), initial_schema())
         self._version = 0
@@ -121,7 +122,7 @@ class Graph:
     def _lock_writer(self, patience_s: float | None = None) -> None:
         hurried = patience_s is not None and patience_s < self.lock_timeout_s
         seconds = max(patience_s, 0.0) if hurried and patience_s is not None else self.lock_timeout_s
-        if not self._writer.acquire(timeout=seconds):
+        if not self._writer.acquire(seconds):
             if hurried:
                 raise transaction_timed_out()
             raise CypherError(
@@ -176,6 +177,7 @@ class Graph:
             with self._guard:
                 if self._delta.size:
                     self._replace_base(self._folded())
+                self._writer.use("a bulk load")
                 self._loading = BulkLoad(self, self.snapshot(fold=False), self._new_spill(), keeps_order)
                 return self._loading
         except BaseException:
@@ -201,7 +203,7 @@ class Graph:
             self._guard.release()
         else:
             self._guard = threading.RLock()
-        self._writer = threading.Lock()
+        self._writer = WriterTurn()
         writer, load = self._changing, self._loading
         self._changing = self._loading = None
         if writer is not None:

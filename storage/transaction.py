@@ -67,8 +67,8 @@ class Transaction(Snapshot):
         """Whether anything was written."""
         return bool(self._journal)
 
-    def prepare_write(self, patience_s: float | None = None) -> None:
-        """Become the one writer, or give up after so many seconds.
+    def prepare_write(self, patience_s: float | None = None, statement: str = "") -> None:
+        """Become the one writer, for a statement, or give up after so many seconds.
 
         Moves to the latest committed version, so positions read before are void: call it between statements, before
         the first that writes.
@@ -76,6 +76,7 @@ class Transaction(Snapshot):
         self._refuse_if_lost()
         if not self._holds_lock:
             self._become_writer(*self._graph._acquire_writer(self, patience_s=patience_s))
+        self._graph._writer.use(statement)
 
     def _become_writer(self, delta: Delta, version: int) -> None:
         self._holds_lock, self._in_place, self._pin = True, True, None
@@ -289,6 +290,11 @@ class Transaction(Snapshot):
                 if self._in_place:
                     self._take_back(self._delta, 0)
         self._close()
+
+    def abandon(self) -> None:
+        """Nobody can end this any more: whoever writes next rolls it back. May be called at any moment."""
+        if self._open and self._holds_lock:
+            self._graph._writer.abandon(self)
 
     def let_go(self) -> None:
         """Hold no version any more, after the end: nothing can be read through this from now on."""

@@ -596,7 +596,7 @@ class DiskGraph(Graph):
 
     def _checkpoint_at_the_end(self) -> None:
         """Not while a transaction is open; and nothing is lost if it fails."""
-        if not self._writer.acquire(blocking=False):
+        if not self._writer.acquire_if_free():
             return
         self._writer.release()
         with suppress(CypherError):

@@ -38,7 +38,7 @@ class OnePartition(DiskGraph):
         )
 
     def snapshot(self, *, fold: bool = True) -> Snapshot:
-        if fold and self._delta.size and self._changing is None and not self._writer.locked():
+        if fold and self._delta.size and self._changing is None and not self._writer._lock.locked():
             self.checkpoint()
         return super().snapshot(fold=fold)
 

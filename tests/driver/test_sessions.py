@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import neo4j
@@ -171,8 +172,13 @@ def test_waiting_for_another_writer_is_a_transient_error() -> None:
         driver.embedded._graph.lock_timeout_s = 0.02  # type: ignore[attr-defined]
         with driver.session() as one, driver.session() as other, one.begin_transaction() as transaction:
             transaction.run("CREATE (:N)")
-            with pytest.raises(neo4j.exceptions.TransientError, match="Another transaction is writing"):
-                other.run("CREATE (:N)")
+
+            def write() -> None:
+                with pytest.raises(neo4j.exceptions.TransientError, match="Another transaction is writing"):
+                    other.run("CREATE (:N)")
+
+            with ThreadPoolExecutor() as threads:
+                threads.submit(write).result()
 
 
 def test_a_transaction_has_one_timeout_for_all_its_statements(driver: neo4j.Driver) -> None:

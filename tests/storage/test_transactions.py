@@ -85,9 +85,21 @@ def test_a_node_deleted_with_relationships_fails_the_commit() -> None:
 def test_there_is_one_writer_at_a_time() -> None:
     graph = Graph(lock_timeout_s=0.05)
     first = graph.begin()
-    with pytest.raises(CypherError) as caught:
-        graph.begin()
-    assert caught.value.code == "Neo.TransientError.Transaction.LockAcquisitionTimeout"
+    codes: list[str] = []
+
+    def begin() -> None:
+        with pytest.raises(CypherError) as caught:
+            graph.begin()
+        codes.append(caught.value.code)
+
+    other = threading.Thread(target=begin)
+    other.start()
+    other.join()
+    begin()
+    assert codes == [
+        "Neo.TransientError.Transaction.LockAcquisitionTimeout",
+        "Neo.ClientError.Transaction.TransactionAccessedConcurrently",  # this thread would wait for itself
+    ]
     first.rollback()
     graph.begin().rollback()
 

@@ -1,0 +1,106 @@
+"""Whose turn it is to write: one transaction, load or checkpoint at a time, and the others wait.
+
+Nobody waits for what cannot come: a thread that waits for its own transaction is told so at once, and a transaction
+that was left open and collected as garbage is rolled back by whoever comes next. The collector may run anywhere, also
+in the middle of a change to the graph, so that it only puts such a transaction on a list.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections import deque
+from typing import Protocol
+
+from hoplite.errors import waits_for_itself
+
+_LOOK_AGAIN_S = 0.05
+_COLLECT_AFTER = 20  # looks: garbage that refers to itself is only found when it is looked for
+_POOLS = frozenset(("concurrent.futures.thread", "multiprocessing.pool", "anyio._backends._asyncio"))
+
+
+class Abandoned(Protocol):
+    """A transaction that nobody can end any more."""
+
+    def rollback(self) -> None:
+        """Forget its changes, and give the turn back."""
+        ...
+
+
+class WriterTurn:
+    """A lock that knows who holds it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None  # the one that has used it last
+        self._doing = ""
+        self._since = 0.0
+        self._abandoned: deque[Abandoned] = deque()
+
+    def acquire(self, seconds: float) -> bool:
+        """Whether the turn came within so many seconds. Raises where it never can."""
+        self._end_abandoned()
+        if not self._lock.acquire(blocking=False) and not self._comes_within(seconds):
+            return False
+        self._since = time.monotonic()
+        self.use("")
+        return True
+
+    def acquire_if_free(self) -> bool:
+        """Whether it was free."""
+        self._end_abandoned()
+        return self._lock.acquire(blocking=False)
+
+    def use(self, doing: str) -> None:
+        """Say that this thread goes on with what the turn was taken for, and what it is doing."""
+        self._thread, self._doing = threading.current_thread(), doing
+
+    def release(self) -> None:
+        """Let the next one write."""
+        self._thread = None
+        self._lock.release()
+
+    def abandon(self, transaction: Abandoned) -> None:
+        """Leave a transaction to whoever comes next; may be called at any moment, by any thread."""
+        self._abandoned.append(transaction)
+
+    def _comes_within(self, seconds: float) -> bool:
+        self._refuse_to_wait_for_this_thread()
+        end = time.monotonic() + seconds
+        looks = 0
+        while not self._lock.acquire(timeout=min(_LOOK_AGAIN_S, max(end - time.monotonic(), 0.0))):
+            if time.monotonic() >= end:
+                return False
+            looks += 1
+            if looks == _COLLECT_AFTER:
+                gc.collect()
+            self._end_abandoned()
+        return True
+
+    def _refuse_to_wait_for_this_thread(self) -> None:
+        if self._thread is not threading.current_thread() or _works_for_a_pool():
+            return
+        gc.collect()  # it may be garbage already
+        self._end_abandoned()
+        if self._thread is threading.current_thread():
+            raise waits_for_itself(time.monotonic() - self._since, self._doing)
+
+    def _end_abandoned(self) -> None:
+        while self._abandoned:
+            try:
+                transaction = self._abandoned.popleft()
+            except IndexError:  # somebody else was faster
+                return
+            transaction.rollback()
+
+
+def _works_for_a_pool() -> bool:
+    """Whether this thread runs pieces of work for others: what it has begun, another thread may end."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals.get("__name__") in _POOLS:
+            return True
+    return False
