@@ -34,7 +34,7 @@ def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> C
     token = tokens[position]
     if token.text in ("'", '"'):
         message = "Failed to parse string literal. The query must contain an even number of non-escaped quotes."
-    elif token.start > 0 and text[token.start - 1 : token.start + 1] == "/*":
+    elif "/*" in text[max(token.start - 1, 0) : token.start + 2]:
         message = "Failed to parse comment. A comment starting on `/*` must have a closing `*/`."
     else:
         shown = "$" if token.kinds == ("PARAMETER",) else token.text

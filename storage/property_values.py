@@ -15,7 +15,7 @@ from hoplite.values.floats import float_text
 from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
-from hoplite.values.value_types import value_type
+from hoplite.values.value_types import status_text, value_type
 
 _SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
 _MIXED = (
@@ -106,4 +106,6 @@ def shown(value: Any) -> str:
             return float_text(value)
         case list():
             return "[" + ", ".join(shown(item) for item in value) + "]"
+        case Point():
+            return status_text(value)
     return str(value)
