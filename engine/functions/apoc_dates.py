@@ -48,6 +48,12 @@ def _shown(moment: datetime, letters: str) -> str:
     match letters[0]:
         case "y" | "u":
             return f"{moment.year % 100:02}" if width == 2 else f"{moment.year:0{width}}"
+        case "Y":  # of the week, which begins on Sunday and belongs to the year of its Saturday
+            year = (moment + timedelta(days=(5 - moment.weekday()) % 7)).year
+            return f"{year % 100:02}" if width == 2 else f"{year:0{width}}"
+        case "Q":
+            quarter = (moment.month + 2) // 3
+            return f"Q{quarter}" if width == 3 else f"{quarter:0{width}}"
         case "M" | "L":
             name = _MONTHS[moment.month - 1]
             return f"{moment.month:0{width}}" if width < 3 else name[:3] if width == 3 else name
@@ -78,6 +84,25 @@ def _shown(moment: datetime, letters: str) -> str:
     if letters[0] not in numbers:
         raise function_failed("apoc.date.format", "java.lang.IllegalArgumentException", f"Illegal pattern: {letters}")
     return f"{numbers[letters[0]]:0{width}}"
+
+
+_NAMED = {
+    "date": "yyyy-MM-dd",
+    "year_month_day": "yyyy-MM-dd",
+    "basic_date": "yyyyMMdd",
+    "date_time": "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
+    "basic_date_time": "yyyyMMdd'T'HHmmss.SSSZ",
+    "date_hour_minute": "yyyy-MM-dd'T'HH:mm",
+    "iso_local_date": "yyyy-MM-dd",
+}
+"""Formats that have names, as Elasticsearch and Java call them."""
+_NAMED_OF_DATES = {"iso_date": "yyyy-MM-dd", "basic_iso_date": "yyyyMMdd"}
+
+
+def _named_pattern(pattern: str, is_date: bool) -> str:
+    """The pattern that a name stands for, or the pattern itself."""
+    name = pattern.lower()
+    return _NAMED.get(name) or (_NAMED_OF_DATES.get(name) if is_date else None) or pattern
 
 
 def format_moment(moment: datetime, pattern: str) -> str:
@@ -247,11 +272,11 @@ def convert_format(text: str | None, pattern: str, to_pattern: str) -> str | Non
     """`'2020-01-02'` may become `'02/01/2020'`."""
     if not text:
         return None
-    moment = parse_moment(text, pattern, UTC)
+    moment = parse_moment(text, _named_pattern(pattern, is_date=True), UTC)
     if moment is None:
         message = f"Text '{text}' could not be parsed at index 0"
         raise function_failed("apoc.date.convertFormat", "java.time.format.DateTimeParseException", message)
-    return format_moment(moment, to_pattern)
+    return format_moment(moment, _named_pattern(to_pattern, is_date=True))
 
 
 @apoc_function(
@@ -326,7 +351,7 @@ def from_iso(text: str | None) -> int | None:
 def format_temporal(value: Any, pattern: str) -> str | None:
     """Parts that the value lacks are those of 1970-01-01T00:00Z."""
     moment = _moment_of(value)
-    return None if moment is None else format_moment(moment, pattern)
+    return None if moment is None else format_moment(moment, _named_pattern(pattern, isinstance(value, Date)))
 
 
 def _moment_of(value: Any) -> datetime | None:
