@@ -23,8 +23,8 @@ from tests.folds.worlds import Worlds, small_pieces
 from tests.neo4j.choices import Choices, shrunk
 
 FAMILY = 20
-DISK_EVERY = 4
-"""One family in so many also runs on disk."""
+KINDS = (("always", "disk"), ("sometimes", "pinned"), ("always", "pinned"), ("always", "sometimes"))
+"""What families run on in turn, beside a database that never folds."""
 
 
 def program_of(source: random.Random | Sequence[int]) -> tuple[Program, list[int]]:
@@ -35,26 +35,26 @@ def program_of(source: random.Random | Sequence[int]) -> tuple[Program, list[int
 
 def run_family(number: int, count: int = FAMILY) -> list[str]:
     """What was found in the programs of one family."""
-    schema, with_disk = number // 2 % len(SCHEMA), number // (2 * len(SCHEMA)) % DISK_EVERY == 0
+    schema, kinds = number // 2 % len(SCHEMA), KINDS[number // (2 * len(SCHEMA)) % len(KINDS)]
     findings = []
     with tempfile.TemporaryDirectory() as folder, small_pieces() if number % 2 else nullcontext():
-        worlds = Worlds(Path(folder), schema, with_disk=with_disk)
+        worlds = Worlds(Path(folder), schema, kinds)
         try:
             for place in range(count):
                 seed = number * FAMILY + place
                 program, made = program_of(random.Random(seed))
                 if differences := worlds.differences(program, seed):
-                    findings.append(_report(seed, schema, with_disk, made, differences))
+                    findings.append(_report(seed, schema, kinds, made, differences))
                     break  # what went wrong may be in what follows
         finally:
             worlds.close()
     return findings
 
 
-def _report(seed: int, schema: int, with_disk: bool, made: list[int], differences: list[str]) -> str:
+def _report(seed: int, schema: int, kinds: Sequence[str], made: list[int], differences: list[str]) -> str:
     def differs(choices: Sequence[int]) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:  # within the limits that the family has
-            worlds = Worlds(Path(folder), schema, with_disk=with_disk)
+            worlds = Worlds(Path(folder), schema, kinds)
             try:
                 return worlds.differences(program_of(choices)[0], seed)
             finally:

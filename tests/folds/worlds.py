@@ -10,7 +10,7 @@ disk       a checkpoint after every step, or closed and opened again, with a cac
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -158,18 +158,18 @@ def small_pieces() -> Iterator[None]:
 
 
 class Worlds:
-    """All of them, for one program after the other."""
+    """One that never folds and some others, for one program after the other."""
 
-    def __init__(self, folder: Path, schema: int, *, with_disk: bool) -> None:
+    def __init__(self, folder: Path, schema: int, kinds: Sequence[str]) -> None:
         self._folder = folder
-        self.worlds = [
-            World("never", Graph(fold_minimum=NEVER), schema),
-            World("always", Graph(fold_minimum=1, fold_share=NEVER), schema),
-            World("sometimes", Graph(3, fold_minimum=25, fold_share=NEVER), schema),
-            PinnedWorld("pinned", Graph(fold_minimum=1, fold_share=NEVER), schema),
-        ]
-        if with_disk:
-            self.worlds.append(DiskWorld("disk", folder / "graph.hop", schema))
+        make: dict[str, Callable[[], World]] = {
+            "never": lambda: World("never", Graph(fold_minimum=NEVER), schema),
+            "always": lambda: World("always", Graph(fold_minimum=1, fold_share=NEVER), schema),
+            "sometimes": lambda: World("sometimes", Graph(3, fold_minimum=25, fold_share=NEVER), schema),
+            "pinned": lambda: PinnedWorld("pinned", Graph(fold_minimum=1, fold_share=NEVER), schema),
+            "disk": lambda: DiskWorld("disk", folder / "graph.hop", schema),
+        }
+        self.worlds = [make[kind]() for kind in ("never", *kinds)]
 
     def differences(self, program: Program, seed: int) -> list[str]:
         """What the worlds disagree about after a program."""
