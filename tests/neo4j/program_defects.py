@@ -20,10 +20,10 @@ def explained(
 ) -> str | None:
     """The defect behind the first difference; None where somebody must find out."""
     place = next((n for n, (mine, other) in enumerate(zip(ours, theirs, strict=True)) if mine != other), None)
-    if place is None or place == len(ours) - 1 or ours[place][0].startswith("Neo."):
+    if place is None or place == len(ours) - 1:
         return None
     code = theirs[place][0]
-    if code.startswith("Neo.DatabaseError."):
+    if code.startswith("Neo.DatabaseError.") and not ours[place][0].startswith("Neo."):
         return INTERNAL_ERROR
     if code == "Neo.ClientError.Statement.SyntaxError" and "count(*)" in program[place] and "{" in program[place]:
         try:
