@@ -194,10 +194,6 @@ class Hydrator:
         seen: set[int] = set()  # lists and maps may share parts, which hold nothing new the second time
 
         def visit(value: Any) -> None:
-            if isinstance(value, list | tuple | dict):
-                if id(value) in seen:
-                    return
-                seen.add(id(value))
             match value:
                 case PathValue():
                     nodes.update(value.nodes)
@@ -206,12 +202,12 @@ class Hydrator:
                     nodes.add(node)
                 case RelationshipRef(id=relationship):
                     relationships.add(relationship)
-                case list() | tuple():
-                    for item in value:
-                        visit(item)
-                case dict():
-                    for item in value.values():
-                        visit(item)
+                case list() | tuple() | dict():
+                    if id(value) not in seen:
+                        seen.add(id(value))
+                        for item in value.values() if isinstance(value, dict) else value:
+                            if type(item) not in _PLAIN_TYPES:
+                                visit(item)
                 case VirtualNode(properties=properties):
                     visit(properties)
                 case VirtualRelationship(start=start, end=end, properties=properties):
