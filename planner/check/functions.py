@@ -106,7 +106,8 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
         expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
             name = call.name.rpartition(".")[2]  # a status leaves the namespace out
-            raise check.mismatch(expected, types, argument, f"argument at index {index} of function {name}()")
+            place = index + int(name.lower() == "trim" and len(arguments) == 1)  # trim(x) stands for trim(BOTH FROM x)
+            raise check.mismatch(expected, types, argument, f"argument at index {place} of function {name}()")
     _check_values(check, call, name)
     return exactly(*signature.returns) if not _any(signature) else ALL
 
