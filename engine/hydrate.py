@@ -12,6 +12,7 @@ import numpy as np
 from neo4j import graph as driver_graph
 
 from hoplite.engine.guard import interruptible
+from hoplite.errors import unsupported
 from hoplite.lazy import cached_property
 from hoplite.storage.snapshot import Snapshot, maps_of
 from hoplite.values.columns import (
@@ -56,6 +57,10 @@ _DIRECT = _sets_attributes()
 
 def _sent(name: str) -> str:
     """The name of a type as a server sends it: the driver makes a class of it, and half a surrogate pair is no text."""
+    if "\0" in name:
+        raise unsupported(
+            "a relationship type with a NUL character in a result, of which the driver cannot make a class"
+        )
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
