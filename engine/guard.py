@@ -35,8 +35,8 @@ from hoplite.errors import CypherError, memory_limit_reached
 if TYPE_CHECKING:
     from hoplite.engine.context import Execution
 
-_TICK_SECONDS = 0.02
-_IDLE_TICKS = 50  # without a statement, after which the thread waits to be woken
+_TICK_SECONDS = 0.01
+_IDLE_TICKS = 100  # without a statement, after which the thread waits to be woken
 # Libraries that are loaded while a statement runs take memory that is none of its own.
 _LEAST_LIMIT = 192 << 20
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096

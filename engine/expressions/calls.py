@@ -58,7 +58,7 @@ def _call_for_each(
     execution: Execution,
 ) -> None:
     for values in rows:
-        if len(results) % 256 == 255:
+        if len(results) % 16 == 15:
             execution.check()
         if function.null_in_null_out and None in values:
             results.append(None)
