@@ -133,12 +133,15 @@ def _filled(options: argparse.Namespace) -> Iterator[Database]:
 
 def _make(place: Path, options: argparse.Namespace) -> None:
     import hoplite
+    from hoplite.errors import driver_errors
     from hoplite.storage.disk.files import Files
+    from hoplite.storage.disk.graph import DiskGraph
     from hoplite.storage.importers.fetched import fetched_path
 
     unfinished = place.with_name(place.name + UNFINISHED)
     if unfinished.exists():  # of a process that was killed
-        hoplite.open(unfinished).close()  # refuses where one is still at it, and where it is no database
+        with driver_errors():
+            DiskGraph(unfinished).close()  # refuses where an import is still at it, and what is not a database
         shutil.rmtree(unfinished)
     db = hoplite.open(unfinished)
     try:

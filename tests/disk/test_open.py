@@ -290,7 +290,7 @@ def test_a_profile_says_what_was_loaded(path: Path) -> None:
 
 def test_strings_that_no_unicode_file_can_hold_are_kept(path: Path) -> None:
     with hoplite.open(path) as db:
-        db.run("CREATE (:N {s: $s}), (:N {s: 'é'})", s="a\ud800b")
+        db.run(r"CREATE (:N {s: 'a\uD800b'}), (:N {s: 'é'})")  # as a parameter the driver could not send it
     with hoplite.open(path) as db:
         assert sorted(db.run("MATCH (n:N) RETURN n.s").value()) == ["a\ud800b", "é"]
 

@@ -69,6 +69,16 @@ def no_plans(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
     raise AssertionError("this expression has no subquery")
 
 
+@dataclass(frozen=True)
+class SmallWriter:
+    """A transaction that has deleted these nodes, and nothing else."""
+
+    deleted_nodes: tuple[int, ...] = ()
+
+    def deleted_here(self, *, nodes: bool) -> list[int]:
+        return list(self.deleted_nodes) if nodes else []
+
+
 def an_execution(
     graph: Any = None, parameters: Mapping[str, Any] | None = None, run_plan: PlanRunner = no_plans, writer: Any = None
 ) -> Execution:

@@ -12,7 +12,7 @@ from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.errors import ARITHMETIC_ERROR, ENTITY_NOT_FOUND, TYPE_ERROR
 from hoplite.values.columns import Booleans, EntityLists, Integers, Nodes, Strings
 from hoplite.values.entities import NodeRef, RelationshipRef
-from tests.expressions.small_graph import SmallGraph, an_execution, batch_of, evaluate, expression_of
+from tests.expressions.small_graph import SmallGraph, SmallWriter, an_execution, batch_of, evaluate, expression_of
 
 NAN = float("nan")
 GRAPH = SmallGraph(
@@ -233,11 +233,12 @@ def test_labels_and_types_are_asked_alike() -> None:
 
 def test_a_deleted_node_has_no_properties_to_read() -> None:
     graph = SmallGraph(GRAPH.nodes, deleted={1})
-    row, code, message = failure("n.age", an_execution(graph, writer=object()), n=[NodeRef(0), NodeRef(1)])
+    writer = SmallWriter(deleted_nodes=(1,))
+    row, code, message = failure("n.age", an_execution(graph, writer=writer), n=[NodeRef(0), NodeRef(1)])
     assert (row, code) == (1, ENTITY_NOT_FOUND)
     assert message == "Node with id 101 has been deleted in this transaction"
-    assert evaluate("n.never_used", an_execution(graph, writer=object()), n=[NodeRef(1)]) == [None]
-    assert evaluate("n {.*}", an_execution(graph, writer=object()), n=[NodeRef(1)]) == [{}]
+    assert evaluate("n.never_used", an_execution(graph, writer=writer), n=[NodeRef(1)]) == [None]
+    assert evaluate("n {.*}", an_execution(graph, writer=writer), n=[NodeRef(1)]) == [{}]
 
 
 def test_projections_lay_entries_over_properties() -> None:

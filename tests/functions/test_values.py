@@ -101,7 +101,7 @@ def call(name: str, *arguments: Any) -> Any:
         ("last", ([1, 2],), 2),
         ("size", ("a😀",), 2),
         ("isEmpty", ({},), True),
-        ("keys", ({"b": 1, "a": None},), ["a", "b"]),
+        ("keys", ({"b": 1, "a": None},), ["b", "a"]),
         ("coalesce", (None, 1, 2), 1),
         ("nullIf", (1, 1.0), None),
         ("nullIf", ([1, None], [1, None]), [1, None]),
@@ -150,9 +150,9 @@ def test_results(name: str, arguments: tuple[Any, ...], expected: Any) -> None:
             "replace",
             (1, "a", "b"),
             "TypeError",
-            "22G03",
-            "Expected Long(1) to be a org.neo4j.values.storable.TextValue, but it was a "
-            "org.neo4j.values.storable.LongValue",
+            "50N42",
+            "Expected a string value for `replace`, but got: Long(1); consider converting it to a string with "
+            "toString().",
         ),
         (
             "size",
