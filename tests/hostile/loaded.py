@@ -1,0 +1,12 @@
+"""Loads the compiled kernels when it is imported: by the process that those of all statements are forked from, so that
+no statement is charged with the memory of loading, or even compiling, them.
+"""
+
+from __future__ import annotations
+
+from hoplite.engine.hops.select import AutoBackend, backend_named
+
+_backend = backend_named("auto")
+assert isinstance(_backend, AutoBackend)
+_backend._start_loading()
+_backend.wait_until_loaded()
