@@ -250,9 +250,10 @@ _SIDE_CHARACTER_TEXT = 3
 def trim(*arguments: Any) -> str:
     """`trim('  abc ')` is `'abc'`.
 
-    `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, comes as `trim('LEADING', 'x', 'xxa')`.
+    `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, comes as `trim('LEADING', 'x', 'xxa')`; a query may write that
+    itself, and any other text in the place of LEADING or TRAILING stands for BOTH.
     """
-    side = _SIDES[arguments[0].upper()] if len(arguments) > 1 else str.strip
+    side = _SIDES.get(text(arguments[0], "trim"), str.strip) if len(arguments) > 1 else str.strip
     if len(arguments) < _SIDE_CHARACTER_TEXT:
         return side(text(arguments[-1], "trim"), _WHITE_SPACE)
     value, character = text(arguments[2], "trim"), text(arguments[1], "trim")
