@@ -88,17 +88,27 @@ class _Thread:
         """Raise an exception in the thread, if it is inside of a block.
 
         Between the look at the lock and the exception the thread must not go on. A thread that has just got the
-        interpreter's lock keeps it for a switch interval, thousands of times as long as that takes.
+        interpreter's lock keeps it for a switch interval, thousands of times as long as that takes. A machine that
+        stops us in between all the same is noticed by looking again, and the exception is taken back.
         """
         time.sleep(0)
-        if self.block.acquire(blocking=False):
-            self.block.release()
+        if self._is_outside():
             return
         _raise_in(self.ident, Stopped)
+        if self._is_outside():
+            _raise_in(self.ident, None)
+
+    def _is_outside(self) -> bool:
+        if self.block.acquire(blocking=False):
+            self.block.release()
+            return True
+        return False
 
 
-def _raise_in(ident: int, kind: type[BaseException]) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
+def _raise_in(ident: int, kind: type[BaseException] | None) -> None:
+    """Let this come up in a thread as soon as it runs; None takes back what has not come up yet."""
+    raised = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), raised)
 
 
 class _Local(threading.local):
