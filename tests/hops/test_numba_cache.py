@@ -48,12 +48,11 @@ def test_other_argument_types_are_compiled_for_themselves(tmp_path: Path) -> Non
 def test_a_damaged_file_is_compiled_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     assert compiled(add_one, tmp_path)(1) == 2
     (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    file.write_bytes(damage(whole))
-    again = compiled(add_one, tmp_path)
-    assert again(1) == 2
-    assert hits(again) == 0
-    assert len(file.read_bytes()) == len(whole)
+    file.write_bytes(damage(file.read_bytes()))
+    for expected_hits in (0, 1):  # the first writes the file anew
+        again = compiled(add_one, tmp_path)
+        assert again(1) == 2
+        assert hits(again) == expected_hits
 
 
 def test_a_folder_that_is_gone_does_not_stop_a_kernel(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import multiprocessing
 import resource
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -80,6 +81,8 @@ def watch(name: str) -> Ended:
 
 
 def _serve(name: str, pipe: Connection) -> None:
+    # Nothing to do where the server of forks has it; it may have been started by others, without it.
+    import_module("tests.hostile.loaded")
     statement = corpus()[name]
     db = hoplite.open(query_memory=MEMORY)
     GRAPHS[statement.graph](db)
