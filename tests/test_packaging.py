@@ -69,9 +69,9 @@ def test_a_source_tree_without_links_works(tmp_path: Path, left: str) -> None:
 
 
 def test_files_that_are_no_code_are_packaged() -> None:
-    data = setuptools_table()["package-data"]
-    for package, patterns in data.items():
-        folder = REPOSITORY.joinpath(*package.split("."))
+    table = setuptools_table()
+    for package, patterns in table["package-data"].items():
+        folder = REPOSITORY / table["package-dir"].get(package, package.replace(".", "/"))
         for pattern in patterns:
             assert list(folder.glob(pattern)), f"{package}: nothing matches {pattern}"
 
