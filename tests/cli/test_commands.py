@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,15 @@ def test_the_demo_shows_its_six_parts(capsys: pytest.CaptureFixture[str]) -> Non
         "not defined",
     ):
         assert words in out
+
+
+def test_a_reader_that_stops_reading_is_not_a_failure() -> None:
+    query = "UNWIND range(1, 200000) AS x RETURN x"
+    program = "from hoplite.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", program, "query", query, "--format", "csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "x\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
