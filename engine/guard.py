@@ -72,31 +72,36 @@ class _Thread:
         self.run_seen = 0
         self.base = 0
 
-    def has_to_stop(self, now: float, held: int, allowed: int) -> bool:
-        """Whether the statement has to stop; asked by the watching thread."""
+    def has_to_stop(self, now: float, held: int, allowed: int) -> Execution | None:
+        """The statement, if it has to stop; asked by the watching thread."""
         execution = self.execution
         if execution is None:
-            return False
+            return None
         if self.run_seen != self.run:
             self.run_seen, self.base = self.run, held
         over = execution.memory.taken = held - self.base
         if over > allowed:
             execution.memory.exceeded = memory_limit_reached(over - allowed, execution.memory.limit, allowed)
-        return execution.stops(now) is not None
+        return execution if execution.stops(now) is not None else None
 
-    def leave(self) -> None:
-        """Raise an exception in the thread, if it is inside of a block.
+    def leave(self, execution: Execution) -> None:
+        """Raise an exception in the thread, if it is inside of a block of this statement.
 
         Between the look at the lock and the exception the thread must not go on. A thread that has just got the
         interpreter's lock keeps it for a switch interval, thousands of times as long as that takes. A machine that
         stops us in between all the same is noticed by looking again, and the exception is taken back.
+
+        The thread may have ended the statement since it was looked at, and run another one. That is asked last: from
+        there to the exception no bytecode gives the interpreter's lock away.
         """
+        ident, stopped = ctypes.c_ulong(self.ident), ctypes.py_object(Stopped)
         time.sleep(0)
         if self._is_outside():
             return
-        _raise_in(self.ident, Stopped)
+        if self.execution is execution:
+            _raise_in(ident, stopped)
         if self._is_outside():
-            _raise_in(self.ident, None)
+            _raise_in(ident, None)  # takes back what has not come up yet
 
     def _is_outside(self) -> bool:
         if self.block.acquire(blocking=False):
@@ -105,10 +110,7 @@ class _Thread:
         return False
 
 
-def _raise_in(ident: int, kind: type[BaseException] | None) -> None:
-    """Let this come up in a thread as soon as it runs; None takes back what has not come up yet."""
-    raised = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), raised)
+_raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
 
 class _Local(threading.local):
@@ -233,12 +235,16 @@ class _Watch:
                 idle = 0
                 now, held = time.monotonic(), self._held()
                 allowed = sum(_allowed(thread) for thread in threads)
-                stopping = [thread for thread in threads if thread.has_to_stop(now, held, allowed)]
+                stopping = [
+                    (thread, execution)
+                    for thread in threads
+                    if (execution := thread.has_to_stop(now, held, allowed)) is not None
+                ]
                 if not stopping:
                     _collector.resume()
                 elif _collector.is_held_back():
-                    for thread in stopping:
-                        thread.leave()
+                    for thread, execution in stopping:
+                        thread.leave(execution)
             else:
                 _collector.resume()
                 idle += 1

@@ -11,7 +11,7 @@ from neo4j.exceptions import ClientError, Neo4jError, TransientError
 import hoplite
 from hoplite.engine import guard
 from hoplite.engine.hops.interface import unchecked
-from hoplite.errors import transaction_timed_out
+from hoplite.errors import CypherError, transaction_timed_out
 
 _MAPS = "reduce(m = {a: 1}, i IN range(1, 40) | {l: m, r: m})"
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -109,6 +109,34 @@ def test_an_interruption_never_comes_up_behind_its_block() -> None:
             assert getattr(error, "code", None) == _TIMED_OUT
             interrupted += 1
     assert 0 < interrupted < 60
+
+
+class _InTime(_Late):
+    """A statement that has all the time it needs."""
+
+    def stops(self, now: float) -> object:
+        return None
+
+
+def test_an_interruption_never_reaches_the_next_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watching thread may be held up between its look at a statement and the exception."""
+    is_looked_at, may_go_on = threading.Event(), threading.Event()
+    is_held_back = guard._collector.is_held_back
+
+    def hold_up() -> bool:
+        is_looked_at.set()
+        may_go_on.wait(30)
+        return is_held_back()
+
+    monkeypatch.setattr(guard._collector, "is_held_back", hold_up)
+    with pytest.raises(CypherError), guard.Guarded(_Late()):  # type: ignore[arg-type]
+        assert is_looked_at.wait(30)
+        raise guard.Stopped
+    with guard.Guarded(_InTime()), guard.interruptible():  # type: ignore[arg-type]
+        may_go_on.set()
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            unchecked()
 
 
 def test_a_statement_in_a_statement_is_guarded_by_its_own_limits() -> None:
