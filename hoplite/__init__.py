@@ -15,11 +15,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hoplite.database import Database, Session, Transaction
+    from hoplite.api.database import Database, Session, Transaction
+    from hoplite.api.recovery import Recovery, recover
+    from hoplite.api.result import Result
     from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
-    from hoplite.engine.result import Result
-    from hoplite.recovery import Recovery, recover
     from hoplite.sample import load_sample
 
 __all__ = [
@@ -48,14 +48,14 @@ if not os.path.isdir(os.path.join(__path__[0], "engine")):
     __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
-    "Database": "hoplite.database",
-    "Session": "hoplite.database",
-    "Transaction": "hoplite.database",
-    "Result": "hoplite.engine.result",
+    "Database": "hoplite.api.database",
+    "Session": "hoplite.api.database",
+    "Transaction": "hoplite.api.database",
+    "Result": "hoplite.api.result",
     "diff": "hoplite.differ.run",
     "load_sample": "hoplite.sample",
-    "recover": "hoplite.recovery",
-    "Recovery": "hoplite.recovery",
+    "recover": "hoplite.api.recovery",
+    "Recovery": "hoplite.api.recovery",
     "GraphDatabase": "hoplite.driver",
     "AsyncGraphDatabase": "hoplite.driver",
     "install_driver": "hoplite.driver",
@@ -65,7 +65,7 @@ _HOMES = {
 
 def open(path: Any = None, **settings: Any) -> Database:
     """Open a database: in memory without a path. Settings are those of `hoplite.Database`."""
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
     return Database(path, **settings)
 

@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 from hoplite.cli.schema import SchemaNames, read_names
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 KEYWORDS = tuple(
     """

@@ -14,7 +14,7 @@ from hoplite.cli.render import cypher_text, table
 from hoplite.sample import load_sample
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 LOOK_UP = """\
 MATCH (d:Drug {name: 'Metformin'})-[t:TREATS]->(x:Disease)

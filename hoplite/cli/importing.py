@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hoplite.cli.opening import MEMORY, UsageError, open_database, progress_bar
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
     from hoplite.storage.importers.csv import CsvFiles, CsvFormat
 
 KINDS: Mapping[str, str] = {

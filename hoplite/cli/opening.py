@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 MEMORY = ":memory:"
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from hoplite.cli.render import table
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from rich.text import Text
 from hoplite.cli.answer import changes_text, is_explained, notification_lines, plan_text
 from hoplite.cli.render import FORMATS, Format, cypher_text, fitting, to_text
 from hoplite.cli.schema import print_schema
-from hoplite.cli.statements import is_exit, is_finished, split_statements
+from hoplite.cli.statements import is_exit, is_finished
+from hoplite.grammar.statements import split_statements
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-    from hoplite.database import Database, Session, Transaction
+    from hoplite.api.database import Database, Session, Transaction
 
 HELP = """\
 A statement ends with ; and may span lines. Tab completes labels, types, keys, functions and procedures.

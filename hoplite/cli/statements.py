@@ -1,33 +1,8 @@
-"""Text in, statements out: where a `;` ends one, and where it is only a character in a string, a name or a comment."""
+"""What the shell does with a line: run it, wait for more, or leave."""
 
 from __future__ import annotations
 
-import re
-
-# A string, a quoted name or a comment, closed or (at the end of the text) still open; or the end of a statement.
-_PIECE = re.compile(
-    r"""
-      (?P<open>"(?:\\.|[^"\\])*\Z | '(?:\\.|[^'\\])*\Z | `[^`]*\Z | /\*(?:(?!\*/).)*\Z)
-    | (?P<quoted>"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | `[^`]*` | /\*.*?\*/ | //[^\n]*)
-    | (?P<end>;)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def split_statements(text: str) -> tuple[list[str], str]:
-    """The finished statements, without their `;`, and what stands after the last `;`.
-
-    `split_statements("RETURN ';'; MATCH (n)")` is `(["RETURN ';'"], "MATCH (n)")`.
-    """
-    statements: list[str] = []
-    begin = 0
-    for piece in _PIECE.finditer(text):
-        if piece["end"]:
-            if statement := text[begin : piece.start()].strip():
-                statements.append(statement)
-            begin = piece.end()
-    return statements, text[begin:].strip()
+from hoplite.grammar.statements import split_statements
 
 
 def is_finished(text: str) -> bool:

@@ -16,7 +16,7 @@ from hoplite.differ.shape import shape_of
 from hoplite.differ.values import Canonical, Name, canonical
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 Row = tuple[Canonical, ...]
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hoplite.cli.statements import split_statements
+from hoplite.grammar.statements import split_statements
 
 _CYPHER = (".cypher", ".cql", ".cyp")
 _JSON = (".jsonl", ".json")

@@ -16,7 +16,7 @@ from hoplite.differ.queries import NamedQuery, as_queries, read_queries
 from hoplite.differ.report import Report
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.database import Database
 
 
 def diff(

@@ -21,11 +21,11 @@ import neo4j
 from neo4j import READ_ACCESS
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
-from hoplite.database import Database, from_parameters
+from hoplite.api.database import Database, from_parameters
+from hoplite.api.records import Row
+from hoplite.api.summary import ADDRESS, server_info
 from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
 from hoplite.driver.notifications import NotificationFilter
-from hoplite.engine.records import Row
-from hoplite.engine.summary import ADDRESS, server_info
 from hoplite.errors import CypherError, to_driver_error
 
 Handlers = Mapping[str, Callable[..., Any] | None]

@@ -19,12 +19,12 @@ from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 from neo4j.graph import Graph
 
 from hoplite.allowance import Allowance
-from hoplite.database import Database, Limits, Transaction
+from hoplite.api.database import Database, Limits, Transaction
+from hoplite.api.records import Row
+from hoplite.api.result import Result
+from hoplite.api.summary import DATABASE
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.system_database import SYSTEM, open_system, refusal
-from hoplite.engine.records import Row
-from hoplite.engine.result import Result
-from hoplite.engine.summary import DATABASE
 from hoplite.errors import (
     ACCESS_MODE,
     ARGUMENT_ERROR,

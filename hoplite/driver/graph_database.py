@@ -10,7 +10,7 @@ from neo4j._conf import Config, WorkspaceConfig
 from neo4j._sync.config import PoolConfig
 
 from hoplite import forks
-from hoplite.database import Database
+from hoplite.api.database import Database
 from hoplite.driver.pool import AsyncPool, Pool
 from hoplite.driver.target import Target, is_ours, of_database, open_target
 

@@ -18,11 +18,11 @@ from neo4j import exceptions
 from neo4j.exceptions import DriverError
 
 from hoplite import forks
-from hoplite.database import Database
+from hoplite.api.database import Database
+from hoplite.api.summary import ADDRESS
 from hoplite.driver.connection import AsyncConnection, Connection
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.target import Target
-from hoplite.engine.summary import ADDRESS
 
 _MOST_CONNECTIONS = 1000
 

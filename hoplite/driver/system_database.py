@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoplite.database import Database
+from hoplite.api.database import Database
 from hoplite.errors import CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast

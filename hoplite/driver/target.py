@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from neo4j.exceptions import ConfigurationError
 
 from hoplite import forks
-from hoplite.database import Database
+from hoplite.api.database import Database
 
 SCHEME = "hoplite"
 _MEMORY = "memory"

@@ -14,17 +14,13 @@ It is no medical reference: it is small, simplified and not kept up to date.
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING
 
-import hoplite
-
-if TYPE_CHECKING:
-    from hoplite.database import Database
+from hoplite.api.database import Database
 
 
 def load_sample() -> Database:
     """A new database in memory that holds the sample graph."""
-    db = hoplite.open()
+    db = Database()
     with resources.as_file(resources.files("hoplite.sample").joinpath("graph.jsonl")) as path:
         db.import_jsonl(path)
     return db

@@ -10,8 +10,8 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 import hoplite
+from hoplite.api.result import Result
 from hoplite.driver import GraphDatabase
-from hoplite.engine.result import Result
 from hoplite.storage.delta import Delta
 
 

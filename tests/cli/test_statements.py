@@ -1,28 +1,10 @@
-"""Where a statement ends."""
+"""What the shell does with a line."""
 
 from __future__ import annotations
 
 import pytest
 
-from hoplite.cli.statements import is_finished, split_statements
-
-
-@pytest.mark.parametrize(
-    ("text", "statements", "rest"),
-    [
-        ("RETURN 1;", ["RETURN 1"], ""),
-        ("RETURN 1; RETURN 2;", ["RETURN 1", "RETURN 2"], ""),
-        ("RETURN ';'; MATCH (n)", ["RETURN ';'"], "MATCH (n)"),
-        ('RETURN "\\";"', [], 'RETURN "\\";"'),
-        ("RETURN `a;b`;", ["RETURN `a;b`"], ""),
-        ("RETURN 1 // one; two\n;", ["RETURN 1 // one; two"], ""),
-        ("RETURN /* ; */ 1;", ["RETURN /* ; */ 1"], ""),
-        (";;", [], ""),
-        ("RETURN 'open ;", [], "RETURN 'open ;"),
-    ],
-)
-def test_a_semicolon_ends_a_statement_unless_it_is_quoted(text: str, statements: list[str], rest: str) -> None:
-    assert split_statements(text) == (statements, rest)
+from hoplite.cli.statements import is_finished
 
 
 @pytest.mark.parametrize("text", ["", "  ", ":help", ":explain MATCH (n)", "RETURN 1;", "RETURN 1; // done;\n;"])

@@ -13,7 +13,7 @@ import tempfile
 import weakref
 from pathlib import Path
 
-from hoplite import database
+from hoplite.api import database
 from hoplite.storage.disk.graph import DiskGraph
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot

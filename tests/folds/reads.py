@@ -11,7 +11,7 @@ from neo4j.exceptions import Neo4jError
 from neo4j.graph import Node, Relationship
 from neo4j.graph import Path as GraphPath
 
-from hoplite.database import Database
+from hoplite.api.database import Database
 from tests.folds.programs import KEYS
 
 Answer = Any

@@ -20,11 +20,11 @@ from unittest import mock
 from neo4j.exceptions import Neo4jError
 
 import hoplite
-from hoplite.database import Database, Transaction
+from hoplite.api.database import Database, Transaction
+from hoplite.api.result import Result
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.engine.prepare import Preparer
 from hoplite.engine.procedures.registry import PROCEDURES
-from hoplite.engine.result import Result
 from hoplite.storage import draft, property_columns
 from hoplite.storage.disk import columns
 from hoplite.storage.disk.graph import DiskGraph

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neo4j.exceptions import CypherSyntaxError
 
 import hoplite
-from hoplite.cypher_script import literal
+from hoplite.api.cypher_script import literal
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse

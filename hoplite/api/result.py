@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from neo4j import ResultSummary
 
+from hoplite.api.hydrate import Hydrator
+from hoplite.api.records import RecordMaker, Row, record_maker
+from hoplite.api.summary import make_summary, server_info, summary_metadata
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
 from hoplite.engine.guard import Guarded, interruptible
-from hoplite.engine.hydrate import Hydrator
 from hoplite.engine.prepare import Prepared
-from hoplite.engine.records import RecordMaker, Row, record_maker
-from hoplite.engine.summary import make_summary, server_info, summary_metadata
 from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
 from hoplite.values.columns import Objects
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @cache
 def _arrow() -> ModuleType:
     """What makes tables, loaded when the first one is asked for, and not looked for again."""
-    from hoplite.engine import arrow
+    from hoplite.api import arrow
 
     return arrow
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from hoplite.cli.statements import split_statements
+from hoplite.grammar.statements import split_statements
 from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.rows import NodeRow, RelationshipRow, node_rows, relationship_rows
 from hoplite.storage.importers.lines import Progress, numbered_lines
@@ -22,7 +22,7 @@ from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.result import Result
 
 _BATCH_ROWS = 1000
 _BATCH_CHARACTERS = 500_000  # of texts and items of lists
@@ -39,21 +39,30 @@ _FUNCTIONS: Mapping[type, str] = {
 Row = TypeVar("Row", NodeRow, RelationshipRow)
 
 
-def import_cypher(db: Database, path: str | os.PathLike[str], progress: Progress | None = None) -> dict[str, int]:
-    """Run the statements of a file (plain or gzip) in one transaction: all of them, or none.
+class RunsStatements(Protocol):
+    """A transaction, as far as a script needs one."""
+
+    def run(self, query: str, /) -> Result:
+        """Run a statement; it sees what the statements before it wrote."""
+        ...
+
+
+def import_cypher(
+    transaction: RunsStatements, path: str | os.PathLike[str], progress: Progress | None = None
+) -> dict[str, int]:
+    """Run the statements of a file (plain or gzip).
 
     Lines of cypher-shell's own (`:begin`, `:param`) are passed over. How many nodes and relationships were created.
     """
     lines = (text for _, text in numbered_lines(os.fspath(path), progress, keep_blank=True))
     made = {"nodes": 0, "relationships": 0}
-    with db.begin() as transaction:
-        for statement in _statements(lines):
-            result = transaction.run(statement)
-            for _ in result:  # what a statement returns is not wanted, but its errors are
-                pass
-            counters = result.consume().counters
-            made["nodes"] += counters.nodes_created
-            made["relationships"] += counters.relationships_created
+    for statement in _statements(lines):
+        result = transaction.run(statement)
+        for _ in result:  # what a statement returns is not wanted, but its errors are
+            pass
+        counters = result.consume().counters
+        made["nodes"] += counters.nodes_created
+        made["relationships"] += counters.relationships_created
     return made
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hoplite.errors import driver_errors
 from hoplite.storage.importers.bad_rows import BadRows, OnError
 
 if TYPE_CHECKING:
-    from hoplite.database import Database
+    from hoplite.api.cypher_script import RunsStatements
     from hoplite.storage.exporters.files import Target
     from hoplite.storage.graph import Graph
     from hoplite.storage.importers.csv import CsvFiles, CsvFormat
@@ -33,6 +33,10 @@ class Transfers:
 
     @property
     def _graph(self) -> Graph:
+        raise NotImplementedError
+
+    def begin(self) -> AbstractContextManager[RunsStatements]:
+        """An explicit transaction."""
         raise NotImplementedError
 
     def _refuse_if_read_only(self) -> None:
@@ -163,10 +167,10 @@ class Transfers:
 
     def import_cypher(self, path: File, progress: Progress | None = None) -> dict[str, int]:
         """Run a script of Cypher statements in one transaction."""
-        from hoplite.cypher_script import import_cypher
+        from hoplite.api.cypher_script import import_cypher
 
-        with self._filling():
-            return import_cypher(cast("Database", self), path, progress)
+        with self._filling(), self.begin() as transaction:
+            return import_cypher(transaction, path, progress)
 
     def import_neo4j(
         self,
@@ -227,7 +231,7 @@ class Transfers:
 
     def export_cypher(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as a script of Cypher statements, indexes and constraints included."""
-        from hoplite.cypher_script import export_cypher
+        from hoplite.api.cypher_script import export_cypher
 
         return export_cypher(self._graph.snapshot(), path, progress)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoplite.engine.arrow_entities import EntityArrays
+from hoplite.api.arrow_entities import EntityArrays
+from hoplite.api.hydrate import Hydrator
 from hoplite.engine.batch import Batch, concatenate_batches
-from hoplite.engine.hydrate import Hydrator
 from hoplite.errors import argument_error, to_driver_error
 from hoplite.values.columns import (
     Booleans,

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.allowance import Allowance, allowing, deadline_after
+from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
+from hoplite.api.result import Result
+from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
-from hoplite.engine.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -29,7 +31,6 @@ from hoplite.engine.procedures.registry import (
     user_procedure,
 )
 from hoplite.engine.profile import profiled, watched
-from hoplite.engine.result import Result
 from hoplite.engine.run import execution_for
 from hoplite.errors import (
     access_mode,
@@ -45,7 +46,6 @@ from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
-from hoplite.transfers import Transfers
 from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
