@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.cost import Estimates
+from hoplite.planner.consecutive_matches import can_be_matched_together, consecutive_matches
 from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
@@ -96,10 +97,14 @@ class Builder:
     ) -> Built:
         """Clauses one after the other."""
         columns: tuple[str, ...] | None = None
+        matched = 0  # clauses up to which MATCHes are planned, several together
         for number, clause in enumerate(query.clauses):
             match clause:
                 case ast.MatchClause():
-                    plan, scope = self.match(clause, plan, scope)
+                    if number >= matched:
+                        clauses = consecutive_matches(query.clauses[number:])
+                        matched = number + len(clauses)
+                        plan, scope = self.match(clauses, plan, scope)
                 case ast.WithClause(projection=projection, predicate=predicate):
                     carried = imported.through(query.clauses[number:], tuple(sorted(scope & PLACES)))
                     plan, names = self.projection(projection, predicate, plan, scope, carried)
@@ -170,10 +175,15 @@ class Builder:
 
     # --- MATCH -------------------------------------------------------------------------------------------------
 
-    def match(self, clause: ast.MatchClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
-        """MATCH and OPTIONAL MATCH."""
-        if clause.mode == "REPEATABLE ELEMENTS":
+    def match(
+        self, clauses: Sequence[ast.MatchClause], plan: lp.Plan, scope: frozenset[str]
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """MATCH and OPTIONAL MATCH: one, or several that may be matched in any order."""
+        clause = clauses[0]
+        if any(c.mode == "REPEATABLE ELEMENTS" for c in clauses):
             raise unsupported("MATCH REPEATABLE ELEMENTS")
+        if len(clauses) > 1:
+            return self.matched_together(clauses, plan, scope)
         if not clause.optional:
             return self.matched(clause, plan, scope)
         imports = tuple(sorted(free_variables((clause.patterns, clause.predicate)) & scope))
@@ -186,15 +196,40 @@ class Builder:
         selected = [p for p in clause.patterns if p.selector is not None and p.selector.kind != "ALL"]
         plain = tuple(p for p in clause.patterns if p not in selected)
         graph = PatternReader(self.names).read(plain, None if selected else clause.predicate)
+        absorb_path_predicates(graph, scope)
         plan = self.solved(graph, plan, scope)
         bound = scope | _user_names(graph)
         for pattern in selected:
             plan, bound = self.selected(pattern, clause.predicate, plan, bound)
         return plan, bound
 
+    def matched_together(
+        self, clauses: Sequence[ast.MatchClause], plan: lp.Plan, scope: frozenset[str]
+    ) -> tuple[lp.Plan, frozenset[str]]:
+        """The matches of consecutive MATCHes for each row of the plan."""
+        bound = scope
+        for graph in self.pattern_graphs(clauses, scope):
+            plan = self.solved(graph, plan, bound)
+            bound |= _user_names(graph)
+        return plan, bound
+
+    def pattern_graphs(self, clauses: Sequence[ast.MatchClause], scope: frozenset[str]) -> Iterator[PatternGraph]:
+        """The patterns of consecutive MATCHes, as few graphs of them as can be."""
+        together = PatternGraph()
+        before: list[ast.MatchClause] = []
+        for clause in clauses:
+            graph = PatternReader(self.names).read(clause.patterns, clause.predicate)
+            absorb_path_predicates(graph, scope | together.variables())
+            if before and not can_be_matched_together(before, together, clause, graph, scope):
+                yield together
+                scope |= _user_names(together)
+                together, before = PatternGraph(), []
+            together.take(graph)
+            before.append(clause)
+        yield together
+
     def solved(self, graph: PatternGraph, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:
         """The operators that match a pattern graph."""
-        absorb_path_predicates(graph, scope)
         rows = self.estimates.rows(plan)
         return Solver(graph, self.estimates, self.expression, set(scope), plan, rows).solve()
 

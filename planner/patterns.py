@@ -154,6 +154,8 @@ class PatternGraph:
     predicates: list[ast.Expression] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)  # (variable, kind) that a repetition would collect
+    # Of several MATCHes: which one a connection is from, by its relationship. Relationships of one MATCH must differ.
+    clauses: dict[str, int] = field(default_factory=dict)
 
     def add_node(self, name: str) -> None:
         """Note a node once."""
@@ -175,6 +177,17 @@ class PatternGraph:
                 case _:
                     pass
         return frozenset(names)
+
+    def take(self, other: PatternGraph) -> None:
+        """Ask for what the graph of the next MATCH asks for as well."""
+        clause = max(self.clauses.values(), default=0) + 1
+        self.clauses |= {connection.relationship: clause for connection in other.connections}
+        for node in other.nodes:
+            self.add_node(node)
+        self.connections += other.connections
+        self.predicates += other.predicates
+        self.paths += other.paths
+        self.groups += other.groups
 
 
 def conjuncts(predicate: ast.Expression | None) -> Iterator[ast.Expression]:

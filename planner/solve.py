@@ -253,7 +253,7 @@ class Solver:
                     connections.append(connection)
                     nodes |= ends
                     grown = True
-        part = PatternGraph([n for n in self.graph.nodes if n in nodes], connections)
+        part = PatternGraph([n for n in self.graph.nodes if n in nodes], connections, clauses=self.graph.clauses)
         names = part.variables()
         part.predicates = [p for p in self.waiting if self._needs(p) and self._needs(p) <= names]
         return part
@@ -513,10 +513,12 @@ class Solver:
         self._keep_distinct_relationship(connection.relationship, types)
 
     def _keep_distinct_relationship(self, name: str, types: tuple[str, ...] | None) -> None:
+        clauses = self.graph.clauses
         rivals = tuple(
             other
             for other in self.done
-            if types is None or (known := self.types_of[other]) is None or set(types) & set(known)
+            if clauses.get(other) == clauses.get(name)
+            and (types is None or (known := self.types_of[other]) is None or set(types) & set(known))
         )
         if rivals:
             self.plan = lp.DistinctRelationships(self.plan, name, rivals)

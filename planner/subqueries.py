@@ -125,7 +125,7 @@ def _matched(
 ) -> PlannedSubquery:
     """A MATCH over the outer row, and the value of `result` for each match."""
     imports = _imports(node, scope)
-    plan, inner = builder.match(match, lp.Argument(imports), frozenset(imports))
+    plan, inner = builder.match((match,), lp.Argument(imports), frozenset(imports))
     value = None
     if result is not None:
         value = HIDDEN + "value"
