@@ -12,6 +12,7 @@
 #   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
 #   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
+#   make joins    random joins against the plain matcher, COUNT=20000   ARGS="--seed 2000"
 #   make fuzz-calls  every function and procedure with odd arguments  ARGS="--calls 500 --only apoc.text"
 #   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
@@ -22,7 +23,7 @@
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds hostile plans libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -94,6 +95,9 @@ fidelity: .venv/bench/.installed
 
 folds: $(STAMP)
 	$(RUN) -m tests.folds.run --count $(or $(COUNT),20000) $(ARGS)
+
+joins: $(STAMP)
+	$(RUN) -m tests.joins.run --count $(or $(COUNT),20000) $(ARGS)
 
 fuzz: $(STAMP)
 	$(RUN) -m tests.fuzz.run --count $(or $(COUNT),20000) $(ARGS)

@@ -13,8 +13,8 @@ from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.cost import Estimates
 from hoplite.planner.consecutive_matches import can_be_matched_together, consecutive_matches
+from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts

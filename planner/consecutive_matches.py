@@ -43,10 +43,10 @@ def can_be_matched_together(
 ) -> bool:
     """Whether the next MATCH and those `before` it, which are one graph already, may be matched in any order.
 
-    They may not where a name means something else once both are one pattern: a relationship that the next MATCH finds
-    bound, a path that is only there when everything is matched, a name in a subquery that is the subquery's own as long
-    as the next MATCH has not bound it. Which of several paths is the shortest depends on the predicates of its own MATCH
-    alone, and what is random is asked as often as its MATCH has rows.
+    They may not where a name would mean something else in one pattern: a relationship that the next MATCH finds bound,
+    a path, which is only there once everything is matched, or a name that belongs to a subquery as long as the next
+    MATCH has not bound it. Which path is the shortest depends on the predicates of its own MATCH alone, and a random
+    predicate is asked once for each row of its MATCH.
     """
     if len(together.nodes) + len(graph.nodes) > _MOST_NODES:
         return False

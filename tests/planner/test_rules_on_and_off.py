@@ -29,7 +29,7 @@ _RETURN = (
     "DISTINCT a.s, b.s",
     "DISTINCT b",
 )
-_NEEDED = ("drop_unused_columns", "sort_and_limit_to_top", "small_pieces_below_limit")
+NEEDED = ("drop_unused_columns", "sort_and_limit_to_top", "small_pieces_below_limit")
 _QUERIES = 8
 
 
@@ -68,8 +68,8 @@ def test_answers_do_not_depend_on_the_rules(seed: int, monkeypatch: pytest.Monke
     chance = random.Random(seed)
     graph, queries = random_graph(chance), [random_query(chance) for _ in range(_QUERIES)]
     by_rules = answers(graph, queries, 1 + seed % 3)
-    needed = tuple(rule for rule in optimise.RULES if rule.__name__ in _NEEDED)
-    assert len(needed) == len(_NEEDED)
+    needed = tuple(rule for rule in optimise.RULES if rule.__name__ in NEEDED)
+    assert len(needed) == len(NEEDED)
     monkeypatch.setattr(optimise, "RULES", needed)
     for query, ours, plain in zip(queries, by_rules, answers(graph, queries, 1), strict=True):
         assert ours == plain, f"{query}\n{graph}"

@@ -1,0 +1,228 @@
+"""Random graphs and random reading queries over them: as text, and as data for the plain matcher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, TypeAlias
+
+LABELS = ("A", "B", "C")
+TYPES = ("R", "S")
+
+Side: TypeAlias = Literal["->", "<-", "--"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """`labels` and the property x, which may be missing; the property i is the node's number."""
+
+    labels: frozenset[str]
+    x: int | None
+
+
+@dataclass(frozen=True)
+class Relationship:
+    start: int
+    type: str
+    end: int
+
+
+@dataclass(frozen=True)
+class Graph:
+    nodes: tuple[Node, ...]
+    relationships: tuple[Relationship, ...]
+
+
+@dataclass(frozen=True)
+class NodePattern:
+    name: str
+    label: str | None
+
+    def text(self) -> str:
+        return f"({self.name}{'' if self.label is None else ':' + self.label})"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A relationship of a pattern, with bounds where it is repeated."""
+
+    name: str
+    types: tuple[str, ...]
+    side: Side
+    bounds: tuple[int, int] | None = None
+
+    def text(self) -> str:
+        name = self.name if self.name.startswith("r") else ""
+        types = "" if not self.types else ":" + "|".join(self.types)
+        bounds = "" if self.bounds is None else f"*{self.bounds[0]}..{self.bounds[1]}"
+        left, right = {"->": ("-", "->"), "<-": ("<-", "-"), "--": ("-", "-")}[self.side]
+        return f"{left}[{name}{types}{bounds}]{right}"
+
+
+@dataclass(frozen=True)
+class Chain:
+    nodes: tuple[NodePattern, ...]
+    steps: tuple[Step, ...]
+
+    def text(self) -> str:
+        text = self.nodes[0].text()
+        for step, node in zip(self.steps, self.nodes[1:], strict=True):
+            text += step.text() + node.text()
+        return text
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """kind: `<>`, `=`, `<` between two nodes (`<` on x), `>` of x and a number, `there` or `missing` relationship."""
+
+    kind: Literal["<>", "=", "<", ">", "there", "missing"]
+    left: str
+    right: str = ""
+    number: int = 0
+    step: Step | None = None
+
+    def text(self) -> str:
+        match self.kind:
+            case "<>" | "=":
+                return f"{self.left} {self.kind} {self.right}"
+            case "<":
+                return f"{self.left}.x < {self.right}.x"
+            case ">":
+                return f"{self.left}.x > {self.number}"
+            case _:
+                assert self.step is not None
+                pattern = f"({self.left}){self.step.text()}({self.right})"
+                return pattern if self.kind == "there" else f"NOT {pattern}"
+
+
+@dataclass(frozen=True)
+class Match:
+    chains: tuple[Chain, ...]
+    predicates: tuple[Predicate, ...]
+    optional: bool = False
+
+    def text(self) -> str:
+        where = " AND ".join(p.text() for p in self.predicates)
+        patterns = ", ".join(chain.text() for chain in self.chains)
+        return f"{'OPTIONAL ' * self.optional}MATCH {patterns}{' WHERE ' + where if where else ''}"
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What leaves the pattern; `distinct` rows of the keys where there is no aggregate."""
+
+    keys: tuple[str, ...]
+    aggregate: Literal["", "count(*)", "count", "count distinct", "sum", "collect distinct"]
+    of: str = ""
+    distinct: bool = False
+
+    def text(self) -> str:
+        items = [f"{key}.i AS {key}_i" for key in self.keys]
+        match self.aggregate:
+            case "":
+                return f"RETURN {'DISTINCT ' * self.distinct}{', '.join(items)}"
+            case "count(*)":
+                items.append("count(*) AS n")
+            case "count":
+                items.append(f"count({self.of}) AS n")
+            case "count distinct":
+                items.append(f"count(DISTINCT {self.of}) AS n")
+            case "sum":
+                items.append(f"sum({self.of}.x) AS n")
+            case "collect distinct":
+                items.append(f"collect(DISTINCT {self.of}.i) AS n")
+        return f"RETURN {', '.join(items)}"
+
+
+@dataclass(frozen=True)
+class Query:
+    matches: tuple[Match, ...]
+    returned: Returned
+
+    def text(self) -> str:
+        return " ".join([*(match.text() for match in self.matches), self.returned.text()])
+
+
+def random_graph(random: Random) -> Graph:
+    """Few nodes, so that self-loops, parallel relationships, triangles and larger cycles are common."""
+    count = random.randint(1, 6)
+    nodes = tuple(
+        Node(frozenset(label for label in LABELS if random.random() < 0.6), random.choice((None, 1, 2, 3)))
+        for _ in range(count)
+    )
+    relationships = tuple(
+        Relationship(random.randrange(count), random.choice(TYPES), random.randrange(count))
+        for _ in range(random.randint(0, 9))
+    )
+    return Graph(nodes, relationships)
+
+
+@dataclass
+class _Writer:
+    """Writes one query; `nodes` are the names that are bound so far."""
+
+    random: Random
+    nodes: list[str] = field(default_factory=list)
+    steps: int = 0
+
+    def node(self) -> NodePattern:
+        random = self.random
+        label = random.choice(LABELS) if random.random() < 0.35 else None
+        if self.nodes and random.random() < 0.5:
+            return NodePattern(random.choice(self.nodes), label)
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(name)
+        return NodePattern(name, label)
+
+    def step(self, repeated: bool = True) -> Step:
+        random = self.random
+        types = random.choice(((), ("R",), ("S",), ("R",), ("R", "S")))
+        side: Side = random.choice(("->", "<-", "--"))
+        bounds = random.choice(((1, 2), (0, 1), (2, 2))) if repeated and random.random() < 0.08 else None
+        self.steps += 1
+        return Step(f"{random.choice('rs')}{self.steps}", types, side, bounds)
+
+    def chain(self, longest: int) -> Chain:
+        steps = tuple(self.step() for _ in range(self.random.randint(0, longest)))
+        return Chain(tuple(self.node() for _ in range(len(steps) + 1)), steps)
+
+    def match(self, optional: bool) -> Match:
+        random = self.random
+        chains = tuple(self.chain(3 if number == 0 else 2) for number in range(random.choice((1, 1, 1, 2))))
+        predicates = tuple(self.predicate() for _ in range(random.choice((0, 0, 1, 2))))
+        return Match(chains, predicates, optional)
+
+    def predicate(self) -> Predicate:
+        random = self.random
+        left, right = random.choice(self.nodes), random.choice(self.nodes)
+        match random.choice(("<>", "<>", "=", "<", ">", "there", "missing", "missing")):
+            case "there" | "missing" as kind:
+                step = self.step(repeated=False)
+                return Predicate(kind, left, right, step=Step("", step.types, step.side))
+            case ">":
+                return Predicate(">", left, number=random.randint(0, 2))
+            case "<>" | "=" | "<" as kind:
+                return Predicate(kind, left, right)
+        raise AssertionError
+
+    def returned(self) -> Returned:
+        random = self.random
+        keys = tuple(dict.fromkeys(random.choice(self.nodes) for _ in range(random.choice((0, 1, 1, 2)))))
+        of = random.choice(self.nodes)
+        match random.choice(("count(*)", "count(*)", "", "count", "count distinct", "sum", "collect distinct")):
+            case "":
+                return Returned(keys or (of,), "", distinct=random.random() < 0.5)
+            case "count(*)":
+                return Returned(keys, "count(*)")
+            case "count" | "count distinct" | "sum" | "collect distinct" as aggregate:
+                return Returned(keys, aggregate, of)
+        raise AssertionError
+
+
+def random_query(random: Random) -> Query:
+    """One to four MATCH clauses that share names, and what is returned of them."""
+    writer = _Writer(random)
+    matches = [writer.match(optional=False)]
+    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
+        matches.append(writer.match(optional=random.random() < 0.2))
+    return Query(tuple(matches), writer.returned())
