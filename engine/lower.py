@@ -33,10 +33,10 @@ from hoplite.engine.operators import (
 )
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
 from hoplite.grammar import ast
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
-from hoplite.planner.rewrite import contains
+from hoplite.planner.logical import PlannedSubquery
 from hoplite.planner.rules.distinct_chains import counted_by
-from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
 from hoplite.planner.writes import plan_writes

@@ -22,18 +22,17 @@ from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimitReached, TextLimits
 from hoplite.grammar.parse import parse
+from hoplite.grammar.tree import walk
 from hoplite.planner import logical as lp
 from hoplite.planner.build import Builder
 from hoplite.planner.check import check
 from hoplite.planner.cost import Estimates
-from hoplite.planner.explain import subplans
 from hoplite.planner.notifications import Notification, relaxed_form
 from hoplite.planner.options import check_options
 from hoplite.planner.plan_description import Measurement, plan_description
-from hoplite.planner.rewrite import contains
 from hoplite.planner.show import plan_show
 from hoplite.planner.standalone import with_implicit_arguments
-from hoplite.planner.tree import operators
+from hoplite.planner.tree import operators, subplans
 from hoplite.planner.types import CypherType
 from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
@@ -66,13 +65,9 @@ class Prepared:
 
 def _parameters(node: Any) -> dict[str, None]:
     names: dict[str, int] = {}
-
-    def note(part: Any) -> bool:
+    for part in walk(node):
         if isinstance(part, ast.Parameter):
             names[part.name] = min(part.span.start, names.get(part.name, part.span.start))
-        return False
-
-    contains(node, note)
     return dict.fromkeys(sorted(names, key=names.__getitem__))
 
 

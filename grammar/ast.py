@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,9 @@ class Span:
 
 
 NOWHERE = Span(0, 0)
+
+OPAQUE: Final = "opaque"
+"""Marks a field, by `Annotated`, as a value that walks over trees do not look into."""
 
 
 def _span() -> Span:
@@ -78,7 +81,7 @@ class ListLiteral:
 class ConstantList:
     """A long list of constants: numbers, strings, lists and maps of them, as values. Shorter ones are ListLiterals."""
 
-    value: list[Any]
+    value: Annotated[list[Any], OPAQUE]
     span: Span = _span()
 
     def __eq__(self, other: object) -> bool:  # told apart by type as literals are, at any depth

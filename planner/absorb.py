@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoplite.grammar import ast
+from hoplite.grammar.tree import contains, transform
 from hoplite.planner.patterns import Many, One, Path, PatternGraph, Shortest, conjunction
-from hoplite.planner.rewrite import contains, transform
 from hoplite.planner.variables import free_variables
 
 

@@ -10,16 +10,17 @@ from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsu
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.consecutive_matches import can_be_matched_together, consecutive_matches
 from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
+from hoplite.planner.determinism import is_random
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import NOTHING_CARRIED, NOTHING_IMPORTED, Carried, Imported, ProjectionBuilder
-from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.solve import Solver
 from hoplite.planner.standalone import standalone_call
 from hoplite.planner.subqueries import plan_subqueries

@@ -121,4 +121,4 @@ class Estimates:
             case lp.Expand(source=source) | lp.VarLengthExpand(source=source) | lp.ProcedureCall(source=source):
                 return source, 3.0
             case _:
-                return next(children(plan), None), 1.0
+                return next(iter(children(plan)), None), 1.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.planner.rewrite import contains, transform
+from hoplite.grammar.tree import contains, transform
 
 FILE, LINE = HIDDEN + "file", HIDDEN + "line"
 PLACES = frozenset((FILE, LINE))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.columns import needed_below, wanted_of
-from hoplite.planner.rewrite import contains, is_random
+from hoplite.planner.determinism import is_random
 
 BLIND_AGGREGATES = frozenset(("min", "max"))
 

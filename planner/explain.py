@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner import logical as lp
 from hoplite.planner.rules.distinct_chains import counted_by
-from hoplite.planner.subquery import PlannedSubquery
-from hoplite.planner.tree import children
+from hoplite.planner.tree import children, subplans
 from hoplite.planner.unparse import unparse
 
 
@@ -266,28 +265,6 @@ def _pattern(
 
 
 # --- the whole plan ---------------------------------------------------------------------------------------------
-
-
-def subplans(plan: lp.Plan) -> Iterator[lp.Plan]:
-    """Plans of subqueries inside the expressions of an operator."""
-    from dataclasses import fields, is_dataclass
-
-    def inside(value: Any) -> Iterator[lp.Plan]:
-        if isinstance(value, PlannedSubquery):
-            yield value.plan  # type: ignore[misc]
-        elif isinstance(value, tuple):
-            for item in value:
-                yield from inside(item)
-        elif is_dataclass(value) and not isinstance(value, type | ast.Span):
-            for field in fields(value):
-                if field.name != "span":
-                    yield from inside(getattr(value, field.name))
-
-    below = set(map(id, children(plan)))
-    for field in fields(plan):
-        value = getattr(plan, field.name)
-        if id(value) not in below:
-            yield from inside(value)
 
 
 def rows_of(plan: lp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, lp.Plan]]:

@@ -11,8 +11,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hoplite.grammar.ast import Direction, Expression
-from hoplite.planner.subquery import PlannedSubquery
+from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
+from hoplite.grammar.hidden import HIDDEN
+
+ROW = HIDDEN + "row"
+"""The column that numbers the rows of an argument. No variable of a query can have this name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedSubquery:
+    """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
+
+    The plan is run once for a whole batch: its argument holds the imported variables and the number of each row, `ROW`.
+    By `kind`, a row's value is whether it has a result (exists), column `value` of its only result (count; single, null
+    without one), or the list of column `value` over its results in order (collect).
+    """
+
+    kind: str
+    plan: Plan
+    imports: tuple[str, ...]
+    value: str | None = None
+    span: Span = NOWHERE
+
 
 Term: TypeAlias = Expression | PlannedSubquery
 """An expression as plans hold it: subqueries inside are planned already."""

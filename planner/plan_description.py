@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hoplite.planner import logical as lp
-from hoplite.planner.explain import describe, named, subplans
-from hoplite.planner.tree import children
+from hoplite.planner.explain import describe, named
+from hoplite.planner.tree import children, subplans
 
 _VERSION = "5.26"
 _ROOT_ARGUMENTS = {

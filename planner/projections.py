@@ -17,10 +17,10 @@ from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.grammar.tree import transform, walk
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.csv_place import PLACES
-from hoplite.planner.rewrite import parts_of, transform
 from hoplite.planner.variables import free_variables
 
 Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
@@ -89,15 +89,7 @@ class ProjectionBuilder:
 
     def aggregates(self, node: Any) -> bool:
         """Whether an expression aggregates; what a subquery inside it aggregates is the subquery's own business."""
-        waiting = [node]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, ast.SubqueryExpression):
-                continue
-            if self.is_aggregate(part):
-                return True
-            waiting += parts_of(part)
-        return False
+        return any(map(self.is_aggregate, walk(node, not_below=(ast.SubqueryExpression,))))
 
     def build(
         self,

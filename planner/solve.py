@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from hoplite.allowance import check_time
 from hoplite.grammar import ast
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
 from hoplite.planner.relationship_scans import RelationshipScan, relationship_scans
-from hoplite.planner.rewrite import contains
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
 from hoplite.planner.variables import free_variables
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.grammar.tree import contains, transform
 from hoplite.planner import logical as lp
 from hoplite.planner.csv_place import PLACES
+from hoplite.planner.logical import PlannedSubquery
 from hoplite.planner.projections import Imported
-from hoplite.planner.rewrite import contains, transform
-from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.variables import free_variables
 
 if TYPE_CHECKING:

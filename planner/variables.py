@@ -9,13 +9,12 @@ The expression alone cannot tell, so `free_variables` counts it; a caller that k
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from hoplite.allowance import check_time
 from hoplite.grammar import ast
-from hoplite.planner.subquery import PlannedSubquery
+from hoplite.grammar.tree import children
+from hoplite.planner.logical import PlannedSubquery
 
 
 def free_variables(expression: Any) -> frozenset[str]:
@@ -59,20 +58,13 @@ def _visit(node: Any, bound: frozenset[str], free: set[str]) -> None:
         case tuple():
             for item in node:
                 _visit(item, bound, free)
-        case _ if is_dataclass(node):
-            _visit_fields(node, bound, free)
+        case _ if node is not None:
+            _visit_below(node, bound, free)
 
 
-def _visit_fields(node: Any, bound: frozenset[str], free: set[str]) -> None:
-    kind: Any = type(node)
-    for name in _children(kind):
-        _visit(getattr(node, name), bound, free)
-
-
-@cache
-def _children(kind: Any) -> tuple[str, ...]:
-    """The fields of an AST class that may hold further nodes."""
-    return tuple(f.name for f in fields(kind) if f.type not in ("Span", "str", "bool", "Direction", "Hops | None"))
+def _visit_below(node: Any, bound: frozenset[str], free: set[str]) -> None:
+    for child in children(node):
+        _visit(child, bound, free)
 
 
 def _visit_query(query: ast.Query, bound: frozenset[str], free: set[str]) -> frozenset[str]:
@@ -133,7 +125,7 @@ def _visit_clause(clause: ast.Clause, bound: frozenset[str], free: set[str]) -> 
                 free.update(inner_free - bound)
             return bound | returned
         case _:
-            _visit_fields(clause, bound, free)
+            _visit_below(clause, bound, free)
             return bound | _mentioned(clause)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
+from hoplite.planner.logical import PlannedSubquery
 from hoplite.planner.patterns import PatternReader
-from hoplite.planner.rewrite import contains
-from hoplite.planner.subquery import PlannedSubquery
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
 

@@ -15,7 +15,7 @@ from hoplite.engine.grouping import Grouping
 from hoplite.engine.guard import interruptible
 from hoplite.engine.memory import Held, column_bytes
 from hoplite.engine.operators.base import Evaluator, Operator, evaluate
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Integers
 
 _GATHERING = (  # these keep every value

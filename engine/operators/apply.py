@@ -20,7 +20,7 @@ from hoplite.engine.operators.base import (
     pairs,
 )
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers
 from hoplite.values.order import group_key
 

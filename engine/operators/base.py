@@ -16,7 +16,7 @@ import numpy as np
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.errors import CypherError, type_error
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes, Objects, Relationships, from_objects
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe

@@ -29,7 +29,7 @@ from hoplite.engine.operators.base import (
 )
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.grammar.ast import Direction
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
 # Rows whose chains are followed together: at first, at least and at most.

@@ -12,7 +12,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.operators.expand import Reach
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Integers
 
 

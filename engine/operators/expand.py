@@ -22,7 +22,7 @@ from hoplite.engine.operators.base import (
 )
 from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import (
     Booleans,
     Bools,

@@ -26,8 +26,7 @@ from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
 from hoplite.gql_status import status
 from hoplite.grammar.ast import Direction
-from hoplite.planner.logical import Group
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW, Group
 from hoplite.values.columns import (
     Bools,
     Column,

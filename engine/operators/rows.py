@@ -24,7 +24,7 @@ from hoplite.engine.operators.base import (
 from hoplite.engine.ordering import sort_rows, top_rows
 from hoplite.errors import CypherError, argument_error, type_error
 from hoplite.gql_status import LARGEST, because, status
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
 from hoplite.values.render import to_string
 

@@ -21,7 +21,7 @@ from hoplite.engine.operators.base import LARGEST_BATCH, Operator, argument_rows
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.errors import arithmetic_error
-from hoplite.planner.subquery import ROW
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes
 
 _PIECE = 1 << 19  # relationships that are passed at once

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
+from hoplite.grammar.tree import walk
 
 HALF_WAY = "LIMIT or SKIP half way"
 _CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}
@@ -53,14 +54,14 @@ def shape_of(query: str) -> Shape:
     except CypherError:
         return Shape()
     last = _last_projection(statement)
-    names = {_function_name(node) for node in _walk(statement)}
+    names = {_function_name(node) for node in walk(statement)}
     node_ids, relationship_ids = _id_columns(statement, last) if last is not None and "id" in names else ((), ())
     return Shape(
         () if last is None else _sort_columns(last),
         None if last is None else _keyed(query, last),
         None if last is None else _unlimited(query, last),
         _has_free_lists(statement, names),
-        not names & _TYPED_SUMS and any(_merges_rows(node) for node in _walk(statement)),
+        not names & _TYPED_SUMS and any(_merges_rows(node) for node in walk(statement)),
         tuple(_open_ends(statement, last, names)),
         node_ids,
         relationship_ids,
@@ -69,7 +70,7 @@ def shape_of(query: str) -> Shape:
 
 def _last_projection(statement: Any) -> ast.Projection | None:
     """Of the RETURN that ends a query without UNION."""
-    for node in _walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Union):
             return None
         if isinstance(node, ast.SingleQuery):
@@ -100,7 +101,7 @@ def _sort_columns(projection: ast.Projection) -> tuple[int, ...]:
 
 def _id_columns(statement: Any, last: ast.Projection) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Columns that are `id(x)`, of nodes and of relationships."""
-    patterns = [node for node in _walk(statement) if isinstance(node, ast.RelationshipPattern)]
+    patterns = [node for node in walk(statement) if isinstance(node, ast.RelationshipPattern)]
     relationships = {pattern.variable.name for pattern in patterns if pattern.variable is not None}
     columns: tuple[list[int], list[int]] = [], []
     for number, item in enumerate(last.items):
@@ -131,19 +132,19 @@ def _unlimited(query: str, projection: ast.Projection) -> str | None:
 def _open_ends(statement: Any, last: ast.Projection | None, names: set[str]) -> Iterator[str]:
     if names & _CHANCE:
         yield "chance"
-    if any(_reads_clock(node) for node in _walk(statement)):
+    if any(_reads_clock(node) for node in walk(statement)):
         yield "the clock"
-    for node in _walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Projection) and node is not last and (node.limit is not None or node.skip is not None):
             yield HALF_WAY
             break
     if _has_free_lists(statement, names) and (
-        names & {"head", "last"} or any(isinstance(node, ast.Index | ast.Slice) for node in _walk(statement))
+        names & {"head", "last"} or any(isinstance(node, ast.Index | ast.Slice) for node in walk(statement))
     ):
         yield "a pick from a list of no order"
-    if any(_picks_shortest(node) for node in _walk(statement)):
+    if any(_picks_shortest(node) for node in walk(statement)):
         yield "one of several shortest paths"
-    if last is not None and last.limit is not None and any(isinstance(n, ast.Union) for n in _walk(statement)):
+    if last is not None and last.limit is not None and any(isinstance(n, ast.Union) for n in walk(statement)):
         yield "LIMIT in a part of a UNION"
 
 
@@ -160,7 +161,7 @@ def _reads_clock(node: Any) -> bool:
 
 
 def _has_free_lists(statement: Any, names: set[str]) -> bool:
-    return bool(names & _FREE_LISTS) or any(_makes_list(node) for node in _walk(statement))
+    return bool(names & _FREE_LISTS) or any(_makes_list(node) for node in walk(statement))
 
 
 def _picks_shortest(node: Any) -> bool:
@@ -184,14 +185,3 @@ def _merges_rows(node: Any) -> bool:
 
 def _makes_list(node: Any) -> bool:
     return isinstance(node, ast.PatternComprehension | ast.SubqueryExpression)
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    stack = [node]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, tuple):
-            stack.extend(reversed(top))
-        elif is_dataclass(top):
-            yield top
-            stack.extend(getattr(top, field.name) for field in reversed(fields(top)))

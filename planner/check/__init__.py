@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression, forbid_several_graphs
 from hoplite.planner.check.commands import check_command
@@ -34,7 +35,6 @@ from hoplite.planner.check.procedures import known_procedure
 from hoplite.planner.check.projections import forbid_unaggregated_order
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check, Parts
-from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec, any_of
 from hoplite.planner.check.warnings import command_notifications, find_notifications
 from hoplite.planner.notifications import Notification

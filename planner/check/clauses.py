@@ -11,6 +11,7 @@ from typing import assert_never
 
 from hoplite.gql_status import UNCLASSIFIED, because
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check import writes
 from hoplite.planner.check.expressions import PROJECTED, check_predicate, forbid_aggregates, type_of
 from hoplite.planner.check.hints import check_hints
@@ -21,7 +22,6 @@ from hoplite.planner.check.procedures import check_procedure
 from hoplite.planner.check.projections import check_count, check_projection
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import BOOLEANS, Check
-from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, exactly, list_spec
 from hoplite.planner.check.written_patterns import check_insert, check_written
 from hoplite.planner.types import INTEGER, MAP, STRING

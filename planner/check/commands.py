@@ -6,12 +6,12 @@ import re
 
 from hoplite.gql_status import alternatives, because, status
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check.expressions import check_predicate
 from hoplite.planner.check.functions import check_known
 from hoplite.planner.check.projections import check_projection
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, TypeSpec
 from hoplite.planner.show import SHOWN, columns_of
 from hoplite.planner.type_text import type_text, unsuitable

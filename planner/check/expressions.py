@@ -13,12 +13,12 @@ from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.gql_status import because
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.labels import check_label_predicate, note_labels
 from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import BOOLEANS, Check, wrong_type
-from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import ALL, LISTS, NONE, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
     BOOLEAN,

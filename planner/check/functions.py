@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from hoplite.errors import CypherError
 from hoplite.gql_status import GqlStatus, because
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import walk, walk_expression
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
     BOOLEAN,
@@ -69,7 +69,7 @@ def is_aggregate(check: Check, call: ast.Expression) -> bool:
 
 def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
     """The aggregating calls anywhere in an expression; where it is asked for, inside its subqueries too."""
-    nodes = walk(expression) if subqueries else walk_expression(expression)
+    nodes = walk(expression) if subqueries else walk(expression, not_below=(ast.SubqueryExpression,))
     return [node for node in nodes if is_aggregate(check, node)]
 
 

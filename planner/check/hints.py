@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hoplite.gql_status import GqlStatus, status
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check.pattern_parts import chain_of
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import walk
 
 _WHERE = (
     "either in the pattern or in supported predicates in `WHERE` "

@@ -8,11 +8,11 @@ from typing import Any
 from hoplite.errors import CypherError, invalid_token_name
 from hoplite.gql_status import because
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check import render
 from hoplite.planner.check.positions import after, key_offsets
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import children, walk
 from hoplite.planner.check.typespec import exactly
 from hoplite.planner.types import STRING, list_of
 
@@ -145,10 +145,7 @@ def _written(clause: Any) -> Iterator[Any]:
 
 def _below(node: Any, left_out: tuple[type, ...]) -> Iterator[Any]:
     """A node and everything below it but nodes that are `left_out`."""
-    if not isinstance(node, left_out):
-        yield node
-        for child in children(node):
-            yield from _below(child, left_out)
+    return (part for part in walk(node, not_below=left_out) if not isinstance(part, left_out))
 
 
 def _uses_is(check: Check, labels: ast.LabelExpression) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from hoplite.gql_status import LARGEST, because
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check import render
 from hoplite.planner.check.labels import label_position, only_alternatives
 from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, inner_path, is_quantified, variables_of
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import walk, walk_expression
 
 
 def check_path(check: Check, part: ast.PathPattern) -> None:
@@ -240,7 +240,7 @@ def forbid_mixed_lengths(check: Check, clause: ast.MatchClause) -> None:
     elements = [element for part in clause.patterns for element in elements_of(part)]
     if not any(is_quantified(element) for element in elements):
         return
-    for element in walk_expression(clause):
+    for element in walk(clause, not_below=(ast.SubqueryExpression,)):
         if isinstance(element, ast.RelationshipPattern) and element.hops is not None:
             raise check.error(
                 "Mixing variable-length relationships ('-[*]-') with quantified relationships ('()-->*()') or "

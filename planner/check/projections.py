@@ -13,12 +13,12 @@ from typing import Any
 from hoplite.errors import cypher_error
 from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
+from hoplite.grammar.tree import children, transform, walk
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in, is_aggregate
 from hoplite.planner.check.render import source
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import children, rewritten, walk
 from hoplite.planner.check.typespec import TypeSpec, exactly
 from hoplite.planner.types import INTEGER
 
@@ -148,7 +148,7 @@ def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Ex
                 return ast.Variable(item.name, node.span)
         return None
 
-    changed: ast.Expression = rewritten(expression, column)
+    changed: ast.Expression = transform(expression, column)
     return changed
 
 

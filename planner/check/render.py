@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from hoplite.grammar import ast
-from hoplite.planner.check.traverse import walk
+from hoplite.grammar.tree import walk
 
 
 def source(node: ast.Expression, text: str) -> str:

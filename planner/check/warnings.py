@@ -12,13 +12,13 @@ from typing import Any
 from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
 from hoplite.grammar.identifiers import NAME_PART, NAME_START
+from hoplite.grammar.tree import walk
 from hoplite.planner import notifications as note
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check import render
 from hoplite.planner.check.labels import label_position
 from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.pattern_parts import chain_of
-from hoplite.planner.check.traverse import walk
 from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 

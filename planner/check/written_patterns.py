@@ -5,6 +5,7 @@ from __future__ import annotations
 from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.gql_status import status
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.planner.check.labels import check_labels, label_parts, label_position, only_alternatives
 from hoplite.planner.check.pattern_parts import (
     NODES,
@@ -18,7 +19,6 @@ from hoplite.planner.check.pattern_parts import (
 )
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
-from hoplite.planner.check.traverse import walk
 
 
 def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:

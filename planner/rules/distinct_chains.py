@@ -23,11 +23,12 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from hoplite.grammar import ast
+from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.determinism import is_random
 from hoplite.planner.duplicates import Above, above_all, below
-from hoplite.planner.rewrite import contains, is_random
-from hoplite.planner.subquery import PlannedSubquery
+from hoplite.planner.logical import PlannedSubquery
 from hoplite.planner.tree import operators, with_children
 from hoplite.planner.variables import free_variables
 

@@ -11,16 +11,12 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.errors import arithmetic_error
-from hoplite.planner.subquery import ROW, PlannedSubquery
+from hoplite.planner import logical as lp
+from hoplite.planner.logical import ROW
 from hoplite.values.columns import Integers, from_objects
 from tests.expressions.small_graph import an_execution, batch_of
 
 Plan = Callable[[Batch], Iterator[Batch]]
-
-
-def run_plan(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
-    found: Iterator[Batch] = plan(argument)
-    return found
 
 
 def count_up(argument: Batch) -> Iterator[Batch]:
@@ -38,8 +34,11 @@ def fail_at_two(argument: Batch) -> Iterator[Batch]:
     yield argument
 
 
-def values_of(kind: str, plan: Plan, xs: list[int]) -> list[Any]:
-    node = PlannedSubquery(kind, plan, ("x",), "v")
+def values_of(kind: str, results: Plan, xs: list[int]) -> list[Any]:
+    def run_plan(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
+        return results(argument)
+
+    node = lp.PlannedSubquery(kind, lp.Argument(), ("x",), "v")
     run = compile_expression(node, FUNCTIONS)
     values: list[Any] = run(batch_of({"x": xs}), an_execution(run_plan=run_plan)).objects().tolist()
     return values
