@@ -244,9 +244,11 @@ def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueInd
 
 def _keys_by_code(columns: Mapping[str, KeyValues], codes: NDArray[Any]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
+    every = np.flatnonzero(np.bincount(codes)).tolist()
     for key, column in columns.items():
-        positions, _ = column.entries()
-        for code in np.flatnonzero(np.bincount(codes[positions])).tolist():
+        holders = column.holders()
+        having = every if len(holders) == len(codes) else np.flatnonzero(np.bincount(codes[holders])).tolist()
+        for code in having:
             found.setdefault(code, []).append(key)
     return found
 

@@ -54,6 +54,10 @@ class KeyValues(Protocol):
         """The entities that have a value, ascending, and their values."""
         ...
 
+    def holders(self) -> Int64s:
+        """The entities that have a value, ascending."""
+        ...
+
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""
         ...
@@ -95,11 +99,14 @@ class PropertyColumn:
         """The entities that have a value, ascending, and their values."""
         if self.positions is not None:
             return self.positions, self.column
-        nulls = self.column.null_mask()
-        if not bool(nulls.any()):
-            return np.arange(len(nulls), dtype=np.int64), without_nulls(self.column)
-        present = np.flatnonzero(~nulls)
+        present = self.holders()
+        if len(present) == len(self.column):
+            return present, without_nulls(self.column)
         return present, without_nulls(self.column.take(present))
+
+    def holders(self) -> Int64s:
+        """The entities that have a value, ascending."""
+        return np.flatnonzero(~self.column.null_mask()) if self.positions is None else self.positions
 
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""

@@ -512,6 +512,38 @@ class Snapshot:
         up to labels that were changed on old nodes since the last fold."""
         return statistics.pattern_count(self, self._delta, start_label, type, end_label)
 
+    def patterns(self) -> dict[tuple[str | None, str, str | None], int]:
+        """How many relationships each `(:start)-[:type]->(:end)` that occurs has; None is a node without labels. Exact
+        as `pattern_count` is."""
+        return statistics.patterns(self, self._delta)
+
+    def possible_keys_of_label(self, label: str) -> list[str]:
+        """The keys that nodes with the label may have: no others occur on them."""
+        delta, base = self._delta, self._delta.base
+        code = base.tokens.labels.code(label)
+        having = () if code is None else np.flatnonzero(base.tokens.sets_having(code)).tolist()
+        keys = (key for label_set in having for key in base.keys_by_label_set.get(label_set, ()))
+        return list(dict.fromkeys(keys) | dict.fromkeys(delta.node_values))
+
+    def possible_keys_of_type(self, type: str) -> list[str]:
+        """The keys that relationships of the type may have: no others occur on them."""
+        delta, base = self._delta, self._delta.base
+        code = self.type_code(type)
+        keys = () if code is None else base.keys_by_type.get(code, ())
+        return list(dict.fromkeys(keys) | dict.fromkeys(delta.relationship_values))
+
+    def nodes_with_key(self, key: str) -> Int64s:
+        """The nodes that have the property."""
+        delta, base = self._delta, self._delta.base
+        found = _holders(base.node_columns.get(key), delta.node_values.get(key))
+        return found[self.node_exists(found)]
+
+    def relationships_with_key(self, key: str) -> Int64s:
+        """The relationships that have the property."""
+        delta, base = self._delta, self._delta.base
+        found = _holders(base.relationship_columns.get(key), delta.relationship_values.get(key))
+        return found[self.relationship_exists(found)]
+
     def always_leads_to(self, type: str | None, label: str, outgoing: bool) -> bool:
         """Whether every relationship of the type (None: of any) is known to end in nodes with the label, or to start
         from them where it is followed backwards. What was written since the last fold is not looked at."""
@@ -569,6 +601,15 @@ def _values(positions: Int64s, column: KeyValues | None, written: Values | None,
     if not len(rows):
         return found
     return patched(found, rows, [written[position] for position in positions[rows].tolist()])
+
+
+def _holders(column: KeyValues | None, written: Values | None) -> Int64s:
+    """The entities that have a value of one key, in the base or written since; null was written where it is removed."""
+    held = NOTHING if column is None else column.holders()
+    if not written:
+        return held
+    kept = held[~np.isin(held, _array(written))]
+    return np.concatenate([kept, _array([at for at, value in written.items() if value is not None])])
 
 
 def maps_of(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,17 +56,44 @@ def _count(patterns: tuple[Int64s, Int64s], from_sets: Bools, type_code: int | N
 
 def _changed(snapshot: Snapshot, delta: Delta, from_sets: Bools, type_code: int | None, to_sets: Bools) -> int:
     """New relationships less removed ones."""
-    first = delta.base.relationship_count
     change = 0
-    added = np.arange(first, delta.relationship_count, dtype=np.int64)
-    removed = np.fromiter(delta.removed_relationships, np.int64, len(delta.removed_relationships))
-    for relationships, sign in ((added, 1), (removed, -1)):
+    for relationships, sign in _changes(delta):
         starts, ends = snapshot.endpoints(relationships)
         matching = from_sets[snapshot.label_set_codes(starts)] & to_sets[snapshot.label_set_codes(ends)]
         if type_code is not None:
             matching &= snapshot.relationship_types(relationships) == type_code
         change += sign * int(np.count_nonzero(matching))
     return change
+
+
+def _changes(delta: Delta) -> Iterator[tuple[Int64s, int]]:
+    """Relationships that were added since the base was made, with 1, and those that were removed, with -1."""
+    yield np.arange(delta.base.relationship_count, delta.relationship_count, dtype=np.int64), 1
+    yield np.fromiter(delta.removed_relationships, np.int64, len(delta.removed_relationships)), -1
+
+
+def patterns(snapshot: Snapshot, delta: Delta) -> dict[tuple[str | None, str, str | None], int]:
+    """How many relationships each `(:start)-[:type]->(:end)` that occurs has. A node with several labels counts for
+    each of them, one without any as None."""
+    keys, counts = delta.base.pattern_counts
+    parts = [np.stack([*Base.pattern_parts(keys), counts])]
+    for relationships, sign in _changes(delta):
+        starts, ends = (snapshot.label_set_codes(side).astype(np.int64) for side in snapshot.endpoints(relationships))
+        types = snapshot.relationship_types(relationships).astype(np.int64)
+        parts.append(np.stack([starts, types, ends, np.full(len(types), sign, np.int64)]))
+    starts, types, ends, changes = np.concatenate(parts, axis=1)
+    kinds, inverse = np.unique(np.stack([starts, types, ends]), axis=1, return_inverse=True)
+    totals = np.zeros(kinds.shape[1], np.int64)
+    np.add.at(totals, inverse.reshape(-1), changes)
+    found: dict[tuple[str | None, str, str | None], int] = {}
+    for start, type_code, end, total in zip(*kinds.tolist(), totals.tolist(), strict=True):
+        for pattern in product(
+            delta.base.tokens.label_names_of(start) or (None,),
+            (snapshot.type_names[type_code],),
+            delta.base.tokens.label_names_of(end) or (None,),
+        ):
+            found[pattern] = found.get(pattern, 0) + total
+    return {pattern: total for pattern, total in found.items() if total > 0}
 
 
 def distinct_values(delta: Delta, label: str, key: str) -> int | None:

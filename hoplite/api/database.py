@@ -50,6 +50,7 @@ from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
+    from hoplite.models.schema_text import Form
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
@@ -227,6 +228,25 @@ class Database(Transfers):
             "property_keys": list(graph.property_keys()),
             "connections": connections,
         }
+
+    def schema_text(
+        self,
+        question: str | None = None,
+        *,
+        form: Form = "text",
+        max_tokens: int | None = 2_000,
+        max_values: int = 10,
+    ) -> str:
+        """The schema as text for a prompt: labels and types with their properties, what values these have, and which
+        patterns occur, with counts. (docs/MODELS.md)
+
+        `form` is "text", "json" or "cypher". Beyond `max_tokens` the least important parts are left out; what a
+        `question` names is kept first. Properties with at most `max_values` values have all of them listed.
+        """
+        from hoplite.models.schema_text import schema_text
+
+        graph = self._graph.snapshot()
+        return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
 
     def khop(
         self,

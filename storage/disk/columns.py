@@ -366,6 +366,11 @@ class StoredColumn:
         """The entities that have a value, ascending, and their values."""
         return self.whole().entries()
 
+    def holders(self) -> Int64s:
+        """The entities that have a value, ascending."""
+        positions = self.positions
+        return self.whole().holders() if positions is None else positions
+
     def texts(self) -> tuple[Int64s | None, pa.Array[Any]] | None:
         """Positions (None: all) and values of a column of text, in Arrow's form; None for any other column."""
         loaded = self._loaded()
