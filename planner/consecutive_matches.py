@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hoplite.grammar import ast
+from hoplite.grammar.tree import contains
+from hoplite.planner.determinism import is_random
 from hoplite.planner.patterns import Many, One, PatternGraph, Repeated
-from hoplite.planner.rewrite import contains, is_random
 from hoplite.planner.variables import free_variables
 
 _MOST_NODES = 50  # of a pattern: choosing an order for more costs more time than it saves
