@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Column, Int64s, concatenate
 
 

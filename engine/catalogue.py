@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hoplite.engine.functions.registry import AGGREGATES, Function
 from hoplite.engine.procedures.registry import Procedure
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import ProcedureSignature, Signature
 from hoplite.storage.schema import Entity
 from hoplite.storage.snapshot import Snapshot

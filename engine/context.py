@@ -7,13 +7,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.guard import Stopped
 from hoplite.engine.memory import Memory
 from hoplite.errors import CypherError, transaction_terminated, transaction_timed_out
+from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hoplite.engine.functions.registry import Function

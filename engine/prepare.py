@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hoplite import forks
@@ -23,6 +23,7 @@ from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimitReached, TextLimits
 from hoplite.grammar.parse import parse
 from hoplite.grammar.tree import walk
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.build import Builder
 from hoplite.planner.check import check

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.lower import Functions, Lowering
 from hoplite.engine.operators.base import Operator
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 
 

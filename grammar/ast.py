@@ -1,4 +1,3 @@
-# ruff: noqa: RUF009  (the spans' defaults are immutable)
 """The abstract syntax of Cypher: what `parse` returns and the planner reads.
 
 Every node is a frozen dataclass with a `span`, the half-open range of character offsets it was read from. Spans do not
@@ -8,9 +7,11 @@ and `ORDER BY` over a projected expression are decided by.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, Any, Final, TypeAlias
+
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

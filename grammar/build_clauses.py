@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.errors import SYNTAX_ERROR, argument_error, cypher_error
 from hoplite.gql_status import because
@@ -11,6 +11,7 @@ from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_expressions import name_of, string_of
 from hoplite.grammar.source import Source
 from hoplite.grammar.tokens import Token
+from hoplite.lazy_dataclass import dataclass
 
 # --- WITH, RETURN and what hangs on them ----------------------------------------------------------------------
 

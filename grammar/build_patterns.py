@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Direction, Expression, LabelExpression, Span
 from hoplite.grammar.build_expressions import integer_of, name_of
 from hoplite.grammar.source import Source
 from hoplite.grammar.tokens import Token
+from hoplite.lazy_dataclass import dataclass
 
 Element = ast.NodePattern | ast.RelationshipPattern | ast.ParenthesizedPath
 

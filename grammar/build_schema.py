@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.gql_status import because
 from hoplite.grammar import ast
@@ -18,6 +18,7 @@ from hoplite.grammar.build_clauses import (
 from hoplite.grammar.build_expressions import name_of
 from hoplite.grammar.source import Source
 from hoplite.grammar.tokens import Token
+from hoplite.lazy_dataclass import dataclass
 
 SchemaName = Token | ast.Parameter | None
 

@@ -16,7 +16,8 @@ Nothing inside strings, names in backticks and comments is touched. Only a text 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ number of tokens: each takes about a kilobyte until the statement is planned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hoplite.errors import SYNTAX_ERROR, CypherError, position_of, with_position
 from hoplite.gql_status import status
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

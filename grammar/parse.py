@@ -6,7 +6,6 @@ first one that the machine can shift is taken, so that keywords are names wherev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from hoplite.grammar.syntax_errors import end_of_input, unexpected
 from hoplite.grammar.table import Rule, Table, load_table
 from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.grammar.unicode_escapes import replace_escapes
+from hoplite.lazy_dataclass import dataclass
 
 _DEFAULT_LIMITS = TextLimits()
 _LEVELS_FOR_TOKEN = 5  # of the tree, at most: `EXISTS {` opens a query, a clause, a projection, an item, an expression

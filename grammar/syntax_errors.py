@@ -11,13 +11,13 @@ and a function whose first argument does not begin (the fault is the bracket).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hoplite.errors import SYNTAX_ERROR, CypherError, Position, error_at, syntax_error
 from hoplite.gql_status import because
 from hoplite.grammar.lookahead import advance, can_shift, choose_kind
 from hoplite.grammar.table import Table
 from hoplite.grammar.tokens import END, Token
+from hoplite.lazy_dataclass import dataclass
 
 _NO_STATEMENT = because("42N45", "'CYPHER', 'EXPLAIN', 'PROFILE' or a query")
 

@@ -13,12 +13,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 from hoplite.grammar.tokens import Vocabulary
+from hoplite.lazy_dataclass import dataclass
 
 _FORMAT = 1  # of what is cached; raise it when `_make` keeps something else
 

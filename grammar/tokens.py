@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +43,7 @@ from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.constants import FEWEST_CHARACTERS, constant_list
 from hoplite.grammar.identifiers import NAME_PART, NAME_START
 from hoplite.grammar.limits import TextLimits, too_many_tokens
+from hoplite.lazy_dataclass import dataclass
 
 Kinds = tuple[str, ...]
 

@@ -15,9 +15,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from hoplite.errors import memory_limit_reached, transaction_terminated, transaction_timed_out
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

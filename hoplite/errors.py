@@ -22,10 +22,11 @@ column, the offset, the source line and a caret, as Neo4j does. Run-time errors 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hoplite.gql_status import UNCLASSIFIED, UNPLACED, GqlStatus, diagnostic_record, status
+from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from neo4j.exceptions import Neo4jError

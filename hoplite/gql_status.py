@@ -12,8 +12,9 @@ Neo4j 5.26 gives many errors no status of their own yet. They have `UNCLASSIFIED
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from hoplite.lazy_dataclass import dataclass
 
 _DATA = "data exception"
 _SYNTAX = "syntax error or access rule violation"

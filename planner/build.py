@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsupported
@@ -11,6 +10,7 @@ from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import contains
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue

@@ -6,9 +6,8 @@ each row once, or as often as they like, as long as no operator in between count
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hoplite.grammar.tree import contains
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.columns import needed_below, wanted_of
 from hoplite.planner.determinism import is_random

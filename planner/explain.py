@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.rules.distinct_chains import counted_by
 from hoplite.planner.tree import children, subplans

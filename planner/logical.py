@@ -8,11 +8,11 @@ rows a plan is run over: a single empty row for a whole query, the rows of the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 
 ROW = HIDDEN + "row"
 """The column that numbers the rows of an argument. No variable of a query can have this name."""

@@ -7,9 +7,9 @@ One function makes each kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hoplite.errors import Position
+from hoplite.lazy_dataclass import dataclass
 
 _STATEMENT = "Neo.ClientNotification.Statement."
 _SCHEMA = "Neo.ClientNotification.Schema."

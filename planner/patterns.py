@@ -8,12 +8,13 @@ connection. What order to match it in is decided later, in `solve`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.variables import free_variables
 
 

@@ -10,9 +10,10 @@ property that is read, where we read columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.explain import describe, named
 from hoplite.planner.tree import children, subplans

@@ -12,12 +12,12 @@ Select k, c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import transform, walk
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.csv_place import PLACES

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates
 from hoplite.planner.patterns import One

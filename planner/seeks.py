@@ -12,9 +12,9 @@ Without an index nodes are found by label. Two predicates that bound one propert
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates
 from hoplite.planner.variables import free_variables

@@ -7,12 +7,13 @@ always take the connection that brings the fewest rows, and apply each predicate
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from hoplite.allowance import check_time
 from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest

@@ -5,8 +5,9 @@ Types carry the names that Neo4j's compile-time messages use: `Integer`, `List<S
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

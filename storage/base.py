@@ -17,13 +17,14 @@ entries of `partition_of` and `row_of` point to an empty row, for nodes that are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import COMPACT_AT, Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.tokens import Tokens

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.codec import decode, encode_into
 from hoplite.storage.draft import FoldedColumn, Piece
 from hoplite.storage.property_columns import PropertyColumn, without_nulls

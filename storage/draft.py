@@ -8,12 +8,12 @@ blocks; the build puts them into the order of the base.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, narrowed, property_column, without_nulls
 from hoplite.storage.tokens import Tokens
 from hoplite.values.columns import Column, Int64s, concatenate, from_objects

@@ -15,12 +15,13 @@ Large graphs have a layout with smaller integers wherever their counts allow: in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.type_ranges import TypeRanges
 
 COMPACT_AT = 1 << 23

@@ -8,11 +8,11 @@ Columns are Integers, Floats, Booleans, Strings or Objects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import (
     Booleans,
     Bools,

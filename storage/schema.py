@@ -5,12 +5,13 @@ a new `Schema`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
 from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
 
 
 class Entity(Enum):

@@ -5,10 +5,11 @@ Neo4j's error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hoplite.errors import EXECUTION_FAILED, CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.property_values import shown
 from hoplite.storage.schema import Constraint, ConstraintKind, Entity, Index, IndexKind, Schema
 from hoplite.storage.schema_names import constraint_name, index_name

@@ -7,11 +7,11 @@ Whatever was written to is looked at again, so the answer is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.delta import Delta
 from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
 from hoplite.values.columns import Int64s

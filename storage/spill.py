@@ -13,12 +13,13 @@ how a thing becomes arrays and back. Nothing here outlasts the build.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hoplite.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 Arrays = tuple[NDArray[Any], ...]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import INT64_MAX, Column, Floats, Int64s, Integers, Strings, from_objects
 from hoplite.values.order import equals, less_or_equal, less_than
 from hoplite.values.texts import EDGE, TextPool

@@ -9,7 +9,6 @@ errors are rare, and the common case stays free of bookkeeping.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -20,6 +19,7 @@ from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import (
     Booleans,
     Bools,

@@ -7,7 +7,6 @@ read as two arrays of ids, one of nodes and one of relationships, with -1 where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 import numpy as np
@@ -20,6 +19,7 @@ from hoplite.engine.expressions.java import ENTITY, expected
 from hoplite.errors import CypherError, type_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Booleans, Bools, Column, Int64s, Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.value_types import status_text, value_type

@@ -11,7 +11,6 @@ lists again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -23,6 +22,7 @@ from hoplite.engine.expressions.comparison import as_list
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator, holding_errors, narrowed, scattered
 from hoplite.engine.expressions.logic import as_predicate, predicate
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import (
     Booleans,
     Bools,

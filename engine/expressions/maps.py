@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from hoplite.engine.expressions.access import by_kind, deleted, property_of
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator, map_rows, scattered
 from hoplite.engine.expressions.java import class_name
 from hoplite.errors import execution_failed
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Column, Nodes, Objects, Relationships, nulls, object_array
 from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.render import describe

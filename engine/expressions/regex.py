@@ -23,7 +23,7 @@ import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +31,7 @@ from hoplite.engine.expressions.regex_classes import CharacterClass, property_cl
 from hoplite.engine.expressions.regex_work import MOST_WAYS, ways
 from hoplite.errors import CypherError, semantic_error, unsupported
 from hoplite.gql_status import because
+from hoplite.lazy_dataclass import dataclass
 
 Matcher = Callable[[str, float | None], bool]
 

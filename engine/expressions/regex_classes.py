@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from hoplite.engine.functions.apoc import function_failed
@@ -16,6 +16,7 @@ from hoplite.engine.functions.group_states import row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import CypherError, type_error, unsupported
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.property_values import described
 from hoplite.values.columns import Column, Int64s, from_objects
 from hoplite.values.floats import float_text

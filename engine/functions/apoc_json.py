@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.engine.context import Execution
@@ -13,6 +12,7 @@ from hoplite.engine.functions.apoc_maps import any_properties
 from hoplite.engine.functions.json_path import DEFAULT_OPTIONS, OPTIONS, JsonPathError, compile_path
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError, transaction_timed_out
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import NodeRef
 
 Map = dict[str, Any] | None

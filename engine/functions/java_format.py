@@ -11,13 +11,13 @@ from __future__ import annotations
 import decimal
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_text
 from hoplite.errors import unsupported
+from hoplite.lazy_dataclass import dataclass
 
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([tT])?([a-zA-Z%])")
 _WIDE = decimal.Context(prec=1 << 20)

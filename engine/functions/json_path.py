@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
 from hoplite.engine.functions.json_filter import Filter, PathNode, parse_filter
+from hoplite.lazy_dataclass import dataclass
 
 INVALID_PATH = "com.jayway.jsonpath.InvalidPathException"
 DEFAULT_OPTIONS = frozenset(("SUPPRESS_EXCEPTIONS", "DEFAULT_PATH_LEAF_TO_NULL"))

@@ -12,9 +12,9 @@ classes it accepts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import Accepted, Argument, CypherType, Form, Signature
 from hoplite.values.columns import Column
 

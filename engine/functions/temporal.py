@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hoplite.engine.functions.arguments import is_number
@@ -16,6 +15,7 @@ from hoplite.engine.functions.entities import properties_of
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, argument_error, cypher_error, type_error
 from hoplite.gql_status import status
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import (
     ANY,
     DATE,

@@ -12,13 +12,14 @@ Segments are cheap (nothing of the entries is read), so they serve to count, to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.interface import Booleans, Hop, Positions, Side, Steps
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
 # Below this many entries it is cheaper to look at the type of each than to search for where a type begins.

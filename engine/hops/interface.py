@@ -24,13 +24,14 @@ batch; a node of -1 stands for null, and nothing is found from it. An `upper` of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency
 
 if TYPE_CHECKING:

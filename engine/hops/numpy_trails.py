@@ -13,7 +13,6 @@ alive as a trail is long. Pieces begin small, so that the first trails come at o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from hoplite.engine.hops.interface import (
     Ration,
     TrailBatch,
 )
+from hoplite.lazy_dataclass import dataclass
 
 _FIRST_PIECE = 64
 _LARGEST_PIECE = 1 << 15

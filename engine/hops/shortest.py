@@ -22,7 +22,7 @@ the way back asks only about steps that the search has made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -45,6 +45,7 @@ from hoplite.engine.hops.numpy_trails import picked, turned_round
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.hops.search import Search
 from hoplite.engine.hops.select import BackendName, backend_named
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
 # Targets of one source from which on a single search from the source serves them all.

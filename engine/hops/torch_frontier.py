@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import torch
 
 from hoplite.engine.hops.interface import UNLIMITED, Check
 from hoplite.engine.hops.torch_resident import Resident
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

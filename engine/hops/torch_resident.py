@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -18,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from hoplite.engine.hops.interface import Hop, Positions
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
 # Entries of a node that one program of a kernel looks at.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from hoplite.engine.grouping import Grouping
 from hoplite.engine.guard import interruptible
 from hoplite.engine.memory import Held, column_bytes
 from hoplite.engine.operators.base import Evaluator, Operator, evaluate
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Integers
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from hoplite.engine.operators.base import (
     pairs,
 )
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers
 from hoplite.values.order import group_key

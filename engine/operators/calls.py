@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate, null_column
 from hoplite.engine.procedures.registry import Procedure
+from hoplite.lazy_dataclass import dataclass
 
 _ROWS_AT_ONCE = 4096
 

@@ -7,7 +7,7 @@ A chain is followed level by level for many rows at once, as groups of nodes (`N
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from hoplite.engine.operators.base import (
 )
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.grammar.ast import Direction
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 

@@ -8,7 +8,6 @@ elsewhere are subtracted in the same way.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from hoplite.engine.hops import Excluded, Hop
 from hoplite.engine.operators.base import LARGEST_BATCH, Operator, node_positions, relationship_positions
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.grammar.ast import Direction
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Bools, Int64s, Integers
 
 

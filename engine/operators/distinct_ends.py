@@ -4,7 +4,6 @@ nothing to do where no two nodes have the same value."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.operators.expand import Reach
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Integers
 

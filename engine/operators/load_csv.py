@@ -7,7 +7,6 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +20,7 @@ from hoplite.engine.csv_rows import CsvRows, Row
 from hoplite.engine.imported_files import cannot_load, confined_path
 from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.csv_place import FILE, LINE
 from hoplite.values.columns import Integers, constant
 from hoplite.values.map_order import header_order

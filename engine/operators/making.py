@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from hoplite.engine.operators.base import null_column
 from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
 from hoplite.errors import CypherError, execution_failed, type_error
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Column, Int64s, Nodes, Objects, Relationships, from_objects, object_array
 from hoplite.values.entities import NodeRef, VirtualNode
 from hoplite.values.value_types import status_text, wrong_value

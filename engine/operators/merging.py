@@ -7,7 +7,6 @@ there, all rows are matched at once and what is made is remembered by its proper
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from hoplite.engine.operators.setting import (
 from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity
 from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import Int64s, Nodes, Relationships

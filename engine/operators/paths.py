@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
 from hoplite.gql_status import status
 from hoplite.grammar.ast import Direction
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW, Group
 from hoplite.values.columns import (
     Bools,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from hoplite.engine.expressions.labels import token_names
 from hoplite.engine.guard import interruptible
 from hoplite.engine.operators.base import Evaluator
 from hoplite.errors import CypherError, entity_not_found
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Objects, Relationships, Strings
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from hoplite.engine.operators.base import (
 from hoplite.engine.ordering import sort_rows, top_rows
 from hoplite.errors import CypherError, argument_error, type_error
 from hoplite.gql_status import LARGEST, because, status
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
 from hoplite.values.render import to_string

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.seek import Bound
 from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from hoplite.engine.operators.row_values import (
     writer_of,
 )
 from hoplite.errors import type_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe

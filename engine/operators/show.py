@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.engine.batch import Batch
@@ -14,6 +13,7 @@ from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.rows import constant_of
 from hoplite.engine.procedures.show import procedure_rows
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 
 Rows = list[dict[str, Any]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.engine.batch import Batch, concatenate_batches
@@ -14,6 +13,7 @@ from hoplite.engine.operators.base import Evaluator, Operator, column_of, null_c
 from hoplite.engine.operators.rows import checked_count, constant_of
 from hoplite.engine.operators.scans import Argument
 from hoplite.errors import CypherError, execution_failed
+from hoplite.lazy_dataclass import dataclass
 
 _NUMBERS = itertools.count(1)  # of the transactions that a status reports
 

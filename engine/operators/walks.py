@@ -8,7 +8,6 @@ ways it was reached by. Sums are exact: they are kept in two halves and fit 64 b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from hoplite.engine.operators.base import LARGEST_BATCH, Operator, argument_rows
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.errors import arithmetic_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes
 

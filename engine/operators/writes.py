@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hoplite.engine.batch import Batch, concatenate_batches
@@ -13,6 +12,7 @@ from hoplite.engine.operators.making import Maker, ToMake, columns_of, made_colu
 from hoplite.engine.operators.row_values import RowValue, writer_of
 from hoplite.engine.operators.setting import Setter, ToSet
 from hoplite.errors import type_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
 _WORTH_DOING_AT_ONCE = 8  # rows

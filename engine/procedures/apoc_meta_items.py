@@ -13,7 +13,7 @@ Everything is looked at, whatever sample is asked for: APOC's own sample is a ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import cypher_type
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, assert_never
 from weakref import WeakKeyDictionary
 
@@ -32,6 +32,7 @@ from hoplite.engine.procedures.lucene import (
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.engine.procedures.vectors import index_for
 from hoplite.errors import transaction_timed_out
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Int64s

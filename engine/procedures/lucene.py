@@ -10,12 +10,12 @@ parser has it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from hoplite.engine.expressions.regex import Matcher, matcher
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 
 
 class Occur(Enum):

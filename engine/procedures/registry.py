@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from hoplite.engine.batch import Batch
@@ -27,6 +27,7 @@ from hoplite.engine.signatures import (
     types_of,
 )
 from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError, type_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import ProcedureSignature, sql_name
 from hoplite.values.order import equals
 from hoplite.values.render import describe

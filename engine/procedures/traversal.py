@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from hoplite.engine.context import Execution
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import PathValue
 
 Side = tuple[str | None, bool, bool]

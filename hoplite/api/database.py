@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ from hoplite.errors import (
     unsupported,
 )
 from hoplite.grammar.limits import TextLimits
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.explain import explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph

@@ -8,7 +8,6 @@ paths    instead, one shortest path from a seed to each of the nodes that are no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
@@ -22,6 +21,7 @@ from hoplite.engine.hops import BackendName, Check, Hop, Positions
 from hoplite.engine.hops.select import backend_named
 from hoplite.engine.khop import SIDES, shortest_paths_from
 from hoplite.errors import argument_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Booleans, Column, Floats, Integers
 

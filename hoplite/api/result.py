@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.guard import Guarded, interruptible
 from hoplite.engine.prepare import Prepared
 from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Objects
 
 if TYPE_CHECKING:

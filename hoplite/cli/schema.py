@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from hoplite.cli.render import table
+from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database

@@ -6,7 +6,6 @@ import dataclasses
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neo4j import Driver
@@ -14,6 +13,7 @@ from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
 from hoplite.differ.shape import shape_of
 from hoplite.differ.values import Canonical, Name, canonical
+from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database

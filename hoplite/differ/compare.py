@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from hoplite.differ.answers import Answer, Limits, Row, Side
 from hoplite.differ.shape import Shape, shape_of
 from hoplite.differ.values import close, loose, without_number_types
+from hoplite.lazy_dataclass import dataclass
 
 TOLERANCE = 1e-9
 AMONG_EQUALS = "LIMIT or SKIP among equals"

@@ -10,11 +10,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hoplite.grammar.statements import split_statements
+from hoplite.lazy_dataclass import dataclass
 
 _CYPHER = (".cypher", ".cql", ".cyp")
 _JSON = (".jsonl", ".json")

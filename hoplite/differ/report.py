@@ -7,12 +7,12 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from hoplite.differ.answers import Answer, Row
 from hoplite.differ.compare import Comparison, Verdict
 from hoplite.differ.values import written
+from hoplite.lazy_dataclass import dataclass
 
 ROWS_SHOWN = 5
 _COLOURS = {

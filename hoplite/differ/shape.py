@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
 from hoplite.grammar.tree import walk
+from hoplite.lazy_dataclass import dataclass
 
 HALF_WAY = "LIMIT or SKIP half way"
 _CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import count
 from typing import Any, Protocol
@@ -27,6 +26,7 @@ from hoplite.api.summary import ADDRESS, server_info
 from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.errors import CypherError, to_driver_error
+from hoplite.lazy_dataclass import dataclass
 
 Handlers = Mapping[str, Callable[..., Any] | None]
 Outcome = list[Row] | Metadata | BaseException

@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
@@ -36,6 +36,7 @@ from hoplite.errors import (
     transaction_timed_out,
 )
 from hoplite.gql_status import status
+from hoplite.lazy_dataclass import dataclass
 
 Metadata = dict[str, Any]
 Replies = Generator[list[Row], None, Metadata]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from hoplite.lazy_dataclass import dataclass
 
 _SEVERITIES = {"OFF": 2, "WARNING": 1, "INFORMATION": 0}
 

@@ -11,7 +11,6 @@ Whatever else has a folder open in this process shares it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,6 +18,7 @@ from neo4j.exceptions import ConfigurationError
 
 from hoplite import forks
 from hoplite.api.database import Database
+from hoplite.lazy_dataclass import dataclass
 
 SCHEME = "hoplite"
 _MEMORY = "memory"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.models.schema_text_collect import GraphSchema, Kind, Pattern, Property, collect
 from hoplite.models.schema_text_forms import as_cypher, as_json, as_text
 from hoplite.storage.snapshot import Snapshot

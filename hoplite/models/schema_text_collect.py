@@ -8,12 +8,13 @@ A property that nobody in the sample has is looked for among all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings

@@ -24,13 +24,13 @@ column with nulls in some rows is made by `with_nulls_at`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.texts import TextPool
 

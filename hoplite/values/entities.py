@@ -7,8 +7,10 @@ the graph. Two references are equal when they point at the same entity.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hoplite.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.errors import CypherError, argument_error
 from hoplite.gql_status import because
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.floats import float_text
 
 WGS_84 = 4326

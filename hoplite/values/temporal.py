@@ -16,9 +16,9 @@ Python's `==` on these is Cypher's `=`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values import zones
 from hoplite.values.calendar import (
     NANOS_PER_DAY,

@@ -9,11 +9,11 @@ fields are set on the base, largest first, each as Java's `with` would.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hoplite.errors import CypherError, argument_error, execution_failed, type_error
 from hoplite.gql_status import because, status
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values import calendar
 from hoplite.values.calendar import NANOS_PER_SECOND, FieldError, check_field
 from hoplite.values.map_order import visiting_order

@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.gql_status import GqlStatus, because
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.floats import float_text
 from hoplite.values.render import describe

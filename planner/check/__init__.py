@@ -20,11 +20,12 @@ planner may take for valid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.clauses import UPDATES, check_query, check_subquery_expression, forbid_several_graphs
 from hoplite.planner.check.commands import check_command

@@ -6,7 +6,7 @@ whether aggregating functions may be used there, and whether a truth value is as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 from hoplite.allowance import check_time
@@ -14,6 +14,7 @@ from hoplite.errors import SYNTAX_ERROR, CypherError, execution_failed
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.labels import check_label_predicate, note_labels
 from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension

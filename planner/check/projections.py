@@ -7,13 +7,13 @@ what is projected: by its name, or as the same expression written again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hoplite.errors import cypher_error
 from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, transform, walk
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in, is_aggregate
 from hoplite.planner.check.render import source

@@ -7,9 +7,10 @@ read the names around it but not declare them again: `guard` says how that is pu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.check.typespec import TypeSpec
 
 

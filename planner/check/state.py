@@ -9,11 +9,12 @@ says which round it is. The same goes for the values of parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hoplite.errors import CypherError, syntax_error
 from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.positions import position

@@ -8,9 +8,9 @@ other, which is the only thing that the check objects to.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import (
     ANY,
     BOOLEAN,

@@ -15,10 +15,11 @@ the degree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import BLIND_AGGREGATES

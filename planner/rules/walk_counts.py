@@ -21,9 +21,10 @@ DistinctRelationships above them, at which a chain ends: within one, walks and m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import BLIND_AGGREGATES

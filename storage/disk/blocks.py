@@ -14,7 +14,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite import forks
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.files import Files
 from hoplite.storage.disk.problems import damaged
 

@@ -10,10 +10,10 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hoplite import forks
+from hoplite.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

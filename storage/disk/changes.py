@@ -14,13 +14,14 @@ state after the transaction of everything it touched:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.delta import Delta, Journal, Values
 from hoplite.storage.disk.codec import BadEncoding, decode, encode
 from hoplite.storage.disk.manifest import Names, read_schema, schema_content

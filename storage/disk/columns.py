@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.blocks import ArrayFile, BlockReader, FileWriter
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.codec import BadEncoding, decode, encode_into

@@ -9,13 +9,13 @@ Indexes over other values, or mixed ones, are made in memory on first use, as wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import FileWriter
 from hoplite.storage.disk.columns import StoredColumn

@@ -18,10 +18,10 @@ import struct
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.files import Files
 from hoplite.storage.disk.problems import damaged, log_failed, log_unusable
 

@@ -11,10 +11,11 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.blocks import BLOCK_BYTES, DTYPES, ArrayFile, StoredArray
 from hoplite.storage.disk.files import Files, write_file
 from hoplite.storage.disk.problems import cannot_open, damaged

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage import uniqueness
 from hoplite.storage.delta import Delta
 from hoplite.storage.disk.cache import Cache

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.disk.changes import unpacked
 from hoplite.storage.disk.codec import BadEncoding, decode

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.base import Base, inverse
 from hoplite.storage.build import Build, counts_of, is_identity, spare_rows
 from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, BlockReader, FileWriter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.snapshot import Snapshot
 
 BATCH_ROWS = 10_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.importers.problem import bad_line
 
 OnError: TypeAlias = Literal["fail", "skip", "report"]

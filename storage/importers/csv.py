@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.bad_rows import BadRows
 from hoplite.storage.importers.csv_fields import Field, read_column, read_header

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.importers.json_values import stored_value
 from hoplite.values.temporal_parse import (
     parse_date,

@@ -18,11 +18,11 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hoplite.errors import EXTERNAL_RESOURCE_FAILED, CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.disk.codec import BadEncoding, decode, encode
 from hoplite.storage.disk.files import Files
 from hoplite.storage.property_values import storable

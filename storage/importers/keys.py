@@ -10,13 +10,13 @@ others    a dictionary
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Column, Int64s, Integers, Strings, concatenate
 from hoplite.values.order import group_key
 

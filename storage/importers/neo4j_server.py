@@ -15,13 +15,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from hoplite.errors import EXTERNAL_RESOURCE_FAILED, CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.cells import Cells
 from hoplite.storage.disk.graph import DiskGraph

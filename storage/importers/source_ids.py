@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s
 
 _ELEMENT_ID = re.compile(r"([45]):([0-9a-f-]{36}):([0-9]+)")

@@ -1,0 +1,229 @@
+"""`dataclass` as `dataclasses` has it, but each method is made when it is first called.
+
+    from hoplite.lazy_dataclass import dataclass
+
+    @dataclass(frozen=True, slots=True)
+    class Token: ...
+
+The standard decorator writes and compiles the source of up to six methods for every class, most of a millisecond. There
+are hundreds of classes for syntax trees, plans and operators, and a statement uses a few of them. A class that is used
+has compiled methods just as well, from its second instance on. `dataclasses.fields`, `replace`, `asdict` and `match`
+take these classes for what they are, and either kind may inherit from the other.
+
+Fields are made by `dataclasses.field`, as ever. Of the decorator's options there are those in use here; `InitVar` and
+`KW_ONLY` are not known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+    import dataclasses
+    from dataclasses import MISSING, Field, FrozenInstanceError
+    from reprlib import recursive_repr
+
+    _OWN = "__own_fields__"
+    _set = object.__setattr__
+
+    def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True):
+        """As `dataclasses.dataclass`."""
+        if cls is None:
+            return lambda decorated: _completed(decorated, frozen, slots, eq)
+        return _completed(cls, frozen, slots, eq)
+
+    def _completed(cls, frozen, slots, eq):
+        own = {}  # name -> annotation, and a default, a Field or MISSING
+        namespace = cls.__dict__
+        for name, annotation in cls.__annotations__.items():
+            if isinstance(annotation, str) and annotation.startswith(("ClassVar", "typing.ClassVar")):
+                continue
+            default = namespace.get(name, MISSING)
+            if default.__class__.__hash__ is None:
+                raise ValueError(f"the default of {name!r} can be changed: use default_factory")
+            own[name] = annotation, default
+        known = _inherited(cls) | own
+        if slots:
+            cls = _with_slots(cls, own, known)
+        else:
+            for name, (_, default) in own.items():
+                if isinstance(default, Field):
+                    if default.default is MISSING:
+                        delattr(cls, name)
+                    else:
+                        setattr(cls, name, default.default)
+        setattr(cls, _OWN, own)
+        cls.__match_args__ = tuple(name for name, (_, given) in known.items() if _is_positional(given))
+        for name in ("__dataclass_fields__", "__dataclass_params__"):
+            setattr(cls, name, _Description(name, cls, frozen, eq))
+        _add_methods(cls, known, frozen, slots, eq)
+        return cls
+
+    def _inherited(cls):
+        """The fields of all bases, those of the most basic first."""
+        known = {}
+        for base in cls.__mro__[-1:0:-1]:
+            namespace = base.__dict__
+            if _OWN in namespace:
+                known |= namespace[_OWN]
+            elif "__dataclass_fields__" in namespace:
+                known |= {made.name: (made.type, made) for made in dataclasses.fields(base)}
+        return known
+
+    def _is_positional(given):
+        return not isinstance(given, Field) or (given.init and given.kw_only is not True)
+
+    def _with_slots(cls, own, known):
+        """The class once more: slots cannot be given to one that is there."""
+        taken = set()
+        for base in cls.__mro__[1:-1]:
+            listed = base.__dict__.get("__slots__", ())
+            taken.update((listed,) if isinstance(listed, str) else listed)
+        namespace = {name: value for name, value in cls.__dict__.items() if name not in own}
+        namespace.pop("__dict__", None)
+        namespace.pop("__weakref__", None)
+        namespace["__slots__"] = tuple(name for name in known if name not in taken)
+        qualified = cls.__qualname__
+        made = type(cls)(cls.__name__, cls.__bases__, namespace)
+        made.__qualname__ = qualified
+        return made
+
+    class _Description:
+        """The fields as `dataclasses` describes them, made when somebody asks."""
+
+        __slots__ = ("cls", "eq", "frozen", "name")
+
+        def __init__(self, name, cls, frozen, eq):
+            self.name, self.cls, self.frozen, self.eq = name, cls, frozen, eq
+
+        def __get__(self, instance, owner):
+            cls = self.cls
+            known = _inherited(cls) | cls.__dict__[_OWN]
+            twin = dataclasses.make_dataclass(
+                cls.__name__,
+                [(name, kind, _copied(given)) for name, (kind, given) in known.items()],
+                namespace={"__doc__": cls.__name__},  # or else one is made of the signature
+                init=False,
+                repr=False,
+                eq=self.eq,
+                frozen=self.frozen,
+                kw_only=True,  # no order of defaults is asked for
+            )
+            for made in twin.__dataclass_fields__.values():
+                given = known[made.name][1]
+                made.kw_only = isinstance(given, Field) and given.kw_only is True
+            cls.__dataclass_fields__ = twin.__dataclass_fields__
+            cls.__dataclass_params__ = twin.__dataclass_params__
+            return cls.__dict__[self.name]
+
+    def _copied(given):
+        if isinstance(given, Field):
+            return dataclasses.field(
+                default=given.default,
+                default_factory=given.default_factory,
+                init=given.init,
+                repr=given.repr,
+                hash=given.hash,
+                compare=given.compare,
+                metadata=given.metadata,
+            )
+        return dataclasses.field(default=given)
+
+    # --- methods ------------------------------------------------------------------------------------------------
+
+    def _add_methods(cls, known, frozen, slots, eq):
+        namespace = cls.__dict__
+        if "__init__" not in namespace:
+            cls.__init__ = _deferred("__init__", cls, lambda: _make_init(cls, known, frozen))
+        if "__repr__" not in namespace:
+            cls.__repr__ = _deferred("__repr__", cls, lambda: _make_repr(known))
+        has_hash = "__hash__" in namespace and not (namespace["__hash__"] is None and "__eq__" in namespace)
+        if eq:
+            if "__eq__" not in namespace:
+                cls.__eq__ = _deferred("__eq__", cls, lambda: _make_eq(known))
+            if not has_hash:
+                cls.__hash__ = _deferred("__hash__", cls, lambda: _make_hash(known)) if frozen else None
+        if frozen:
+            cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
+            if slots and "__getstate__" not in namespace:
+                cls.__getstate__, cls.__setstate__ = _state, _set_state
+
+    def _deferred(name, cls, make):
+        def method(self, *arguments, **named):
+            made = make()
+            made.__qualname__ = f"{cls.__qualname__}.{name}"
+            setattr(cls, name, made)
+            return made(self, *arguments, **named)
+
+        method.__name__ = name
+        return method
+
+    def _written(name, parameters, lines, values):
+        """A function with this source; `values` are the names that it may use."""
+        source = f"def {name}({', '.join(['self', *parameters])}):\n " + "\n ".join(lines or ["pass"])
+        exec(source, values)
+        return values[name]
+
+    def _make_init(cls, known, frozen):
+        values = {"_set": _set, "_MISSING": MISSING}
+        positional, named, lines = [], [], []
+        for name, (_, given) in known.items():
+            default = given.default if isinstance(given, Field) else given
+            factory = given.default_factory if isinstance(given, Field) else MISSING
+            value, written = name, name
+            if factory is not MISSING:
+                values[f"_make_{name}"] = factory
+                written = f"{name}=_MISSING"
+                value = f"_make_{name}() if {name} is _MISSING else {name}"
+            elif default is not MISSING:
+                values[f"_default_{name}"] = default
+                written = f"{name}=_default_{name}"
+            if isinstance(given, Field) and not given.init:
+                if factory is MISSING and default is MISSING:
+                    continue
+                value = f"_make_{name}()" if factory is not MISSING else f"_default_{name}"
+            else:
+                (positional if _is_positional(given) else named).append(written)
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        if hasattr(cls, "__post_init__"):
+            lines.append("self.__post_init__()")
+        return _written("__init__", [*positional, *(["*", *named] if named else [])], lines, values)
+
+    def _make_eq(known):
+        names = [name for name, (_, given) in known.items() if not isinstance(given, Field) or given.compare]
+        mine, others = ("".join(f"{whose}.{name}, " for name in names) for whose in ("self", "other"))
+        line = f"return ({mine}) == ({others}) if other.__class__ is self.__class__ else NotImplemented"
+        return _written("__eq__", ["other"], [line], {})
+
+    def _make_hash(known):
+        names = [
+            name
+            for name, (_, given) in known.items()
+            if not isinstance(given, Field) or (given.compare if given.hash is None else given.hash)
+        ]
+        return _written("__hash__", [], [f"return hash(({''.join(f'self.{name}, ' for name in names)}))"], {})
+
+    def _make_repr(known):
+        names = [name for name, (_, given) in known.items() if not isinstance(given, Field) or given.repr]
+
+        @recursive_repr()
+        def __repr__(self):
+            shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+            return f"{self.__class__.__qualname__}({shown})"
+
+        return __repr__
+
+    def _refuse_assignment(self, name, value):
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def _refuse_deletion(self, name):
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def _state(self):
+        return [getattr(self, described.name) for described in dataclasses.fields(self)]
+
+    def _set_state(self, state):
+        for described, value in zip(dataclasses.fields(self), state, strict=True):
+            _set(self, described.name, value)
