@@ -421,6 +421,14 @@ class Transaction(Snapshot):
         """Whether there was one to drop."""
         return self._change_schema(without_constraint(self.schema, name, if_exists))
 
+    def admit(self, *, label: str | None = None, type: str | None = None, key: str | None = None) -> None:
+        """Make a name known before anything has it."""
+        with self._writing() as delta:
+            tokens = delta.base.tokens
+            for names, name in ((tokens.labels, label), (tokens.types, type), (tokens.keys, key)):
+                if name is not None:
+                    names.admit(name)
+
     def _change_schema(
         self, schema: Schema, entity: Entity = Entity.NODE, labels: Sequence[str] = (), keys: Sequence[str] = ()
     ) -> bool:

@@ -6,6 +6,7 @@ They run in the transaction of their statement, and what they write is not count
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -21,30 +22,75 @@ from hoplite.errors import CypherError
 Parameters = Mapping[str, Any] | None
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 _FAILURE = "org.neo4j.graphdb.QueryExecutionException"
+_STATEMENT = "Neo.ClientError.Statement."
+_JAVA_CLASSES = {
+    _STATEMENT + "SyntaxError": "org.neo4j.exceptions.SyntaxException",
+    _STATEMENT + "ArithmeticError": "org.neo4j.exceptions.ArithmeticException",
+    _STATEMENT + "ParameterMissing": "org.neo4j.exceptions.ParameterNotFoundException",
+    _STATEMENT + "TypeError": "org.neo4j.exceptions.CypherTypeException",
+    _STATEMENT + "ArgumentError": "org.neo4j.exceptions.InvalidArgumentException",
+    _STATEMENT + "EntityNotFound": "org.neo4j.exceptions.EntityNotFoundException",
+}
+_CAUSE = re.compile(r"Failed to invoke (?:procedure|function) `[^`]*`: Caused by: ([\w.$]+): (.*)", re.DOTALL)
+
+
+def query_failed(procedure: str, error: CypherError) -> CypherError:
+    """The error of a procedure whose query failed: it names the innermost cause alone."""
+    message = error.message or ""
+    inner = _CAUSE.fullmatch(message)
+    if inner is not None:
+        return call_failed(procedure, inner[1], inner[2])
+    if message == "long overflow":
+        return call_failed(procedure, "java.lang.ArithmeticException", message)
+    return call_failed(procedure, _JAVA_CLASSES.get(error.code or "", _FAILURE), message)
 
 
 def run_query(
-    context: Execution, procedure: str, text: str, parameters: Parameters, *, may_write: bool = False
+    context: Execution,
+    procedure: str,
+    text: str,
+    parameters: Parameters,
+    *,
+    may_write: bool = False,
+    may_change_schema: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The rows of a query as maps. Its parameters are also variables at its beginning, as APOC has them."""
     given = dict(parameters or {})
     named = ", ".join(f"$`{name}` AS `{name}`" for name in given)
+    whole = f"WITH {named} {text}" if named else text
+    return run_statement(context, procedure, whole, given, may_write=may_write, may_change_schema=may_change_schema)
+
+
+def run_statement(
+    context: Execution,
+    procedure: str,
+    text: str,
+    parameters: Mapping[str, Any],
+    *,
+    may_write: bool = False,
+    may_change_schema: bool = False,
+    counters: Counters | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The rows of a statement as maps, in the transaction of the one that runs; `counters` counts what it writes."""
+    inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, measured={})
     try:
-        yield from _rows(context, f"WITH {named} {text}" if named else text, given, may_write, procedure)
+        prepared = context.services["prepare"](text, context.graph, parameters)
+        if (prepared.command is not None and not may_change_schema) or (prepared.writes and not may_write):
+            kind = "Schema" if prepared.operator is None else "Write"
+            raise CypherError(FORBIDDEN, f"{kind} operations are not allowed for user '' with FULL overridden by READ.")
+        yield from _rows(inner, prepared)
     except CypherError as error:
         if error.code == FORBIDDEN:
             raise
-        raise call_failed(procedure, _FAILURE, error.message) from error
+        raise query_failed(procedure, error) from error
 
 
-def _rows(
-    context: Execution, text: str, given: Mapping[str, Any], may_write: bool, procedure: str
-) -> Iterator[dict[str, Any]]:
-    prepared = context.services["prepare"](text, context.graph, given)
-    if prepared.operator is None or (prepared.writes and not may_write):
-        kind = "Schema" if prepared.operator is None else "Write"
-        raise CypherError(FORBIDDEN, f"{kind} operations are not allowed for user '' with FULL overridden by READ.")
-    inner = replace(context, parameters=given, counters=Counters(), constants={}, measured={})
+def _rows(inner: Execution, prepared: Any) -> Iterator[dict[str, Any]]:
+    if prepared.mode == "EXPLAIN":
+        return
+    if prepared.command is not None:
+        inner.services["run_command"](prepared, inner)
+        return
     for batch in prepared.operator.run(inner, UNIT):
         columns = [batch[name].objects() for name in prepared.columns]
         for values in zip(*columns, strict=True):

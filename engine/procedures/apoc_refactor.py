@@ -1,6 +1,7 @@
 """apoc.refactor.*: labels, types and properties renamed, relationships turned and moved, nodes cloned.
 
-apoc.refactor.mergeNodes stands with the other merges in `apoc_write.py`. All run in the transaction of their statement.
+Merges are in `apoc_refactor_merge.py`, what works on parts of a graph in `apoc_refactor_graph.py`. All run in the
+transaction of their statement.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.entities import public_id
 from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
+from hoplite.engine.procedures.apoc_refactor_graph import copy_node, refused
+from hoplite.engine.procedures.apoc_refactor_merge import Parts, relationships_at
 from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
-from hoplite.storage.transaction import Transaction
+from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, RelationshipRef
 
 _CHANGED = ":: (input :: INTEGER, output :: RELATIONSHIP, error :: STRING)"
@@ -29,14 +30,6 @@ _BATCH = 100_000
 # --- relationships --------------------------------------------------------------------------------------------------
 
 
-def _parts(writer: Transaction, relationship: int) -> tuple[int, int, str, dict[str, Any]]:
-    """Start, end, type and properties."""
-    position = np.array([relationship], np.int64)
-    start, end = (int(side[0]) for side in writer.endpoints(position))
-    type_name = writer.type_names[int(writer.relationship_types(position)[0])]
-    return start, end, type_name, writer.relationship_properties(relationship)
-
-
 def _replaced(
     context: Execution,
     relationship: RelationshipRef,
@@ -47,9 +40,9 @@ def _replaced(
     """A relationship made anew with another start, end or type, as its id, the new one, and no error."""
     writer = writer_of(context)
     number = public_id(context, relationship)
-    old_start, old_end, old_type, properties = _parts(writer, relationship.id)
+    old = Parts.of(writer, relationship.id)
     made = writer.create_relationship(
-        old_start if start is None else start, old_end if end is None else end, type_name or old_type, properties
+        old.start if start is None else start, old.end if end is None else end, type_name or old.type, old.properties
     )
     writer.delete_relationship(relationship.id)
     return number, RelationshipRef(made), None
@@ -76,8 +69,8 @@ def set_type(context: Execution, relationship: RelationshipRef | None, type_name
 def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator[Row]:
     """A new relationship in its place."""
     if relationship is not None:
-        start, end, _, _ = _parts(writer_of(context), relationship.id)
-        yield _replaced(context, relationship, start=end, end=start)
+        old = Parts.of(writer_of(context), relationship.id)
+        yield _replaced(context, relationship, start=old.end, end=old.start)
 
 
 @cypher_procedure(
@@ -120,14 +113,16 @@ def clone_nodes(
     """Labels and properties are copied."""
     writer = writer_of(context)
     for node in nodes or ():
-        labels = writer.label_sets(np.array([node.id], np.int64))[0]
-        held = {key: value for key, value in writer.node_properties(node.id).items() if key not in (skipped or ())}
-        copy = writer.create_node(labels, held)
+        try:
+            copy = copy_node(writer, node.id, skipped or ())
+        except CypherError as error:
+            yield public_id(context, node), None, refused(error)
+            continue
         if with_relationships:
-            for relationship in np.unique(writer.relationships_of(node.id)).tolist():
-                start, end, type_name, properties = _parts(writer, relationship)
-                ends = copy if start == node.id else start, copy if end == node.id else end
-                writer.create_relationship(*ends, type_name, properties)
+            for relationship in relationships_at(writer, node.id):
+                old = Parts.of(writer, relationship)
+                start, end = (copy if end == node.id else end for end in (old.start, old.end))
+                writer.create_relationship(start, end, old.type, old.properties)
         yield public_id(context, node), NodeRef(copy), None
 
 
@@ -145,10 +140,10 @@ def extract_node(
     writer = writer_of(context)
     for relationship in relationships_of(context, "apoc.refactor.extractNode", given):
         number = public_id(context, relationship)
-        start, end, _, properties = _parts(writer, relationship.id)
-        node = writer.create_node(labels or [], properties)
-        writer.create_relationship(node, end, out_type, {})
-        writer.create_relationship(start, node, in_type, {})
+        old = Parts.of(writer, relationship.id)
+        node = writer.create_node(labels or [], old.properties)
+        writer.create_relationship(node, old.end, out_type, {})
+        writer.create_relationship(old.start, node, in_type, {})
         writer.delete_relationship(relationship.id)
         yield number, NodeRef(node), None
 

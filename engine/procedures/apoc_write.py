@@ -1,4 +1,4 @@
-"""apoc.create.*, apoc.merge.* and apoc.refactor.mergeNodes: writes whose labels, types and keys are values.
+"""apoc.create.* and apoc.merge.*: writes whose labels, types and keys are values.
 
 They run in the transaction of their statement. Like all writes of procedures they do not count in its summary.
 """
@@ -13,13 +13,12 @@ import numpy as np
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import to_json
 from hoplite.engine.functions.apoc_nodes import create_uuid, virtual_node, virtual_relationship
-from hoplite.engine.functions.entities import properties_of
 from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Int64s
 from hoplite.values.entities import NodeRef, RelationshipRef
-from hoplite.values.order import equals, group_key
+from hoplite.values.order import equals
 
 Properties = dict[str, Any] | None
 
@@ -414,77 +413,3 @@ def merge_relationship(context: Execution, *arguments: Any) -> Iterator[Row]:
 def merge_relationship_eager(context: Execution, *arguments: Any) -> Iterator[Row]:
     """Every relationship that matches, or a new one."""
     return _merge_relationship(context, "apoc.merge.relationship.eager", *arguments)
-
-
-# --- making one node of several ---
-
-
-@cypher_procedure(
-    "apoc.refactor.mergeNodes(nodes :: LIST<NODE>, config = {} :: MAP) :: (node :: NODE)",
-    mode="WRITE",
-    description="Makes one node of several: the first takes over the labels, properties and relationships of the "
-    "others.",
-    works_on_system=False,
-)
-def merge_nodes(context: Execution, nodes: list[NodeRef] | None, config: Properties) -> Iterator[Row]:
-    """`properties` is overwrite, discard or combine, for all or by key; `mergeRels` joins parallel relationships."""
-    settings = config or {}
-    kept = list(dict.fromkeys(node for node in nodes or () if node is not None))
-    if not kept:
-        return
-    writer, target = writer_of(context), kept[0].id
-    for other in kept[1:]:
-        for label in writer.label_sets(np.array([other.id], np.int64))[0]:
-            writer.add_label(target, label)
-        _take_properties(context, target, properties_of(context, other), settings.get("properties", "overwrite"))
-        _move_relationships(writer, other.id, target)
-        writer.delete_node(other.id)
-    if settings.get("mergeRels"):
-        _join_parallel(writer, target)
-    yield (kept[0],)
-
-
-def _take_properties(context: Execution, target: int, given: dict[str, Any], policy: Any) -> None:
-    writer = writer_of(context)
-    mine = writer.node_properties(target)
-    for key, value in given.items():
-        rule = (
-            policy.get(key, policy.get("`.*`", policy.get(".*", "overwrite"))) if isinstance(policy, dict) else policy
-        )
-        if key not in mine or str(rule).lower() in ("overwrite", "override"):
-            writer.set_node_property(target, key, value)
-        elif str(rule).lower() == "combine":
-            writer.set_node_property(target, key, _combined(mine[key], value))
-
-
-def _combined(mine: Any, other: Any) -> Any:
-    """Both values as a list without repetitions; one value where they are the same."""
-    items = [*(mine if isinstance(mine, list) else [mine]), *(other if isinstance(other, list) else [other])]
-    distinct = list({group_key(item): item for item in items}.values())
-    return distinct[0] if len(distinct) == 1 and not isinstance(mine, list) else distinct
-
-
-def _move_relationships(writer: Transaction, old: int, new: int) -> None:
-    for relationship in np.unique(writer.relationships_of(old)).tolist():
-        position = np.array([relationship], np.int64)
-        start, end = (int(side[0]) for side in writer.endpoints(position))
-        type_name = writer.type_names[int(writer.relationship_types(position)[0])]
-        properties = writer.relationship_properties(relationship)
-        writer.delete_relationship(relationship)
-        writer.create_relationship(new if start == old else start, new if end == old else end, type_name, properties)
-
-
-def _join_parallel(writer: Transaction, node: int) -> None:
-    """One relationship for each start, type and end at a node; the first takes over what the others have."""
-    first: dict[tuple[int, int, int], int] = {}
-    for relationship in np.unique(writer.relationships_of(node)).tolist():
-        position = np.array([relationship], np.int64)
-        start, end = (int(side[0]) for side in writer.endpoints(position))
-        key = (start, int(writer.relationship_types(position)[0]), end)
-        if first.setdefault(key, relationship) == relationship:
-            continue
-        mine = writer.relationship_properties(first[key])
-        for name, value in writer.relationship_properties(relationship).items():
-            if name not in mine:
-                writer.set_relationship_property(first[key], name, value)
-        writer.delete_relationship(relationship)

@@ -61,7 +61,7 @@ class Procedure:
             for row in self.function(context, *given):
                 yield row if isinstance(row, Mapping | Batch) else dict(zip(names, row, strict=True))
         except CypherError as error:
-            if error.code != TOKEN_NAME_ERROR:
+            if error.code != TOKEN_NAME_ERROR or self.signature.name.startswith("db."):
                 raise
             java_class = "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException"
             raise call_failed(self.signature.name, java_class, error.message) from None
@@ -118,6 +118,18 @@ def call_failed(procedure: str, java_class: str, message: str) -> CypherError:
     return CypherError(
         PROCEDURE_CALL_FAILED, f"Failed to invoke procedure `{procedure}`: Caused by: {java_class}: {message}"
     )
+
+
+_SCHEMA_CLASSES = {"IndexAlreadyExists": "AlreadyIndexed", "ConstraintAlreadyExists": "AlreadyConstrained"}
+
+
+def schema_change_failed(procedure: str, error: CypherError) -> CypherError:
+    """The error of a procedure whose change of the schema was refused."""
+    if error.code == TOKEN_NAME_ERROR:
+        return error  # `Procedure.call` knows its class
+    kind = (error.code or "").rpartition(".")[2]
+    java_class = f"org.neo4j.kernel.api.exceptions.schema.{_SCHEMA_CLASSES.get(kind, kind)}Exception"
+    return call_failed(procedure, java_class, error.message or "")
 
 
 def illegal_argument(procedure: str, message: str) -> CypherError:

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import is_number
 from hoplite.engine.functions.vector import vector_of
-from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
+from hoplite.engine.procedures.registry import (
+    Row,
+    call_failed,
+    cypher_procedure,
+    illegal_argument,
+    schema_change_failed,
+)
 from hoplite.errors import CypherError
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
@@ -176,8 +182,7 @@ def create_node_index(
             name, IndexKind.VECTOR, Entity.NODE, (label,), (key,), {"indexConfig": config}, False
         )
     except CypherError as problem:
-        java_class = f"org.neo4j.kernel.api.exceptions.schema.{(problem.code or '').rpartition('.')[2]}Exception"
-        raise call_failed(procedure, java_class, problem.message or "") from None
+        raise schema_change_failed(procedure, problem) from None
     context.counters.indexes_added += int(made.is_new)
     yield from ()
 

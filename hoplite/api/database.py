@@ -387,7 +387,7 @@ class Database(Transfers):
             limits.memory_bytes,
             self._backend,
             self._import_folder,
-            {"prepare": partial(self._prepare, allowance=allowance)},
+            {"prepare": partial(self._prepare, allowance=allowance), "run_command": run_command},
         )
         if limits.stop is not None:
             execution.cancelled = limits.stop

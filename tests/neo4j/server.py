@@ -168,6 +168,11 @@ def _lay_out(home: Path, libraries: Path, port: int, password: str | None) -> No
     }
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     (home / "conf" / "neo4j.conf").write_text(text, encoding="utf-8")
+    # Files are read and written in the import folder only, as LOAD CSV does.
+    allowed = "".join(
+        f"apoc.{what}=true\n" for what in ("export.file.enabled", "import.file.enabled", "import.file.use_neo4j_config")
+    )
+    (home / "conf" / "apoc.conf").write_text(allowed, encoding="utf-8")
 
 
 def _free_port() -> int:

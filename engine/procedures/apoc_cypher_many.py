@@ -1,0 +1,167 @@
+"""apoc.cypher.runMany and its kin: several statements in one text, changes of the schema, queries with a time limit.
+
+They run in the transaction of their statement; APOC gives each statement of runMany one of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hoplite.engine.context import Counters, Execution
+from hoplite.engine.guard import Guarded
+from hoplite.engine.procedures.apoc_cypher import Parameters, query_failed, run_query, run_statement
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
+from hoplite.errors import CypherError
+
+_STATEMENT_END = re.compile(r";\r?\n")
+_SHELL = re.compile(r"\s*:?\b(?:begin|commit|rollback)\b", re.IGNORECASE)
+_NULL = "java.lang.NullPointerException"
+
+
+def statements_of(text: str) -> list[str]:
+    """The statements of a script: each ends with a semicolon at the end of a line. Commands of a shell are left out."""
+    found = []
+    for part in _STATEMENT_END.split(text):
+        begin = 0
+        while (command := _SHELL.match(part, begin)) is not None:
+            begin = command.end()
+        if part[begin:].strip():
+            found.append(part[begin:].strip())
+    return found
+
+
+def statistics(counters: Counters, rows: int, began: float) -> dict[str, int]:
+    """What a statement did, under APOC's names."""
+    return {
+        "rows": rows,
+        "time": int((time.perf_counter() - began) * 1000),
+        "nodesCreated": counters.nodes_created,
+        "nodesDeleted": counters.nodes_deleted,
+        "labelsAdded": counters.labels_added,
+        "labelsRemoved": counters.labels_removed,
+        "relationshipsCreated": counters.relationships_created,
+        "relationshipsDeleted": counters.relationships_deleted,
+        "propertiesSet": counters.properties_set,
+        "constraintsAdded": counters.constraints_added,
+        "constraintsRemoved": counters.constraints_removed,
+        "indexesAdded": counters.indexes_added,
+        "indexesRemoved": counters.indexes_removed,
+    }
+
+
+def _run_each(
+    context: Execution, procedure: str, text: str | None, parameters: Parameters, config: Any, may_write: bool
+) -> Iterator[Row]:
+    """The rows of each statement, and where that is asked for one behind them, numbered -1, with what it did."""
+    if text is None:
+        raise call_failed(procedure, _NULL, 'Cannot invoke "String.length()" because "s" is null')
+    if parameters is None:
+        raise call_failed(procedure, _NULL, 'Cannot invoke "java.util.Map.size()" because "map" is null')
+    if config is None:
+        message = 'Cannot invoke "java.util.Map.getOrDefault(Object, Object)" because "config" is null'
+        raise call_failed(procedure, _NULL, message)
+    reports = config.get("statistics", True) is not False
+    for statement in statements_of(text):
+        began, counters, count = time.perf_counter(), Counters(), 0
+        if not may_write and _writes(context, procedure, statement, parameters):
+            continue
+        for row in run_statement(
+            context,
+            procedure,
+            statement,
+            dict(parameters),
+            may_write=may_write,
+            may_change_schema=may_write,
+            counters=counters,
+        ):
+            yield count, row
+            count += 1
+        if reports:
+            yield -1, statistics(counters, count, began)
+
+
+def _writes(context: Execution, procedure: str, statement: str, parameters: Mapping[str, Any]) -> bool:
+    try:
+        return bool(context.services["prepare"](statement, context.graph, parameters).writes)
+    except CypherError as error:
+        raise query_failed(procedure, error) from error
+
+
+_MANY = "(statement :: STRING, params :: MAP, config = {} :: MAP) :: (row :: INTEGER, result :: MAP)"
+
+
+@cypher_procedure(
+    f"apoc.cypher.runMany{_MANY}",
+    mode="WRITE",
+    description="Runs each statement of a text; they may write and change the schema.",
+    works_on_system=False,
+)
+def run_many(context: Execution, text: str, parameters: Parameters, config: dict[str, Any]) -> Iterator[Row]:
+    """Statements end with a semicolon at the end of a line."""
+    return _run_each(context, "apoc.cypher.runMany", text, parameters, config, True)
+
+
+@cypher_procedure(
+    f"apoc.cypher.runManyReadOnly{_MANY}",
+    description="Runs each statement of a text that reads.",
+    works_on_system=False,
+)
+def run_many_read_only(context: Execution, text: str, parameters: Parameters, config: dict[str, Any]) -> Iterator[Row]:
+    """Statements that write are passed over without a word, as APOC does."""
+    return _run_each(context, "apoc.cypher.runManyReadOnly", text, parameters, config, False)
+
+
+@cypher_procedure(
+    "apoc.cypher.runSchema(statement :: STRING, params :: MAP) :: (value :: MAP)",
+    mode="SCHEMA",
+    description="Runs a statement that may change the schema.",
+    works_on_system=False,
+)
+def run_schema(context: Execution, statement: str, parameters: Parameters) -> Iterator[Row]:
+    """A map for each of its rows."""
+    procedure = "apoc.cypher.runSchema"
+    for row in run_query(context, procedure, statement, parameters, may_write=True, may_change_schema=True):
+        yield (row,)
+
+
+@cypher_procedure(
+    "apoc.cypher.runTimeboxed(statement :: STRING, params :: MAP, timeout :: INTEGER) :: (value :: MAP)",
+    mode="DEFAULT",
+    description="Runs a query that reads, for at most so many milliseconds.",
+    works_on_system=False,
+)
+def run_timeboxed(
+    context: Execution, statement: str, parameters: Parameters, milliseconds: int | None
+) -> Iterator[Row]:
+    """The rows that came in time. A query that fails has none, as in APOC."""
+    procedure = "apoc.cypher.runTimeboxed"
+    if milliseconds is None:
+        message = (
+            "class org.neo4j.values.storable.NoValue cannot be cast to class org.neo4j.values.storable.NumberValue "
+            "(org.neo4j.values.storable.NoValue and org.neo4j.values.storable.NumberValue are in unnamed module of "
+            "loader 'app')"
+        )
+        raise call_failed(procedure, "java.lang.ClassCastException", message)
+    if milliseconds <= 0:
+        return
+    end = time.monotonic() + milliseconds / 1000
+    inner = replace(context, deadline=end if context.deadline is None else min(end, context.deadline))
+    yield from ((row,) for row in _rows_in_time(context, inner, procedure, statement, parameters or {}))
+
+
+def _rows_in_time(
+    outer: Execution, inner: Execution, procedure: str, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    try:
+        with Guarded(inner):
+            for row in run_query(inner, procedure, statement, parameters):
+                inner.check()
+                rows.append(row)
+    except CypherError:
+        outer.check()  # what ends the statement itself is not the query's
+    return rows
