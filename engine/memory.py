@@ -26,6 +26,7 @@ _DEEPEST = 3  # lists and maps in each other that are looked into
 _LARGE = 256  # bytes of a value from which on it is looked at how many there are
 _SMALL = 1 << 16  # bytes of a value that nobody asks about
 _LIST_ITEM = 40  # a reference, and a small value of its own
+_SHORT = 4  # memory is short from this part of the limit on
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -77,6 +78,10 @@ class Memory:
         self.held = 0
         self.taken = 0  # by the process while the statement runs, when the guard last looked
         self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
+
+    def is_short(self) -> bool:
+        """Whether so much is taken that what can be done in smaller pieces should be."""
+        return self.taken > self.limit // _SHORT
 
     def holding(self) -> Held:
         """`with memory.holding() as held`: what is added is let go at the end."""

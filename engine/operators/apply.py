@@ -14,6 +14,7 @@ from hoplite.engine.operators.base import (
     Evaluator,
     Operator,
     argument_rows,
+    batch_limit,
     evaluate,
     null_column,
     pairs,
@@ -52,33 +53,42 @@ class Apply:
             written: list[Batch] = []
             for batch in list(self.left.run(context, argument)):
                 for row in range(batch.row_count):
-                    written.extend(self._joined(context, batch.rows(row, row + 1)))
+                    alone = batch.rows(row, row + 1)
+                    written.extend(self._completed(context, alone) if self.optional else self._joined(context, alone))
             yield from written
             return
         for batch in self.left.run(context, argument):
             context.check()
-            yield from self._joined(context, batch)
+            yield from self._completed(context, batch) if self.optional else self._joined(context, batch)
 
     def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
-        found: list[Batch] = []
+        """The rows that the right side finds partners for, in its order."""
         for right in self.right.run(context, numbered(batch, self.imports)):
             rows = argument_rows(right)
             assert rows is not None
-            if not len(rows):
-                continue
-            joined = batch.take(rows).with_columns({name: right[name] for name in self.added})
-            if self.optional:
-                found.append(joined.with_columns({_PLACE: Integers(rows)}))
-            else:
-                yield joined
-        if self.optional:
-            yield self._completed(batch, found)
+            if len(rows):
+                joined = batch.take(rows).with_columns({name: right[name] for name in self.added})
+                yield joined.with_columns({_PLACE: Integers(rows)}) if self.optional else joined
 
-    def _completed(self, batch: Batch, found: list[Batch]) -> Batch:
+    def _completed(self, context: Execution, batch: Batch) -> Iterator[Batch]:
         """The rows that were found and, with nulls, those that were not, in the order of the left's rows.
 
-        The right side may find rows in any order: only when it has come to its end is it known which have none.
+        The right side may find rows in any order: only when it has come to its end is it known which have none. What
+        it finds is gathered up to there, so a batch is given to it in parts where each of its rows finds many.
         """
+        first, width = 0, batch.row_count
+        while first < batch.row_count:
+            context.check()
+            part = batch.rows(first, first + width)
+            together = self._ordered(part, list(self._joined(context, part)))
+            first += width
+            most = batch_limit(context)
+            if together.row_count > most:
+                width = max(1, width * most // together.row_count)
+            for start in range(0, together.row_count, most):
+                yield together.rows(start, start + most)
+
+    def _ordered(self, batch: Batch, found: list[Batch]) -> Batch:
         matched = np.zeros(batch.row_count, np.bool_)
         for part in found:
             column = part[_PLACE]
@@ -196,8 +206,7 @@ class Product:
                 else:
                     found = read
                 for right in found:
-                    for rows, items in pairs(batch.row_count, right.row_count):
-                        context.check()
+                    for rows, items in pairs(context, batch.row_count, right.row_count):
                         beside = {name: right[name].take(items) for name in self.added}
                         yield batch.take(rows).with_columns(beside)
 

@@ -50,10 +50,17 @@ def evaluate(
             batch, error = batch.head(failure.row), failure.error
 
 
-def pairs(rows: int, items: int, size: int = FIRST_BATCH) -> Iterator[tuple[Int64s, Int64s]]:
+def batch_limit(context: Execution) -> int:
+    """How many rows a batch may have. Every operator on the way holds one: where memory is short they are small."""
+    return SMALL_BATCH if context.memory.is_short() else LARGEST_BATCH
+
+
+def pairs(context: Execution, rows: int, items: int, size: int = FIRST_BATCH) -> Iterator[tuple[Int64s, Int64s]]:
     """Every pair of a row and an item as two index arrays, rows first, in pieces of bounded and growing size."""
     row = 0
     while row < rows:
+        context.check()
+        size = min(size, batch_limit(context))
         if items <= size:
             count = min(rows - row, max(1, size // max(items, 1)))
             yield (
@@ -66,9 +73,10 @@ def pairs(rows: int, items: int, size: int = FIRST_BATCH) -> Iterator[tuple[Int6
             while start < items:
                 stop = min(items, start + size)
                 yield np.full(stop - start, row, np.int64), np.arange(start, stop, dtype=np.int64)
-                start, size = stop, min(size * 4, LARGEST_BATCH)
+                context.check()
+                start, size = stop, min(size * 4, batch_limit(context))
             row += 1
-        size = min(size * 4, LARGEST_BATCH)
+        size *= 4
 
 
 def node_positions(batch: Batch, name: str) -> Int64s:

@@ -40,8 +40,7 @@ class NodeScan:
             if nodes is None:
                 graph = context.graph
                 nodes = graph.nodes() if self.label is None else graph.nodes_with_label(self.label)
-            for rows, items in pairs(batch.row_count, len(nodes), self.first):
-                context.check()
+            for rows, items in pairs(context, batch.row_count, len(nodes), self.first):
                 yield batch.take(rows).with_columns({self.node: Nodes(nodes[items])})
 
 
@@ -72,8 +71,7 @@ class RelationshipScan:
                     np.concatenate([starts, ends[other_way]]),
                     np.concatenate([ends, starts[other_way]]),
                 )
-            for rows, items in pairs(batch.row_count, len(found)):
-                context.check()
+            for rows, items in pairs(context, batch.row_count, len(found)):
                 yield batch.take(rows).with_columns(
                     {
                         self.relationship: Relationships(found[items]),

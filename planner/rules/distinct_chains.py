@@ -19,6 +19,7 @@ which then works on pairs of numbers (`counted_by`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -29,7 +30,7 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_random
 from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.logical import PlannedSubquery
-from hoplite.planner.tree import operators, with_children
+from hoplite.planner.tree import operators, top_down
 from hoplite.planner.variables import free_variables
 
 End: TypeAlias = Literal["start", "end"]
@@ -40,7 +41,7 @@ def chains_to_distinct_ends(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     """Replace the chains whose middle nobody sees."""
     if not any(isinstance(operator, lp.Distinct | lp.EagerAggregation) for operator in operators(plan)):
         return plan  # whoever is above counts rows
-    return _rewrite(plan, above_all(plan))
+    return top_down(plan, above_all(plan), _step)
 
 
 def counted_by(plan: lp.EagerAggregation, chain: lp.DistinctExpand) -> End | None:
@@ -68,19 +69,25 @@ def _is_settled(term: lp.Term) -> bool:
     return not contains(term, lambda node: isinstance(node, PlannedSubquery) or is_random(node))
 
 
-def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
+def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Above]]:
+    """What stands instead of an operator, and what its children are to know."""
+    chain = plan if isinstance(plan, lp.DistinctExpand) else None
     if isinstance(plan, lp.EagerAggregation):
-        chain = _chain(plan.source, below(plan, plan.source, above))
-        if chain is not None and counted_by(plan, chain) is not None:
-            return replace(plan, source=chain)
-    chain = _chain(plan, above)
-    if chain is not None and (chain.merged or len(chain.hops) > 1):
-        return chain
-    return with_children(plan, lambda child: _rewrite(child, below(plan, child, above)))
+        counted = _chain(plan.source, below(plan, plan.source, above))
+        if counted is not None and counted_by(plan, counted) is not None:
+            plan = replace(plan, source=counted)
+    elif chain is None:
+        found = _chain(plan, above)
+        chain = found if found is not None and (found.merged or len(found.hops) > 1) else None
+    if chain is not None:
+        # What is below sees the start of the chain, and whatever else is carried past it.
+        seen = replace(above, needed=(above.needed - {chain.to_node}) | {chain.from_node})
+        return chain, lambda _: seen
+    return plan, lambda child: below(plan, child, above)
 
 
 def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
-    """The longest chain that ends with a plan, what is below it rewritten; None where it is none."""
+    """The longest chain that ends with a plan; None where it is none."""
     if above.counts_rows or above.stopped_early:
         return None
     hops: list[lp.ChainHop] = []
@@ -100,9 +107,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
         return None
     merged = above.needed <= {hops[0].node}
     reason = "only distinct ends are seen" + (", from all starts together" if merged else "")
-    # What is below sees the start of the chain, and whatever else is carried past it.
-    source = _rewrite(plan, replace(above, needed=(above.needed - {hops[0].node}) | {start}))
-    return lp.DistinctExpand(source, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
+    return lp.DistinctExpand(plan, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
 
 
 def without_filters(plan: lp.Plan) -> tuple[lp.Plan, tuple[lp.Term, ...]]:

@@ -145,7 +145,16 @@ def _sized(shapes: dict[str, Callable[[int], str]], *sizes: int) -> list[Hostile
     ]
 
 
-_SAMPLES = ("plus", "AND", "lists in lists", "EXISTS in EXISTS", "MERGE", "a long path", "patterns with commas")
+_SAMPLES = (
+    "plus",
+    "AND",
+    "lists in lists",
+    "EXISTS in EXISTS",
+    "MERGE",
+    "OPTIONAL MATCH",
+    "a long path",
+    "patterns with commas",
+)
 
 STATEMENTS = [
     *_sized(_CHAINS, 300, 10_000, 1_000_000),

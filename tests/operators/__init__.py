@@ -1,0 +1,1 @@
+"""Tests of physical operators over batches of their own."""
