@@ -93,3 +93,25 @@ def test_the_command_line_loads_the_engine_only_when_it_runs() -> None:
     program = f"import sys; import hoplite.cli; print([name for name in {HEAVY} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert out.stdout.strip() == "[]"
+
+
+PLAIN_PROGRAM = """
+import sys
+import hoplite
+
+with hoplite.open() as db:
+    db.run("CREATE (:Drug {name: 'Aspirin'})-[:TREATS]->(:Disease {name: 'Headache'})")
+    found = db.run("MATCH (d:Drug)-[:TREATS]->(x) WHERE d.name = $name RETURN x.name AS name", name="Aspirin")
+    assert found.data() == [{"name": "Headache"}]
+    assert db.run("RETURN 1 AS x").values() == [[1]]
+print([name for name in sys.argv[1:] if name in sys.modules])
+"""
+
+
+def test_plain_queries_load_nothing_heavy() -> None:
+    """Writing and reading plain values needs NumPy, and no other package."""
+    names = (*HEAVY, "polars", "scipy", "lark", "llvmlite", "rich", "prompt_toolkit", "asyncio")
+    out = subprocess.run(
+        [sys.executable, "-c", PLAIN_PROGRAM, *names], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    assert out.stdout.strip() == "[]"

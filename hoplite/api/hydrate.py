@@ -5,11 +5,12 @@ spatial types.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from neo4j import graph as driver_graph
 
 from hoplite.engine.guard import interruptible
 from hoplite.errors import unsupported
@@ -29,6 +30,9 @@ from hoplite.values.columns import (
 from hoplite.values.driver import to_driver
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 
+if TYPE_CHECKING:
+    from neo4j import graph as driver_graph
+
 _PLAIN = (int, str, float, bool, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
 _AT_ONCE = 1 << 14  # entities that are made between two checks
@@ -39,20 +43,27 @@ def _attributes(value: object) -> set[str]:
     return set(vars(value))
 
 
+@cache
+def _driver() -> ModuleType:
+    """The driver's classes, loaded when the first entity is made."""
+    from neo4j import graph
+
+    return graph
+
+
+@cache
 def _sets_attributes() -> bool:
     """Whether the driver's classes hold what we know, so that their attributes can be set without their constructors,
     which copy properties and compare nodes for each path anew."""
-    graph = driver_graph.Graph()
-    node = driver_graph.Node(graph, "", 0)
-    relationship = driver_graph.Relationship(graph, "", 0, {})
+    driver = _driver()
+    graph = driver.Graph()
+    node = driver.Node(graph, "", 0)
+    relationship = driver.Relationship(graph, "", 0, {})
     return (
         _attributes(node) == {"_graph", "_element_id", "_id", "_properties", "_labels"}
         and _attributes(relationship) == {"_graph", "_element_id", "_id", "_properties", "_start_node", "_end_node"}
-        and _attributes(driver_graph.Path(node)) == {"_nodes", "_relationships"}
+        and _attributes(driver.Path(node)) == {"_nodes", "_relationships"}
     )
-
-
-_DIRECT = _sets_attributes()
 
 
 def _sent(name: str) -> str:
@@ -76,7 +87,8 @@ class Hydrator:
     @cached_property
     def graph(self) -> driver_graph.Graph:
         """The graph of all entities of the result."""
-        return driver_graph.Graph()
+        made: driver_graph.Graph = _driver().Graph()
+        return made
 
     def made_graph(self) -> driver_graph.Graph | None:
         """The graph of the entities made so far; None if there are none."""
@@ -130,19 +142,20 @@ class Hydrator:
         known_nodes, known_relationships = self._nodes, self._relationships
         bounds = column.offsets.tolist()
         paths: list[driver_graph.Path | None] = []
+        make_path, directly = _driver().Path, _sets_attributes()
         with interruptible():
             nodes = [known_nodes[i] for i in column.nodes.tolist()]
             relationships = [known_relationships[i] for i in column.relationships.tolist()]
             for start, first, last in zip(column.starts.tolist(), bounds[:-1], bounds[1:], strict=True):
                 if start < 0:
                     paths.append(None)
-                elif _DIRECT:
-                    path: Any = object.__new__(driver_graph.Path)
+                elif directly:
+                    path: Any = object.__new__(make_path)
                     path._nodes = (known_nodes[start], *nodes[first:last])
                     path._relationships = tuple(relationships[first:last])
                     paths.append(path)
                 else:
-                    paths.append(driver_graph.Path(known_nodes[start], *relationships[first:last]))
+                    paths.append(make_path(known_nodes[start], *relationships[first:last]))
         return paths
 
     def value(self, value: Any) -> Any:
@@ -171,7 +184,7 @@ class Hydrator:
                 if new:
                     self._make_relationships(np.array(new, np.int64))
                 start = self.value(NodeRef(nodes[0]))
-                return driver_graph.Path(start, *(self._relationships[r] for r in relationships))
+                return _driver().Path(start, *(self._relationships[r] for r in relationships))
             case _:
                 return to_driver(value)
 
@@ -179,7 +192,7 @@ class Hydrator:
         element_id = str(node.id)
         if element_id not in self.graph._nodes:
             properties = {key: self.value(item) for key, item in node.properties.items()}
-            self.graph._nodes[element_id] = driver_graph.Node(self.graph, element_id, node.id, node.labels, properties)
+            self.graph._nodes[element_id] = _driver().Node(self.graph, element_id, node.id, node.labels, properties)
         return self.graph._nodes[element_id]
 
     def _virtual_relationship(self, virtual: VirtualRelationship) -> driver_graph.Relationship:
@@ -249,18 +262,19 @@ class Hydrator:
         prefix = f"4:{source.uuid}:"
         graph = self.graph
         label_sets: dict[tuple[str, ...], frozenset[str]] = {}
+        make_node, directly = _driver().Node, _sets_attributes()
         for position, number, exists, names, values in zip(new, public, alive, labels, properties, strict=True):
             element_id = f"{prefix}{number}"
             shown = values if exists else {}
             if names not in label_sets:
                 label_sets[names] = frozenset(names)
             shown_labels = label_sets[names] if exists else frozenset[str]()
-            if _DIRECT:
-                node: Any = object.__new__(driver_graph.Node)
+            if directly:
+                node: Any = object.__new__(make_node)
                 node._graph, node._element_id, node._id = graph, element_id, number
                 node._properties, node._labels = shown, shown_labels
             else:
-                node = driver_graph.Node(graph, element_id, number, shown_labels, shown)
+                node = make_node(graph, element_id, number, shown_labels, shown)
             self._nodes[position] = node
             graph._nodes[element_id] = node
 
@@ -292,14 +306,14 @@ class Hydrator:
         codes, names = source.relationship_types(positions).tolist(), source.type_names
         properties = self._property_maps(len(new), source.relationship_property_columns(positions))
         prefix = f"5:{source.uuid}:"
-        graph, known = self.graph, self._nodes
+        graph, known, directly = self.graph, self._nodes, _sets_attributes()
         kinds = {code: graph.relationship_type(_sent(names[code])) for code in set(codes)}
         rows = zip(new, public, alive, codes, properties, starts.tolist(), ends.tolist(), strict=True)
         for position, number, exists, code, values, start, end in rows:
             element_id = f"{prefix}{number}"
             shown = values if exists else {}
             kind = kinds[code] if exists else graph.relationship_type("")
-            if _DIRECT:
+            if directly:
                 relationship: Any = object.__new__(kind)
                 relationship._graph, relationship._element_id, relationship._id = graph, element_id, number
                 relationship._properties = shown

@@ -10,31 +10,29 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neo4j import ResultSummary
-
 from hoplite.api.hydrate import Hydrator
-from hoplite.api.records import RecordMaker, Row, record_maker
-from hoplite.api.summary import make_summary, server_info, summary_metadata
+from hoplite.api.plain_data import plain_rows
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
 from hoplite.engine.guard import Guarded, interruptible
 from hoplite.engine.prepare import Prepared
 from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
 from hoplite.lazy_dataclass import dataclass
-from hoplite.values.columns import Objects
+from hoplite.values.columns import Column, Objects
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-    from neo4j import Record
+    from neo4j import Record, ResultSummary
     from neo4j.graph import Graph
 
+    from hoplite.api.records import RecordMaker, Row
     from hoplite.engine.profile import Measured
     from hoplite.planner.notifications import Notification
 
@@ -45,6 +43,14 @@ def _arrow() -> ModuleType:
     from hoplite.api import arrow
 
     return arrow
+
+
+@cache
+def _record_makers() -> Callable[[tuple[str, ...], bool], RecordMaker]:
+    """What makes records, loaded with the driver when the first one is asked for."""
+    from hoplite.api.records import record_maker
+
+    return record_maker
 
 
 _FIRST_ROWS = 64
@@ -122,7 +128,7 @@ class Result:
         self._made = 0
         self._step = _FIRST_ROWS
         self._buffer: list[Record] = []  # read and not yet handed out, the next one last
-        self._record: RecordMaker = record_maker(prepared.columns, True)
+        self._waiting: list[Row] = []  # those behind them, where all were read into memory
         self._is_plain = True  # no value read so far can be broken
         self._row_count = 0
         self._began = time.perf_counter()
@@ -183,16 +189,19 @@ class Result:
     def _more(self) -> bool:
         """Make some of the rows that come next."""
         with _Reading(self):
-            batch = self._next_batch(self._step)
-            if batch is None:
+            rows = self._next_rows(self._step)
+            if rows is None:
                 return False
             self._step *= 2
-            self._buffer = self._records(self._rows(batch))
+            self._buffer = self._records(rows)
             return True
 
     def _records(self, rows: list[Row]) -> list[Record]:
         """The records of rows, the first one last."""
-        return list(map(self._record, reversed(rows)))
+        return list(map(self._record_maker(), reversed(rows)))
+
+    def _record_maker(self) -> RecordMaker:
+        return _record_makers()(self._prepared.columns, self._is_plain)
 
     def _taken(self, most: int | None = None) -> list[Row]:
         """The rows that are waiting, or so many at most. A sum of tuples looks at no value, which could be broken."""
@@ -209,6 +218,9 @@ class Result:
     def _next_rows(self, most: int | None = None) -> list[Row] | None:
         if self._buffer:
             return self._taken(most)
+        if self._waiting:
+            rows, self._waiting = (self._waiting, []) if most is None else (self._waiting[:most], self._waiting[most:])
+            return rows
         batch = self._next_batch(most)
         return None if batch is None else self._rows(batch)
 
@@ -220,7 +232,7 @@ class Result:
         """The columns of a batch, in the driver's values."""
         assert self._hydrator is not None
         if any(isinstance(batch[key], Objects) for key in self._prepared.columns):
-            self._record, self._is_plain = record_maker(self._prepared.columns, False), False
+            self._is_plain = False
         return [self._hydrator.column(batch[key]) for key in self._prepared.columns]
 
     def _end(self) -> None:
@@ -247,7 +259,7 @@ class Result:
         with _Reading(self):
             while (some := self._next_rows()) is not None:
                 rows += some
-            self._buffer = self._records(rows)
+            self._waiting = rows
 
     # --- as the driver offers it -------------------------------------------------------------------------------
 
@@ -288,14 +300,19 @@ class Result:
         """One column as a list."""
         names = self._prepared.columns
         place = names.index(key) if isinstance(key, str) and key in names else key
-        found = [record.value(key, default) for record in reversed(self._buffer)]
-        self._buffer = []
+        found: list[Any] = []
         with _Reading(self):
+            if self._buffer or self._waiting:
+                make = self._record_maker()
+                while (self._buffer or self._waiting) and (rows := self._next_rows()) is not None:
+                    found += [make(row).value(key, default) for row in rows]
             while (batch := self._next_batch()) is not None:
                 if isinstance(place, int) and 0 <= place < len(names) and not isinstance(batch[names[place]], Objects):
                     found += self._columns(batch)[place]  # records of all rows would take twenty times as long
                 else:
-                    found += [self._record(row).value(key, default) for row in self._rows(batch)]
+                    rows = self._rows(batch)
+                    make = self._record_maker()
+                    found += [make(row).value(key, default) for row in rows]
         return found
 
     def values(self, *keys: int | str) -> list[list[Any]]:
@@ -306,17 +323,36 @@ class Result:
                 if self._is_plain and not keys:
                     found += map(list, rows)
                 else:
-                    found += [self._record(row).values(*keys) for row in rows]
+                    make = self._record_maker()
+                    found += [make(row).values(*keys) for row in rows]
         return found
 
     def data(self, *keys: int | str) -> list[dict[str, Any]]:
         """The rows as dictionaries of plain values."""
         found: list[dict[str, Any]] = []
         with _Reading(self):
-            while (rows := self._next_rows()) is not None:
+            while (some := self._next_columns()) is not None:
+                columns, row_count = some
                 with interruptible():
-                    found += [self._record(row).data(*keys) for row in rows]
+                    plain = None if keys else plain_rows(self._prepared.columns, columns, row_count)
+                    if plain is None:  # the driver chooses columns, and says which values it does not know
+                        make = self._record_maker()
+                        rows = zip(*(values for _, values in columns), strict=True)
+                        plain = [make(row).data(*keys) for row in rows]
+                found += plain
         return found
+
+    def _next_columns(self) -> tuple[list[tuple[Column | None, Sequence[Any]]], int] | None:
+        """The values of some further rows by columns, each with the column they come from, where they come from one."""
+        names = self._prepared.columns
+        if self._buffer or self._waiting:
+            rows = self._next_rows() or []
+            return [(None, [row[place] for row in rows]) for place in range(len(names))], len(rows)
+        batch = self._next_batch()
+        if batch is None:
+            return None
+        values = self._columns(batch)
+        return [(batch[name], column) for name, column in zip(names, values, strict=True)], batch.row_count
 
     @property
     def entities(self) -> Graph:
@@ -342,9 +378,10 @@ class Result:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
         arrow = _arrow()
         hydrator = self._hydrator
-        if hydrator is None or self._buffer:
+        if hydrator is None or self._buffer or self._waiting:
             self.detach()
-            waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, self._taken())
+            rows, self._waiting = self._waiting, []
+            waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, rows)
             return waiting
         batches: list[Batch] = []
         with _Reading(self):
@@ -357,6 +394,8 @@ class Result:
 
     def consume(self) -> ResultSummary:
         """Give up the rows that are left, and return the summary."""
+        from hoplite.api.summary import make_summary, server_info
+
         if self._summary is None:
             metadata = {
                 "query": self._prepared.text,
@@ -370,9 +409,11 @@ class Result:
 
     def end(self) -> dict[str, Any]:
         """Give up the rows that are left, and return what a server would send at the end."""
+        from hoplite.api.summary import summary_metadata
+
         if self._prepared.mode == "PROFILE":
             self.detach()  # a profile is of the whole run
-        self._buffer = []
+        self._buffer, self._waiting = [], []
         self._end()
         elapsed = int((time.perf_counter() - self._began) * 1000)
         said = self._outcome
@@ -390,7 +431,7 @@ class Result:
 
     def close(self) -> None:
         """Release what the result holds."""
-        self._buffer = []
+        self._buffer, self._waiting = [], []
         self._end()
 
     def __enter__(self) -> Result:

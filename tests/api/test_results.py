@@ -108,3 +108,39 @@ def test_a_list_of_values_goes_on_where_reading_stopped(db: hoplite.Database) ->
     assert result.peek() is not None
     assert result.value("x") == [2, 3, 4, 5]
     assert result.value() == [] and result.values() == []
+
+
+EVERY_KIND = [
+    "UNWIND [1, 2, null] AS x RETURN x, x / 2.0 AS half, x = 1 AS one, toString(x) AS text, null AS nothing",
+    "MATCH (a)-[r]->(b) RETURN a, r, b, [a, r] AS list, {n: a, at: date('2020-01-01')} AS map",
+    "MATCH p = (:Drug {name: 'A'})-[:R]->() RETURN p, [p] AS paths, relationships(p) AS rs",
+    "OPTIONAL MATCH (n:Nobody) RETURN n, [n] AS list",
+    "RETURN date('2020-01-01') AS d, duration('P1D') AS p, point({x: 1, y: 2}) AS here, [[1, [2.5]], {a: 'b'}] AS l",
+    "UNWIND [] AS x RETURN x",
+    "CALL apoc.create.vNode(['V'], {x: 1}) YIELD node RETURN node",
+]
+
+
+@pytest.mark.parametrize("query", EVERY_KIND)
+def test_plain_data_is_that_of_the_records(db: hoplite.Database, query: str) -> None:
+    expected = [record.data() for record in db.run(query)]  # the driver's own method
+    assert db.run(query).data() == expected
+    assert [list(map(type, row.values())) for row in db.run(query).data()] == [
+        list(map(type, row.values())) for row in expected
+    ]
+    read_from = db.run(query)
+    first = [record.data() for record in read_from.fetch(1)]
+    assert first + read_from.data() == expected
+
+
+def test_plain_data_of_chosen_columns(db: hoplite.Database) -> None:
+    query = "MATCH (d:Drug) RETURN d.name AS name, d.w AS w ORDER BY name"
+    assert db.run(query).data("w", "other") == [{"w": 1, "other": None}, {"w": 2, "other": None}]
+    with pytest.raises(IndexError):
+        db.run(query).data(5)
+
+
+def test_a_value_that_the_driver_does_not_know_cannot_be_read_as_data(db: hoplite.Database) -> None:
+    result = db.run("UNWIND [date('2020-01-01'), date('+12020-01-01')] AS d RETURN d")
+    with pytest.raises(neo4j.exceptions.BrokenRecordError):
+        result.data()

@@ -1,0 +1,66 @@
+"""Rows as dictionaries of plain values, as `neo4j.Record.data` has them:
+
+    node           {"name": "Aspirin"}                             its properties
+    relationship   ({"name": "Aspirin"}, "TREATS", {...})          with the properties of its ends
+    path           [{...}, "TREATS", {...}]                        nodes and types in turn
+    list, map      the same of what is in them
+    anything else  as it is
+
+The driver makes an object and asks ten questions for each value of each row. Most columns hold nothing but numbers or
+texts, of which nothing has to be asked, and need no driver either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hoplite.values.columns import Booleans, Column, Floats, Integers, Strings
+
+_AS_IT_IS = frozenset((int, str, float, bool, type(None), bytes))
+_TYPED = (Integers, Floats, Booleans, Strings)
+_BROKEN = "BrokenHydrationObject"  # what stands for a value that the driver does not know
+
+
+def plain_rows(
+    names: Sequence[str], columns: Sequence[tuple[Column | None, Sequence[Any]]], row_count: int
+) -> list[dict[str, Any]] | None:
+    """The rows of these columns, of which the driver's values are given, and the column itself where there is one;
+    None where reading a value is an error."""
+    plain = []
+    for column, values in columns:
+        if not isinstance(column, _TYPED):
+            if any(type(value).__name__ == _BROKEN for value in values):
+                return None
+            values = [value if type(value) in _AS_IT_IS else _plain(value) for value in values]
+        plain.append(values)
+    if len(plain) == 1:
+        name = names[0]
+        return [{name: value} for value in plain[0]]
+    if not plain:
+        return [{} for _ in range(row_count)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _AS_IT_IS:
+        return value
+    if kind is list:
+        return [_plain(item) for item in value]
+    if kind is dict:
+        return {key: _plain(item) for key, item in value.items()}
+    from neo4j.graph import Node, Path, Relationship
+
+    match value:
+        case Node():
+            return {key: _plain(item) for key, item in dict(value).items()}
+        case Relationship(start_node=start, end_node=end):
+            return _plain(start), kind.__name__, _plain(end)
+        case Path(nodes=nodes, relationships=relationships):
+            parts = [_plain(nodes[0])]
+            for relationship, node in zip(relationships, nodes[1:], strict=True):
+                parts += [type(relationship).__name__, _plain(node)]
+            return parts
+        case _:
+            return value
