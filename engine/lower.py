@@ -36,7 +36,6 @@ from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.logical import PlannedSubquery
-from hoplite.planner.rules.distinct_chains import counted_by
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
 from hoplite.planner.writes import plan_writes
@@ -271,18 +270,16 @@ class Lowering:
                         not keys and isinstance(reached, expand.Reach) and reached.merged and reached.to_node == counted
                     ):
                         return distinct_ends.CountEnds(reached, aggregated, aggregates[0].name)
-                if isinstance(source, lp.DistinctExpand) and isinstance(reached, chains.DistinctExpand):
-                    keys_at = counted_by(plan, source)
-                    if keys_at is not None:
-                        return chains.CountPairs(
-                            reached,
-                            aggregated,
-                            aggregated.key_names,
-                            aggregated.keys,
-                            tuple(a.name for a in aggregates),
-                            tuple(call.arguments[0] for call in aggregated.calls),
-                            keys_at == "start",
-                        )
+                if plan.keys_at is not None and isinstance(reached, chains.DistinctExpand):
+                    return chains.CountPairs(
+                        reached,
+                        aggregated,
+                        aggregated.key_names,
+                        aggregated.keys,
+                        tuple(a.name for a in aggregates),
+                        tuple(call.arguments[0] for call in aggregated.calls),
+                        plan.keys_at == "start",
+                    )
                 return aggregated
             case lp.NodeCountFromCountStore(source=source, name=name, label=counted):
                 return scans.CountNodes(lower(source), name, counted)

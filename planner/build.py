@@ -9,7 +9,6 @@ from hoplite.errors import DATABASE_NOT_FOUND, CypherError, semantic_error, unsu
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.grammar.tree import contains
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.absorb import absorb_path_predicates
@@ -17,7 +16,7 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.consecutive_matches import can_be_matched_together, consecutive_matches
 from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
-from hoplite.planner.determinism import is_random
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.optimise import optimise
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import NOTHING_CARRIED, NOTHING_IMPORTED, Carried, Imported, ProjectionBuilder
@@ -221,7 +220,7 @@ class Builder:
         for clause in clauses:
             graph = PatternReader(self.names).read(clause.patterns, clause.predicate)
             absorb_path_predicates(graph, scope | together.variables())
-            if before and not can_be_matched_together(before, together, clause, graph, scope):
+            if before and not can_be_matched_together(before, together, clause, graph, scope, self.catalogue):
                 yield together
                 scope |= _user_names(together)
                 together, before = PatternGraph(), []
@@ -251,7 +250,7 @@ class Builder:
         path: Path = graph.paths[0]
         ends = (path.start, graph.connections[-1].end if graph.connections else path.start)
         asked = list(conjuncts(predicate))
-        early = [p for p in asked if _concerns_ends(p, ends, scope)]
+        early = [p for p in asked if _concerns_ends(p, ends, scope, self.catalogue)]
         imports = tuple(sorted(free_variables((pattern, tuple(early))) & scope))
         absorb_path_predicates(graph, frozenset(imports))
         graph.predicates.extend(early)
@@ -336,10 +335,13 @@ class Builder:
         return plan, scope, columns
 
 
-def _concerns_ends(predicate: ast.Expression, ends: tuple[str, str], scope: frozenset[str]) -> bool:
+def _concerns_ends(
+    predicate: ast.Expression, ends: tuple[str, str], scope: frozenset[str], catalogue: Catalogue
+) -> bool:
     """Whether a predicate asks about the ends of a path and nothing else of it, and says the same whenever asked."""
     names = free_variables(predicate)
-    return bool(names & frozenset(ends)) and names <= scope | frozenset(ends) and not contains(predicate, is_random)
+    concerned = bool(names & frozenset(ends)) and names <= scope | frozenset(ends)
+    return concerned and is_deterministic(predicate, catalogue)
 
 
 def _imported(clause: ast.CallSubquery, every: frozenset[str], scope: frozenset[str]) -> frozenset[str]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hoplite.grammar import ast
-from hoplite.grammar.tree import contains
-from hoplite.planner.determinism import is_random
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.patterns import Many, One, PatternGraph, Repeated
 from hoplite.planner.variables import free_variables
 
@@ -41,6 +41,7 @@ def can_be_matched_together(
     clause: ast.MatchClause,
     graph: PatternGraph,
     scope: frozenset[str],
+    catalogue: Catalogue,
 ) -> bool:
     """Whether the next MATCH and those `before` it, which are one graph already, may be matched in any order.
 
@@ -63,4 +64,4 @@ def can_be_matched_together(
     earlier = free_variables(tuple((match.patterns, match.predicate) for match in before))
     if earlier & (added - known - scope):
         return False
-    return not any(contains(predicate, is_random) for predicate in (*together.predicates, *graph.predicates))
+    return is_deterministic((*together.predicates, *graph.predicates), catalogue)

@@ -1,22 +1,27 @@
-"""Which parts of an expression give another value each time they are evaluated."""
+"""Whether an expression gives the same value each time it is evaluated over the same row.
+
+Rules that merge rows, or evaluate an expression elsewhere than written, may do so only where it does.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from hoplite.grammar import ast
-
-_RANDOM = frozenset(
-    (
-        "rand",
-        "randomuuid",
-        "apoc.create.uuid",
-        "apoc.coll.shuffle",
-        "apoc.coll.randomitem",
-        "apoc.coll.randomitems",
-        "apoc.text.random",
-    )
-)
+from hoplite.grammar.tree import contains
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
 
 
-def is_random(node: object) -> bool:
-    """Whether this part of an expression gives another value each time."""
-    return isinstance(node, ast.FunctionCall) and node.name.lower() in _RANDOM
+def is_deterministic(terms: Any, catalogue: Catalogue) -> bool:
+    """Whether an expression, or all of a tuple of them, gives the same value each time."""
+
+    def varies(node: object) -> bool:
+        match node:
+            case ast.FunctionCall(name=name):
+                signature = catalogue.function(name)
+                return signature is not None and not signature.deterministic
+            case _:
+                return isinstance(node, lp.ProcedureCall)  # of a subquery; nothing is known about procedures
+
+    return not contains(terms, varies)

@@ -6,11 +6,13 @@ each row once, or as often as they like, as long as no operator in between count
 
 from __future__ import annotations
 
-from hoplite.grammar.tree import contains
+from typing import Any
+
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.columns import needed_below, wanted_of
-from hoplite.planner.determinism import is_random
+from hoplite.planner.determinism import is_deterministic
 
 BLIND_AGGREGATES = frozenset(("min", "max"))
 
@@ -21,13 +23,14 @@ class Above:
 
     needed: frozenset[str]
     counts_rows: str
+    catalogue: Catalogue
     unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
     stopped_early: bool = False  # there is a LIMIT above that may be content with the first few rows
 
 
-def above_all(plan: lp.Plan) -> Above:
+def above_all(plan: lp.Plan, catalogue: Catalogue) -> Above:
     """What the top of a plan may assume."""
-    return Above(wanted_of(plan), "every row is returned")
+    return Above(wanted_of(plan), "every row is returned", catalogue)
 
 
 def below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
@@ -35,6 +38,7 @@ def below(plan: lp.Plan, child: lp.Plan, above: Above) -> Above:
     return Above(
         needed_below(plan, child, above.needed),
         _counts_rows(plan, child, above),
+        above.catalogue,
         _unique(plan, above),
         _stopped_early(plan, above),
     )
@@ -48,7 +52,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             counting = [a for a in aggregates if not a.distinct and a.function not in BLIND_AGGREGATES]
             if counting:
                 return f"{counting[0].function}() counts rows"
-            return _draws(tuple(term for _, term in keys))
+            return _draws((*(term for _, term in keys), *(a.arguments for a in aggregates)), above)
         case lp.Top() | lp.Skip() | lp.Limit():
             return "LIMIT or SKIP counts rows"
         case lp.Apply(kind="unit", right=right) if child is right:
@@ -56,11 +60,11 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
         case lp.Apply(row_by_row=True):
             return "a subquery that writes sees every row"
         case lp.Filter(predicate=predicate):
-            return above.counts_rows or _draws((predicate,))
+            return above.counts_rows or _draws(predicate, above)
         case lp.Projection(items=items):
-            return above.counts_rows or _draws(tuple(term for _, term in items))
+            return above.counts_rows or _draws(tuple(term for _, term in items), above)
         case lp.Unwind(expression=expression):
-            return above.counts_rows or _draws((expression,))
+            return above.counts_rows or _draws(expression, above)
         case (
             lp.Select()
             | lp.Reimport()
@@ -89,8 +93,8 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             return f"{type(plan).__name__} sees every row"
 
 
-def _draws(terms: tuple[lp.Term, ...]) -> str:
-    return "a random value is drawn for every row" if contains(terms, is_random) else ""
+def _draws(terms: Any, above: Above) -> str:
+    return "" if is_deterministic(terms, above.catalogue) else "a random value is drawn for every row"
 
 
 def _unique(plan: lp.Plan, above: Above) -> frozenset[str]:

@@ -9,7 +9,6 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
-from hoplite.planner.rules.distinct_chains import counted_by
 from hoplite.planner.tree import children, subplans
 from hoplite.planner.unparse import unparse
 
@@ -112,8 +111,7 @@ def describe(plan: lp.Plan) -> Line:
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):
             parts = [f"{_term(term)} AS {named(name)}" for name, term in keys]
             parts += [_aggregate(a) for a in aggregates]
-            by_numbers = isinstance(plan.source, lp.DistinctExpand) and counted_by(plan, plan.source) is not None
-            return Line("EagerAggregation", ", ".join(parts), "pairs of numbers" if by_numbers else "")
+            return Line("EagerAggregation", ", ".join(parts), "pairs of numbers" if plan.keys_at is not None else "")
         case lp.NodeCountFromCountStore(label=counted):
             return Line("NodeCountFromCountStore", "count(())" if counted is None else f"count((:{counted}))")
         case lp.RelationshipCountFromCountStore(types=types):

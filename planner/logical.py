@@ -8,23 +8,23 @@ rows a plan is run over: a single empty row for a whole query, the rows of the l
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 
-ROW = HIDDEN + "row"
-"""The column that numbers the rows of an argument. No variable of a query can have this name."""
+ROW = HIDDEN + "row"  # the column that numbers the rows of an argument; no variable of a query can have this name
+ChainEnd: TypeAlias = Literal["start", "end"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedSubquery:
     """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
 
-    The plan is run once for a whole batch: its argument holds the imported variables and the number of each row, `ROW`.
-    By `kind`, a row's value is whether it has a result (exists), column `value` of its only result (count; single, null
-    without one), or the list of column `value` over its results in order (collect).
+    The plan is run once for a whole batch; its argument has the imported variables and `ROW`. By `kind`, a row's value
+    is whether it has a result (exists), column `value` of its only result (count; single, null without one), or the
+    list of column `value` over its results in order (collect).
     """
 
     kind: str
@@ -141,7 +141,7 @@ class RelationshipIndexSeek:
 class Expand:
     """Follow one relationship from a bound node: to a new node, or `into` one that is bound too.
 
-    `keep`: the columns that are used above; None where all may be. `stopped_early`: there is a LIMIT above.
+    `keep`: the columns used above, or None for all. `stopped_early`: there is a LIMIT above.
     """
 
     source: Plan
@@ -169,8 +169,7 @@ class ChainHop:
 class DistinctExpand:
     """Follow a chain of relationships from a bound node, and bind its distinct ends alone.
 
-    `keep` as in `Expand`; `merged`: one frontier for all rows, whose columns are not used any more. `reason` says what
-    allowed it.
+    `keep` as in `Expand`; `merged`: one frontier for all rows, whose columns nobody uses; `reason`: what allowed it.
     """
 
     source: Plan
@@ -445,6 +444,7 @@ class EagerAggregation:
     source: Plan
     keys: tuple[tuple[str, Term], ...]
     aggregates: tuple[Aggregate, ...]
+    keys_at: ChainEnd | None = None  # of the DistinctExpand below, where all that is counted is at the other end
 
 
 @dataclass(frozen=True, slots=True, eq=False)

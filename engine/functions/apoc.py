@@ -109,10 +109,12 @@ def _of_function(function: str, problem: CypherError) -> CypherError:
     return CypherError(problem.code, message, problem.gql_status)
 
 
-def apoc_function(signature: str, description: str, *, needs_context: bool = False) -> Callable[[_Value], _Value]:
+def apoc_function(
+    signature: str, description: str, *, needs_context: bool = False, deterministic: bool = True
+) -> Callable[[_Value], _Value]:
     """Register the decorated function under this signature."""
     parsed = parse_function_signature(signature, "", description)
-    parsed = replace(parsed, deprecated_by=_REPLACED.get(parsed.name))
+    parsed = replace(parsed, deprecated_by=_REPLACED.get(parsed.name), deterministic=deterministic)
     defaults, count = function_defaults(signature), len(parsed.arguments)
     extra = 1 if needs_context else 0
     never_null = tuple(place + extra for place in _NEVER_NULL.get(parsed.name, ()))

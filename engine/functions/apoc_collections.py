@@ -272,13 +272,15 @@ def sort_maps(values: Items, key: str) -> Items:
     return sorted(values, key=lambda value: sort_key(value.get(name)), reverse=name == key)
 
 
-@apoc_function("apoc.coll.shuffle(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements in random order.")
+@apoc_function(
+    "apoc.coll.shuffle(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements in random order.", deterministic=False
+)
 def shuffle(values: Items) -> list[Any]:
     """An empty list for null."""
     return random.sample(values, len(values)) if values else []
 
 
-@apoc_function("apoc.coll.randomItem(coll :: LIST<ANY>) :: ANY", "Returns a random element.")
+@apoc_function("apoc.coll.randomItem(coll :: LIST<ANY>) :: ANY", "Returns a random element.", deterministic=False)
 def random_item(values: Items) -> Any:
     """Null for an empty list."""
     return random.choice(values) if values else None
@@ -527,7 +529,8 @@ def pair_with_offset(values: Items, offset: int) -> Items:
 
 @apoc_function(
     "apoc.coll.randomItems(coll :: LIST<ANY>, itemCount :: INTEGER, allowRepick = false :: BOOLEAN) :: LIST<ANY>",
-    "Returns so many elements by chance.",
+    "Returns the given number of elements, picked at random.",
+    deterministic=False,
 )
 def random_items(values: Items, count: int, again: bool) -> list[Any]:
     """The same element twice only where that is allowed."""

@@ -316,7 +316,7 @@ def field(value: int | None, unit: str, zone: str) -> int | None:
     return found()
 
 
-@apoc_function("apoc.date.currentTimestamp() :: INTEGER", "Returns the milliseconds since 1970.")
+@apoc_function("apoc.date.currentTimestamp() :: INTEGER", "Returns the milliseconds since 1970.", deterministic=False)
 def current_timestamp() -> int:
     """Another one for every call."""
     return time.time_ns() // 1_000_000

@@ -297,11 +297,13 @@ def path_elements(path: PathValue | None) -> list[Any] | None:
     ]
 
 
-# --- what is in no graph ----------------------------------------------------------------------------------------------
+# --- virtual entities -------------------------------------------------------------------------------------------------
 
 
 @apoc_function(
-    "apoc.create.vNode(labels :: LIST<STRING>, props = {} :: MAP) :: NODE", "Returns a node that is in no graph."
+    "apoc.create.vNode(labels :: LIST<STRING>, props = {} :: MAP) :: NODE",
+    "Returns a node that is not in the graph.",
+    deterministic=False,
 )
 def virtual_node(names: list[str] | None, properties: dict[str, Any] | None) -> VirtualNode:
     """With these labels and properties."""
@@ -311,7 +313,8 @@ def virtual_node(names: list[str] | None, properties: dict[str, Any] | None) -> 
 
 @apoc_function(
     "apoc.create.vRelationship(from :: NODE, relType :: STRING, props :: MAP, to :: NODE) :: RELATIONSHIP",
-    "Returns a relationship that is in no graph.",
+    "Returns a relationship that is not in the graph.",
+    deterministic=False,
 )
 def virtual_relationship(
     start: NodeRef | None, type_name: str, properties: dict[str, Any] | None, end: NodeRef | None
@@ -326,6 +329,7 @@ def virtual_relationship(
     "apoc.create.virtual.fromNode(node :: NODE, propertyNames :: LIST<STRING>) :: NODE",
     "Returns a virtual node with the labels and some properties of a node.",
     needs_context=True,
+    deterministic=False,
 )
 def virtual_from_node(context: Execution, node: NodeRef, keys: list[str] | None) -> VirtualNode:
     """Those that it has of the given keys."""
@@ -334,7 +338,7 @@ def virtual_from_node(context: Execution, node: NodeRef, keys: list[str] | None)
     return VirtualNode(next_virtual_id(), tuple(labels(context, node)), wanted)
 
 
-@apoc_function("apoc.create.uuid() :: STRING", "Returns a random UUID.")
+@apoc_function("apoc.create.uuid() :: STRING", "Returns a random UUID.", deterministic=False)
 def create_uuid() -> str:
     """A new one each time."""
     return str(uuid.uuid4())

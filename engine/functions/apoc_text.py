@@ -363,7 +363,9 @@ def character(code: int | None) -> Text:
 
 
 @apoc_function(
-    "apoc.text.random(length :: INTEGER, valid = A-Za-z0-9 :: STRING) :: STRING", "Returns a text of random characters."
+    "apoc.text.random(length :: INTEGER, valid = A-Za-z0-9 :: STRING) :: STRING",
+    "Returns a text of random characters.",
+    deterministic=False,
 )
 def random_text(length: int, valid: str) -> str:
     """Of ranges such as `A-Z`, and single characters."""

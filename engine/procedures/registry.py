@@ -199,9 +199,10 @@ def user_function(
     *,
     to_user: Convert = _same,
     from_user: Convert = _same,
+    deterministic: bool = False,
 ) -> Function:
     """A scalar function given as a Python function of the arguments; nulls are passed to it."""
-    parsed = parse_function_signature(signature, "", description)
+    parsed = replace(parse_function_signature(signature, "", description), deterministic=deterministic)
     defaults = function_defaults(signature)
     count = len(parsed.arguments)
 

@@ -310,10 +310,16 @@ class Database(Transfers):
         self._procedures[procedure.signature.name] = procedure
         self._preparer.forget()
 
-    def register_function(self, signature: str, function: Callable[..., Any]) -> None:
-        """Add a scalar function; it takes and returns the driver's values."""
+    def register_function(self, signature: str, function: Callable[..., Any], *, deterministic: bool = False) -> None:
+        """Add a scalar function; it takes and returns the driver's values.
+
+        Where it always gives the same result for the same arguments, `deterministic=True` allows plans that call it
+        less often.
+        """
         with driver_errors():
-            made = user_function(signature, function, to_user=to_driver, from_user=from_driver)
+            made = user_function(
+                signature, function, to_user=to_driver, from_user=from_driver, deterministic=deterministic
+            )
         self._functions[made.signature.name.lower()] = made
         self._preparer.forget()
 

@@ -22,6 +22,7 @@ from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
 from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import bottom_up
@@ -68,14 +69,16 @@ class LastStep:
         return isinstance(expansion, lp.Expand) or (expansion.lower == 1 and not self.labels)
 
 
-def degrees_instead_of_steps(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+def degrees_instead_of_steps(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Count and look for last steps by degrees."""
 
     def change(node: lp.Plan) -> lp.Plan:
         match node:
             case lp.EagerAggregation():
-                return _counted(node)
+                return _counted(node, catalogue)
             case lp.Distinct(source=lp.Projection(items=items) as projection, names=names):
+                if not is_deterministic(items, catalogue):
+                    return node
                 asked = _asked(projection.source, frozenset(names) | free_variables(tuple(t for _, t in items)))
                 return node if asked is None else replace(node, source=replace(projection, source=asked))
             case lp.Distinct(source=source, names=names):
@@ -95,7 +98,9 @@ def _asked(source: lp.Plan, used: frozenset[str]) -> lp.Plan | None:
     return replace(last.counted(), lower=1, upper=1)
 
 
-def _counted(node: lp.EagerAggregation) -> lp.Plan:
+def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
+    if not is_deterministic((node.keys, tuple(a.arguments for a in node.aggregates)), catalogue):
+        return node
     last = _last_step(node.source)
     if last is None or free_variables(tuple(term for _, term in node.keys)) & last.made:
         return node

@@ -14,37 +14,36 @@ used above, all rows share one frontier. The relationships of a chain are never 
 exclude it, the plan has a DistinctRelationships between them, at which a chain ends.
 
 A chain of one hop is taken where it saves something: for the ends alone, and below a count of values on its other side,
-which then works on pairs of numbers (`counted_by`).
+which then works on pairs of numbers (`keys_at`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.determinism import is_random
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import Above, above_all, below
 from hoplite.planner.logical import PlannedSubquery
 from hoplite.planner.tree import operators, top_down
 from hoplite.planner.variables import free_variables
 
-End: TypeAlias = Literal["start", "end"]
 _ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
 
 
-def chains_to_distinct_ends(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+def chains_to_distinct_ends(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Replace the chains whose middle nobody sees."""
     if not any(isinstance(operator, lp.Distinct | lp.EagerAggregation) for operator in operators(plan)):
         return plan  # whoever is above counts rows
-    return top_down(plan, above_all(plan), _step)
+    return top_down(plan, above_all(plan, catalogue), _step)
 
 
-def counted_by(plan: lp.EagerAggregation, chain: lp.DistinctExpand) -> End | None:
+def _keys_at(plan: lp.EagerAggregation, chain: lp.DistinctExpand, catalogue: Catalogue) -> lp.ChainEnd | None:
     """At which end of the chain the keys are, where everything that is counted is at the other; else None.
 
     Then each end is given numbers for itself, and pairs of numbers are counted.
@@ -52,7 +51,7 @@ def counted_by(plan: lp.EagerAggregation, chain: lp.DistinctExpand) -> End | Non
     if not all(a.function == "count" and a.distinct for a in plan.aggregates):
         return None
     counted = [term for a in plan.aggregates for term in a.arguments]
-    if not all(map(_is_settled, (*(term for _, term in plan.keys), *counted))):
+    if not _is_settled((*(term for _, term in plan.keys), *counted), catalogue):
         return None
     keys = frozenset[str]().union(*(free_variables(term) for _, term in plan.keys))
     values = [free_variables(term) for term in counted]
@@ -64,9 +63,9 @@ def counted_by(plan: lp.EagerAggregation, chain: lp.DistinctExpand) -> End | Non
     return None
 
 
-def _is_settled(term: lp.Term) -> bool:
-    """Whether an expression says the same whenever it is asked for the same row, without running a plan."""
-    return not contains(term, lambda node: isinstance(node, PlannedSubquery) or is_random(node))
+def _is_settled(terms: Any, catalogue: Catalogue) -> bool:
+    """Whether expressions give the same values each time over the same row, without running a plan."""
+    return is_deterministic(terms, catalogue) and not contains(terms, lambda node: isinstance(node, PlannedSubquery))
 
 
 def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Above]]:
@@ -74,8 +73,9 @@ def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Abo
     chain = plan if isinstance(plan, lp.DistinctExpand) else None
     if isinstance(plan, lp.EagerAggregation):
         counted = _chain(plan.source, below(plan, plan.source, above))
-        if counted is not None and counted_by(plan, counted) is not None:
-            plan = replace(plan, source=counted)
+        keys_at = None if counted is None else _keys_at(plan, counted, above.catalogue)
+        if counted is not None and keys_at is not None:
+            plan = replace(plan, source=counted, keys_at=keys_at)
     elif chain is None:
         found = _chain(plan, above)
         chain = found if found is not None and (found.merged or len(found.hops) > 1) else None
@@ -93,7 +93,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     hops: list[lp.ChainHop] = []
     start = ""
     while True:
-        expansion, predicates = without_filters(plan)
+        expansion, predicates = without_filters(plan, above.catalogue)
         if not isinstance(expansion, lp.Expand) or expansion.into or expansion.relationship in above.needed:
             break
         node = expansion.to_node
@@ -110,10 +110,10 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     return lp.DistinctExpand(plan, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
 
 
-def without_filters(plan: lp.Plan) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
     """A plan without the filters above it, and what they ask, the first one first."""
     predicates: list[lp.Term] = []
-    while isinstance(plan, lp.Filter) and _is_settled(plan.predicate) and not _is_arithmetic(plan.predicate):
+    while isinstance(plan, lp.Filter) and _is_settled(plan.predicate, catalogue) and not _is_arithmetic(plan.predicate):
         predicates.append(plan.predicate)
         plan = plan.source
     return plan, tuple(reversed(predicates))

@@ -22,11 +22,11 @@ from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import operators, with_children
 
 
-def frontier_instead_of_trails(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+def frontier_instead_of_trails(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Mark the expansions whose trails need not be enumerated, and say why for each."""
     if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
         return plan
-    return _rewrite(plan, above_all(plan))
+    return _rewrite(plan, above_all(plan, catalogue))
 
 
 def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:

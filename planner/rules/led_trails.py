@@ -23,16 +23,16 @@ from hoplite.planner.variables import free_variables
 _SHORTEST = 3  # relationships from which on trails are worth leading
 
 
-def trails_led_by_filters(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+def trails_led_by_filters(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Tell expansions what is asked of their ends."""
     if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
         return plan  # long scripts of CREATE clauses are not worth a look at each column
-    return _rewrite(plan, above_all(plan))
+    return _rewrite(plan, above_all(plan, catalogue))
 
 
 def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
     if isinstance(plan, lp.Filter) and not above.stopped_early:
-        expansion, predicates = without_filters(plan)
+        expansion, predicates = without_filters(plan, above.catalogue)
         if isinstance(expansion, lp.VarLengthExpand) and _is_led(expansion):
             asked = tuple(term for term in predicates if free_variables(term) == {expansion.to_node})
             if asked:

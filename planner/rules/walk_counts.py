@@ -27,6 +27,7 @@ from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
 from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import without_filters
@@ -52,18 +53,20 @@ class _Chain:
         return self.hops[-1].node
 
 
-def walks_instead_of_rows(plan: lp.Plan, _: Catalogue) -> lp.Plan:
+def walks_instead_of_rows(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Count along chains."""
 
     def change(node: lp.Plan) -> lp.Plan:
-        return _counted(node) if isinstance(node, lp.EagerAggregation) else node
+        return _counted(node, catalogue) if isinstance(node, lp.EagerAggregation) else node
 
     return bottom_up(plan, change)
 
 
-def _counted(node: lp.EagerAggregation) -> lp.Plan:
+def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
+    if not is_deterministic((node.keys, tuple(a.arguments for a in node.aggregates)), catalogue):
+        return node
     keys = free_variables(tuple(term for _, term in node.keys))
-    for chain in _chains(node.source):
+    for chain in _chains(node.source, catalogue):
         aggregates = _summed(node.aggregates, chain)
         if aggregates is None:
             continue
@@ -103,7 +106,7 @@ def _sum(aggregate: lp.Aggregate) -> lp.Aggregate:
     return lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
 
 
-def _chains(plan: lp.Plan) -> Iterator[_Chain]:
+def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
     """The chains that a plan ends with, the longest first."""
     found: list[_Chain] = []
     hops: tuple[lp.ChainHop, ...] = ()
@@ -114,7 +117,7 @@ def _chains(plan: lp.Plan) -> Iterator[_Chain]:
             made |= {plan.path}
         plan = plan.source
     while True:
-        expansion, predicates = without_filters(plan)
+        expansion, predicates = without_filters(plan, catalogue)
         if not isinstance(expansion, lp.Expand) or expansion.into:
             break
         node = expansion.to_node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,3 +75,14 @@ def test_schema_counts_labels_types_and_connections(db: hoplite.Database) -> Non
 def test_profile_counts_rows(db: hoplite.Database) -> None:
     db.run("UNWIND range(1, 7) AS i CREATE (:A {i: i})").consume()
     assert "7" in db.profile("MATCH (a:A) RETURN a")
+
+
+def test_a_registered_function_is_called_for_every_row_unless_it_is_said_to_be_deterministic() -> None:
+    with hoplite.open() as db:
+        db.run("CREATE (a:A), (b:B) WITH a, b UNWIND range(1, 5) AS i CREATE (a)-[:R]->(b)").consume()
+        calls = itertools.count()
+        query = "MATCH (a:A)-[:R]->(b) WITH DISTINCT a, my.next() AS n RETURN count(*)"
+        db.register_function("my.next() :: INTEGER", lambda: next(calls))
+        assert db.run(query).value() == [5]
+        db.register_function("my.next() :: INTEGER", lambda: next(calls), deterministic=True)
+        assert db.run(query).value() == [1]
