@@ -19,6 +19,7 @@ from hoplite.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from hoplite.engine.functions.registry import Function
     from hoplite.engine.hops.select import BackendName
+    from hoplite.engine.prepare import Prepared
     from hoplite.engine.procedures.registry import Procedure
     from hoplite.engine.profile import Measured
     from hoplite.planner.notifications import Notification
@@ -71,6 +72,32 @@ class PlanRunner(Protocol):
     def __call__(self, plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]: ...
 
 
+class Services(Protocol):
+    """What built-in procedures ask of the database that runs them."""
+
+    @property
+    def opened(self) -> DateTime:
+        """When the database was opened."""
+        ...
+
+    @property
+    def transaction_metadata(self) -> dict[str, Any]:
+        """What is attached to the transaction; to be changed in place."""
+        ...
+
+    def prepare(self, text: str, graph: Snapshot | Transaction, parameters: Mapping[str, Any]) -> Prepared:
+        """A statement of its own, within the allowance of the one that asks."""
+        ...
+
+    def run_command(self, prepared: Prepared, context: Execution) -> None:
+        """Run a command, such as CREATE INDEX."""
+        ...
+
+    def clear_plan_cache(self) -> int:
+        """Forget all plans; returns how many there were beside that of the statement that asks."""
+        ...
+
+
 @dataclass(slots=True)
 class Execution:
     """One running statement."""
@@ -92,10 +119,16 @@ class Execution:
     procedures: Mapping[str, Procedure] = field(default_factory=dict)
     backend: BackendName = "auto"
     import_folder: str | None = None  # where LOAD CSV may read
-    services: Mapping[str, Any] = field(default_factory=dict)  # what built-in procedures ask the database for
+    services: Services | None = None
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
     memory: Memory = field(default_factory=lambda: Memory(None))
     measured: Mapping[int, Measured] = field(default_factory=dict)  # by the identity of the plan, for PROFILE
+
+    @property
+    def database(self) -> Services:
+        """What built-in procedures ask the database for."""
+        assert self.services is not None, "only a database runs procedures that ask it for something"
+        return self.services
 
     def seconds_left(self) -> float | None:
         """How long the statement may still run, at least a moment; None where it has no deadline."""

@@ -106,12 +106,14 @@ class Preparer:
         self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
         self._lock = forks.brief_lock()
 
-    def forget(self) -> None:
-        """Drop all plans: a function or procedure was registered."""
+    def forget(self) -> int:
+        """Drop all plans; returns how many there were."""
         with self._lock:
+            count = len(self._kept)
             self._kept.clear()
             self._kept_characters = 0
             self._latest.clear()
+        return count
 
     def prepare(
         self, text: str, graph: Snapshot, parameters: Mapping[str, Any], allowance: Allowance = _ANYTHING

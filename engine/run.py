@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Services
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.lower import Lowering
 from hoplite.engine.memory import Memory
@@ -31,7 +31,7 @@ def execution_for(
     memory_bytes: int | None,
     backend: BackendName,
     import_folder: str | None,
-    services: Mapping[str, Any],
+    services: Services,
 ) -> Execution:
     """The context of one run. Its time began with the call: `deadline` says when it ends, `timeout` how long it was."""
     now = current_time()

@@ -74,7 +74,7 @@ def run_statement(
     """The rows of a statement as maps, in the transaction of the one that runs; `counters` counts what it writes."""
     inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, measured={})
     try:
-        prepared = context.services["prepare"](text, context.graph, parameters)
+        prepared = context.database.prepare(text, context.graph, parameters)
         if (prepared.command is not None and not may_change_schema) or (prepared.writes and not may_write):
             kind = "Schema" if prepared.operator is None else "Write"
             raise CypherError(FORBIDDEN, f"{kind} operations are not allowed for user '' with FULL overridden by READ.")
@@ -89,7 +89,7 @@ def _rows(inner: Execution, prepared: Any) -> Iterator[dict[str, Any]]:
     if prepared.mode == "EXPLAIN":
         return
     if prepared.command is not None:
-        inner.services["run_command"](prepared, inner)
+        inner.database.run_command(prepared, inner)
         return
     for batch in prepared.operator.run(inner, UNIT):
         columns = [batch[name].objects() for name in prepared.columns]
@@ -302,7 +302,7 @@ def _run_batch(
 
 
 def _write(context: Execution, text: str, given: Mapping[str, Any], changed: Counters) -> None:
-    prepared = context.services["prepare"](text, context.graph, given)
+    prepared = context.database.prepare(text, context.graph, given)
     if prepared.operator is None:
         raise CypherError(FORBIDDEN, "Schema operations are not allowed for user '' with FULL overridden by WRITE.")
     inner = replace(context, parameters=given, counters=changed, constants={}, measured={})

@@ -86,7 +86,7 @@ def _run_each(
 
 def _writes(context: Execution, procedure: str, statement: str, parameters: Mapping[str, Any]) -> bool:
     try:
-        return bool(context.services["prepare"](statement, context.graph, parameters).writes)
+        return bool(context.database.prepare(statement, context.graph, parameters).writes)
     except CypherError as error:
         raise query_failed(procedure, error) from error
 

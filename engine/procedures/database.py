@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from hoplite.engine.context import Execution
-from hoplite.engine.procedures.registry import Row, cypher_procedure
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import CypherError
+from hoplite.values.temporal import DateTime
 
 VERSION = "5.26.12"
 
@@ -74,7 +75,9 @@ def _store_id(context: Execution, name: str) -> str:
 
 
 def _creation_date(context: Execution) -> str:
-    return str(context.services.get("creation_date") or context.statement_time)
+    """Of a database in memory, when it was opened; a database on disk does not keep its own."""
+    opened = context.database.opened
+    return str(DateTime(opened.epoch_second, opened.nanosecond // 1_000_000 * 1_000_000, 0))
 
 
 @cypher_procedure(
@@ -137,7 +140,7 @@ def list_connections(context: Execution) -> Iterator[Row]:
 )
 def get_metadata(context: Execution) -> Iterator[Row]:
     """What `tx.setMetaData` or the driver attached."""
-    yield (dict(context.services.get("transaction_metadata") or {}),)
+    yield (dict(context.database.transaction_metadata),)
 
 
 @cypher_procedure(
@@ -148,11 +151,14 @@ def get_metadata(context: Execution) -> Iterator[Row]:
     "into the query log.",
     works_on_system=False,
 )
-def set_metadata(context: Execution, data: dict[str, Any]) -> Iterator[Row]:
-    """Kept for the transaction."""
-    attached = context.services.get("transaction_metadata")
-    if isinstance(attached, dict):
-        attached.update(data or {})
+def set_metadata(context: Execution, data: dict[str, Any] | None) -> Iterator[Row]:
+    """Replaces what was attached before."""
+    if data is None:
+        message = 'Cannot invoke "java.util.Map.entrySet()" because "data" is null'
+        raise call_failed("tx.setMetaData", "java.lang.NullPointerException", message)
+    attached = context.database.transaction_metadata
+    attached.clear()
+    attached.update(data)
     yield from ()
 
 
@@ -216,9 +222,8 @@ def prepare_for_replanning(context: Execution, seconds: int) -> Iterator[Row]:
     "db.clearQueryCaches() :: (value :: STRING)", mode="DBMS", description="Clears all query caches.", admin=True
 )
 def clear_query_caches(context: Execution) -> Iterator[Row]:
-    """Empties the plan cache where the session offers a way to."""
-    clear = context.services.get("clear_plan_cache")
-    count = clear() if callable(clear) else 0
+    """One row that tells how many plans there were."""
+    count = context.database.clear_plan_cache()
     yield (f"Query caches successfully cleared of {count} queries." if count else "Query cache already empty.",)
 
 

@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from hoplite.engine.procedures.registry import (
     user_procedure,
 )
 from hoplite.engine.profile import profiled, watched
-from hoplite.engine.run import execution_for
+from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
     access_mode,
     driver_errors,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
+    from hoplite.values.temporal import DateTime
 
 
 _TEXT = TextLimits()  # as it is where nothing is said
@@ -69,7 +69,7 @@ class Limits:
     read_only: bool = False
     memory_bytes: int | None = None
     stop: threading.Event | None = None  # set from another thread to end the statement
-    metadata: Mapping[str, Any] | None = None  # as `tx.getMetaData` shows it
+    metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
 
     def allowance(self) -> Allowance:
         """What a statement that begins now may use."""
@@ -139,6 +139,7 @@ class Database(Transfers):
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open
         self._closed = False
+        self._opened = current_time()
         self._lease: Lease | None = None  # of a graph on disk
         if path is None:
             self._held_graph = Graph(partitions or 1)
@@ -393,12 +394,10 @@ class Database(Transfers):
             limits.memory_bytes,
             self._backend,
             self._import_folder,
-            {"prepare": partial(self._prepare, allowance=allowance), "run_command": run_command},
+            _Services(self, allowance, limits.metadata),
         )
         if limits.stop is not None:
             execution.cancelled = limits.stop
-        if limits.metadata is not None:
-            execution.services = {**execution.services, "transaction_metadata": limits.metadata}
         return execution
 
     def _operator(self, prepared: Prepared, execution: Execution) -> Operator:
@@ -519,6 +518,36 @@ def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str,
         return {name: from_driver(value) for name, value in given.items()}
 
 
+class _Services:
+    """What the procedures of one statement ask its database for."""
+
+    __slots__ = ("_allowance", "_database", "_metadata")
+
+    def __init__(self, database: Database, allowance: Allowance, metadata: dict[str, Any] | None) -> None:
+        self._database = database
+        self._allowance = allowance
+        self._metadata = metadata
+
+    @property
+    def opened(self) -> DateTime:
+        return self._database._opened
+
+    @property
+    def transaction_metadata(self) -> dict[str, Any]:
+        if self._metadata is None:
+            self._metadata = {}
+        return self._metadata
+
+    def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
+        return self._database._prepare(text, graph, parameters, self._allowance)
+
+    def run_command(self, prepared: Prepared, context: Execution) -> None:
+        run_command(prepared, context)
+
+    def clear_plan_cache(self) -> int:
+        return max(self._database._preparer.forget() - 1, 0)
+
+
 class Session:
     """Runs statements under limits of its own."""
 
@@ -552,7 +581,7 @@ class Transaction:
 
     def __init__(self, database: Database, limits: Limits) -> None:
         self._database = database
-        self._limits = limits
+        self._limits = replace(limits, metadata={}) if limits.metadata is None else limits
         self._graph = database._graph.begin(lazy=True)
         database._transactions.add(self)
         self._open_result: weakref.ref[Result] | None = None

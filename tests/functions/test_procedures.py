@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from neo4j.exceptions import ClientError
 
+import hoplite
 import hoplite.engine.procedures
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.document import page
@@ -183,3 +186,40 @@ def test_show_lists_functions_and_procedures() -> None:
 
 def test_the_documentation_is_up_to_date() -> None:
     assert DOCUMENTATION.read_text(encoding="utf-8") == page(), "run python -m hoplite.engine.functions.document"
+
+
+def test_clearing_the_query_caches_says_how_many_plans_there_were() -> None:
+    empty, clear = "Query cache already empty.", "CALL db.clearQueryCaches()"
+    with hoplite.open() as db:
+        assert db.run(clear).value() == [empty]
+        for query in ("RETURN 1", "RETURN 1", "RETURN 2", "EXPLAIN RETURN 1"):
+            db.run(query).consume()
+        for given in (1, "a", 2):
+            db.run("RETURN $x", x=given).consume()
+        assert db.run(clear).value() == ["Query caches successfully cleared of 5 queries."]
+        assert db.run(clear).value() == [empty]
+        db.run("RETURN 1").consume()
+        assert db.run(f"{clear} YIELD value RETURN value").value() == [
+            "Query caches successfully cleared of 1 queries."
+        ]
+
+
+def test_metadata_of_a_transaction_is_replaced_and_ends_with_it() -> None:
+    read = "CALL tx.getMetaData() YIELD metadata RETURN metadata"
+    with hoplite.open() as db:
+        assert db.run(f"CALL tx.setMetaData({{a: 1}}) {read}").value() == [{"a": 1}]
+        assert db.run(read).value() == [{}]
+        with db.begin() as transaction:
+            transaction.run("CALL tx.setMetaData({a: 1})").consume()
+            transaction.run("CALL tx.setMetaData({b: 2})").consume()
+            assert transaction.run(read).value() == [{"b": 2}]
+        assert db.run(read).value() == [{}]
+        with pytest.raises(ClientError, match='because "data" is null'):
+            db.run("CALL tx.setMetaData(null)").consume()
+
+
+def test_the_creation_date_does_not_change() -> None:
+    with hoplite.open() as db:
+        first = db.run("CALL db.info() YIELD creationDate").value()
+        time.sleep(0.002)
+        assert db.run("CALL db.info() YIELD creationDate").value() == first
