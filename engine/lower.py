@@ -13,6 +13,7 @@ from hoplite.engine.functions.registry import Function
 from hoplite.engine.operators import (
     aggregate,
     apply,
+    branches,
     calls,
     chains,
     degrees,
@@ -75,6 +76,13 @@ class Lowering:
     def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
         """Several compiled expressions."""
         return tuple(self.term(term) for term in terms)
+
+    def branches(self, below: tuple[lp.Branch, ...]) -> tuple[branches.Branch, ...]:
+        """Branches with their predicates compiled."""
+        return tuple(
+            branches.Branch(b.from_node, self.chain((b.hop,))[0], b.labels, self.branches(b.branches), b.optional)
+            for b in below
+        )
 
     def chain(self, steps: tuple[lp.ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
         """The hops of a chain."""
@@ -139,7 +147,9 @@ class Lowering:
                 return chains.DistinctExpand(lower(source), plan.from_node, plan.to_node, steps, plan.keep, plan.merged)
             case lp.CountWalks(source=source):
                 steps = self.chain(plan.hops)
-                return walks.CountWalks(lower(source), plan.from_node, steps, plan.to_node, plan.name, plan.keep)
+                return walks.CountWalks(lower(source), plan.from_node, steps, plan.to_node, plan.name)
+            case lp.CountBranches(source=source):
+                return branches.CountBranches(lower(source), self.branches(plan.branches), plan.name, plan.keep)
             case lp.GetDegree(source=source):
                 return degrees.CountSteps(
                     lower(source),

@@ -63,9 +63,10 @@ def describe(plan: lp.Plan) -> Line:
             return Line("Expand(Into)" if into else "Expand(All)", pattern, computed)
         case lp.DistinctExpand():
             return Line("Expand(Pruning)", _chain(plan.from_node, plan.hops), f"frontier: {plan.reason}")
-        case lp.CountWalks(to_node=to_node):
-            each = "row" if to_node is None else "end"
-            return Line("CountWalks", _chain(plan.from_node, plan.hops), f"walk counts for each {each}, hop by hop")
+        case lp.CountWalks():
+            return Line("CountWalks", _chain(plan.from_node, plan.hops), "walk counts for each end, hop by hop")
+        case lp.CountBranches(branches=branches):
+            return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
         case lp.GetDegree():
             return _degree(plan)
         case lp.VarLengthExpand():
@@ -162,11 +163,27 @@ def describe(plan: lp.Plan) -> Line:
             assert_never(plan)
 
 
+def _chains(branches: tuple[lp.Branch, ...]) -> Iterator[str]:
+    """Branches as patterns: each goes on with the first branch of its end, the others begin there."""
+    for branch in branches:
+        line, others = [branch], list[lp.Branch]()
+        while line[-1].branches and not line[-1].branches[0].optional:
+            others += line[-1].branches[1:]
+            line.append(line[-1].branches[0])
+        hops = tuple((part.hop, part.labels) for part in line)
+        yield ("OPTIONAL " if branch.optional else "") + _labelled_chain(branch.from_node, hops)
+        yield from _chains((*line[-1].branches, *others))
+
+
 def _chain(from_node: str, hops: tuple[lp.ChainHop, ...]) -> str:
     """A chain as a pattern, with what is asked of its nodes."""
+    return _labelled_chain(from_node, tuple((hop, ()) for hop in hops))
+
+
+def _labelled_chain(from_node: str, hops: tuple[tuple[lp.ChainHop, tuple[str, ...]], ...]) -> str:
     pattern, before, asked = "", from_node, []
-    for hop in hops:
-        labels = ""
+    for hop, names in hops:
+        labels = "".join(f":{name}" for name in names)
         for predicate in hop.predicates:
             match predicate:
                 case ast.HasLabels(labels=ast.LabelName(name=label)):

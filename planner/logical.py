@@ -183,18 +183,40 @@ class DistinctExpand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountWalks:
-    """How many ways lead along a chain of relationships, of which no two can be the same.
-
-    Without `to_node` the number of ways from each row, rows without any dropped; with it a row for each different end
-    and the number of ways from all rows to it, and no other columns. `keep` as in `Expand`.
+    """How many ways lead along a chain of relationships, of which no two can be the same: a row for each different end
+    with the number of ways from all rows to it, and no other columns.
     """
 
     source: Plan
     from_node: str
     hops: tuple[ChainHop, ...]
-    to_node: str | None
+    to_node: str
     name: str
-    keep: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A hop from a node, what is asked of the node it leads to (labels, and predicates as in `ChainHop`), and the
+    branches that go on from there. Where it is `optional` and leads nowhere, there is one way all the same.
+    """
+
+    from_node: str
+    hop: ChainHop
+    labels: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountBranches:
+    """How many ways there are to follow all branches from the nodes of a row, where no two relationships of them can be
+    the same. Rows without any are dropped. `keep` as in `Expand`.
+    """
+
+    source: Plan
+    branches: tuple[Branch, ...]
+    name: str
+    keep: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -760,6 +782,7 @@ Plan: TypeAlias = (
     | Expand
     | DistinctExpand
     | CountWalks
+    | CountBranches
     | GetDegree
     | VarLengthExpand
     | Repeat

@@ -8,6 +8,7 @@ from hoplite.allowance import check_time
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.columns import remembering_names
 from hoplite.planner.logical import Plan
+from hoplite.planner.rules.branch_counts import branches_instead_of_rows
 from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
 from hoplite.planner.rules.distinct_chains import chains_to_distinct_ends
@@ -22,6 +23,7 @@ Rule = Callable[[Plan, Catalogue], Plan]
 
 RULES: tuple[Rule, ...] = (
     count_from_statistics,
+    branches_instead_of_rows,
     drop_unused_columns,
     walks_instead_of_rows,
     degrees_instead_of_steps,

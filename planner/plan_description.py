@@ -40,6 +40,7 @@ _TOUCHING = (
     lp.Expand,
     lp.DistinctExpand,
     lp.CountWalks,
+    lp.CountBranches,
     lp.GetDegree,
     lp.VarLengthExpand,
     lp.Repeat,

@@ -93,7 +93,7 @@ class CountSteps:
 
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Int64s:
         """How many relationships lead from each node to one with the labels."""
-        if self._labels_are_certain(context):
+        if labels_are_certain(context, self.types, self.direction, self.labels):
             return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
         different, place = np.unique(nodes, return_inverse=True)
         counts = np.zeros(len(different), np.int64)
@@ -102,19 +102,6 @@ class CountSteps:
             kept = self._have_labels(context, steps.neighbours)
             counts += np.bincount(steps.row[kept], minlength=len(different))
         return counts[place]
-
-    def _labels_are_certain(self, context: Execution) -> bool:
-        """Whether every step is known to lead to a node with the labels."""
-        if not self.labels:
-            return True
-        types = (None,) if self.types is None else self.types
-        sides = (True, False) if self.direction is Direction.BOTH else (self.direction is Direction.OUTGOING,)
-        return all(
-            context.graph.always_leads_to(type_name, label, outgoing)
-            for type_name in types
-            for label in self.labels
-            for outgoing in sides
-        )
 
     def _are_steps(self, context: Execution, nodes: Int64s, relationships: Int64s) -> Bools:
         """Whether each relationship could be taken from the node beside it."""
@@ -141,3 +128,16 @@ class CountSteps:
         for label in self.labels:
             having &= context.graph.has_label(nodes, label)
         return having
+
+
+def labels_are_certain(
+    context: Execution, types: tuple[str, ...] | None, direction: Direction, labels: tuple[str, ...]
+) -> bool:
+    """Whether every step is known to lead to a node with the labels."""
+    sides = (True, False) if direction is Direction.BOTH else (direction is Direction.OUTGOING,)
+    return all(
+        context.graph.always_leads_to(type_name, label, outgoing)
+        for type_name in ((None,) if types is None else types)
+        for label in labels
+        for outgoing in sides
+    )

@@ -1,8 +1,8 @@
-"""How many ways lead along a chain of hops, by sums over neighbours: the cost is the relationships that are passed.
+"""How many ways lead along a chain of hops to each end: the cost is the relationships that are passed.
 
-For the ways on from a node v, w over the nodes and A the hop from level to level:  w_k(v) = sum of w_{k+1}(u), v -> u.
-For the ways that lead to u:  w_{k+1}(u) = sum of w_k(v), v -> u.  Each level has every node once, whichever rows or
-ways it was reached by. Sums are exact: they are kept in two halves and fit 64 bits or raise an error.
+For the ways w_k that lead to the nodes of level k:  w_{k+1}(u) = sum of w_k(v), v -> u.  Each level has every node
+once, whichever rows or ways it was reached by. Sums are exact: they are kept in two halves and fit 64 bits or raise an
+error.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from hoplite.engine.hops import Hop, Steps
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.operators.base import LARGEST_BATCH, Operator, argument_rows, node_positions
 from hoplite.engine.operators.chains import ChainHop
-from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.engine.operators.expand import make_hop
 from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes
 
-_PIECE = 1 << 19  # relationships that are passed at once
+PIECE = 1 << 19  # relationships that are passed at once
 _LOW_BITS = 32
 _LOW = (1 << _LOW_BITS) - 1
 
 
-class _Sums:
+class Sums:
     """Sums of integers by place, exact."""
 
     def __init__(self, size: int) -> None:
@@ -55,58 +55,30 @@ class _Sums:
         return (high << _LOW_BITS) + (self._low & _LOW)
 
 
+def total(ways: Int64s) -> int:
+    """The sum of them all, however large."""
+    return (int((ways >> _LOW_BITS).sum()) << _LOW_BITS) + int((ways & _LOW).sum())
+
+
 @dataclass(slots=True, eq=False)
 class CountWalks:
-    """The number of ways as a column: for each row of the source, or for each different end."""
+    """The number of ways to each different end as a column."""
 
     source: Operator
     from_node: str
     hops: tuple[ChainHop, ...]
-    to_node: str | None
+    to_node: str
     name: str
-    keep: frozenset[str] | None
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows from which there is a way, or the ends that one leads to."""
-        total = 0
-        to_node = self.to_node
-        found = self._from_rows(context, argument) if to_node is None else self._to_ends(context, argument, to_node)
-        for batch, ways in found:
+        """The ends that a way leads to."""
+        so_far = 0
+        for batch, ways in self._to_ends(context, argument):
             # All of them may be added up above, where a sum that does not fit would not be an integer any more.
-            total += (int((ways >> _LOW_BITS).sum()) << _LOW_BITS) + int((ways & _LOW).sum())
-            if total >= 1 << 63:
+            so_far += total(ways)
+            if so_far >= 1 << 63:
                 raise arithmetic_error("long overflow")
             yield batch.with_columns({self.name: Integers(ways)})
-
-    def _from_rows(self, context: Execution, argument: Batch) -> Iterator[tuple[Batch, Int64s]]:
-        """The rows from which there is a way, and how many."""
-        for batch in self.source.run(context, argument):
-            context.check()
-            nodes, place = np.unique(node_positions(batch, self.from_node), return_inverse=True)
-            ways = np.zeros(len(nodes), np.int64)
-            there = nodes >= 0
-            ways[there] = self._ways_on(context, nodes[there], 0)
-            ways = ways[place.reshape(-1)]
-            kept = np.flatnonzero(ways)
-            if len(kept):
-                yield used_columns(batch, self.keep).take(kept), ways[kept]
-
-    def _ways_on(self, context: Execution, nodes: Int64s, level: int) -> Int64s:
-        """From each of some different nodes, the ways along the hops from a level on."""
-        step = self.hops[level]
-        hop = make_hop(context, step.direction, step.types)
-        is_last = level + 1 == len(self.hops)
-        if is_last and not step.predicates:
-            return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
-        reached, allowed = self._next_level(context, hop, step, nodes)
-        ways = np.zeros(len(reached), np.int64)
-        ways[allowed] = 1 if is_last else self._ways_on(context, reached[allowed], level + 1)
-        sums = _Sums(len(nodes))
-        with borrowed(hop.node_count) as scratch:
-            scratch.owner[reached] = ways
-            for steps in self._steps(context, hop, nodes):
-                sums.add(steps.row, scratch.owner[steps.neighbours])
-        return sums.totals()
 
     def _next_level(self, context: Execution, hop: Hop, step: ChainHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
         """The different nodes one hop on, and which of them the chain may lead through, by their number."""
@@ -117,11 +89,11 @@ class CountWalks:
         return reached, np.flatnonzero(step.allowed(context, reached))
 
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Iterator[Steps]:
-        for steps in hops.expand_chunks(hop, nodes, _PIECE, relationships=False, backend=context.backend):
+        for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
             context.check()
             yield steps
 
-    def _to_ends(self, context: Execution, argument: Batch, to_node: str) -> Iterator[tuple[Batch, Int64s]]:
+    def _to_ends(self, context: Execution, argument: Batch) -> Iterator[tuple[Batch, Int64s]]:
         """The ends and the ways to them, for each row of the argument apart."""
         starts, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for batch in self.source.run(context, argument):
@@ -140,7 +112,7 @@ class CountWalks:
         has_rows = argument_rows(argument) is not None
         for first in range(0, len(nodes), LARGEST_BATCH):
             piece = slice(first, first + LARGEST_BATCH)
-            columns: dict[str, Column] = {to_node: Nodes(nodes[piece])}
+            columns: dict[str, Column] = {self.to_node: Nodes(nodes[piece])}
             if has_rows:
                 columns[ROW] = Integers(groups[piece])
             yield Batch(columns, len(nodes[piece])), ways[piece]
@@ -150,7 +122,7 @@ class CountWalks:
         for step in self.hops:
             hop = make_hop(context, step.direction, step.types)
             reached, allowed = self._next_level(context, hop, step, nodes)
-            sums = _Sums(len(reached))
+            sums = Sums(len(reached))
             with borrowed(hop.node_count) as scratch:
                 scratch.owner[reached] = np.arange(len(reached))
                 for steps in self._steps(context, hop, nodes):
@@ -181,6 +153,6 @@ class CountWalks:
 def _summed(keys: Int64s, values: Int64s) -> tuple[Int64s, Int64s]:
     """The different keys, and the sum of the values of each."""
     different, place = np.unique(keys, return_inverse=True)
-    sums = _Sums(len(different))
+    sums = Sums(len(different))
     sums.add(place.reshape(-1), values)
     return different, sums.totals()

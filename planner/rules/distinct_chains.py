@@ -113,12 +113,17 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
 def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
     """A plan without the filters above it, and what they ask, the first one first."""
     predicates: list[lp.Term] = []
-    while isinstance(plan, lp.Filter) and _is_settled(plan.predicate, catalogue) and not _is_arithmetic(plan.predicate):
+    while isinstance(plan, lp.Filter) and is_plain_filter(plan.predicate, catalogue):
         predicates.append(plan.predicate)
         plan = plan.source
     return plan, tuple(reversed(predicates))
 
 
-def _is_arithmetic(predicate: lp.Term) -> bool:
-    """One that a filter is lenient with: anything but true is false."""
-    return isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC
+def is_plain_filter(predicate: lp.Term, catalogue: Catalogue) -> bool:
+    """Whether a predicate may be asked once for each node instead of for each row.
+
+    A filter is lenient with arithmetic: anything but true is false.
+    """
+    return _is_settled(predicate, catalogue) and not (
+        isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC
+    )

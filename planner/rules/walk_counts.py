@@ -1,18 +1,13 @@
-"""Count the ways along a chain of relationships without making a row for each.
-
-    EagerAggregation count(*)                    EagerAggregation sum(degree)
-      Expand (c)-[:W]->(d)                         CountWalks (a)-[:U]->(b)-[:V]->(c)-[:W]->(d) AS degree
-        Expand (b)-[:V]->(c)               =>        NodeByLabelScan a:A
-          Expand (a)-[:U]->(b)
-            NodeByLabelScan a:A
+"""Count the ways that lead along a chain of relationships to each end, without making a row for each.
 
     EagerAggregation d, count(*)                 EagerAggregation d, sum(degree)
       Expand (c)-[:W]->(d)                 =>      CountWalks (a)-[:U]->(b)-[:V]->(c)-[:W]->(d) AS degree
-        ...                                          ...
+        Expand (b)-[:V]->(c)                         NodeByLabelScan a:A
+          Expand (a)-[:U]->(b)
+            NodeByLabelScan a:A
 
-How many ways lead on from a node is the sum over its neighbours, and how many lead to a node the sum over those before
-it: what a hop costs is the relationships it passes, however many ways there are. Where nothing of the chain but its
-start is used, the number is made for each row; where nothing but its end is, for each different end.
+How many ways lead to a node is the sum over those before it: what a hop costs is the relationships it passes, however
+many ways there are. Nothing of the chain but its end may be used.
 
 Ways are walks, and a MATCH asks for relationships that differ. Where two of a chain could be the same the plan has a
 DistinctRelationships above them, at which a chain ends: within one, walks and matches are the same.
@@ -34,8 +29,7 @@ from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
-# Of fewer hops the last is a degree anyway, and the others together pass no more relationships than there are rows.
-_FEWEST_FOR_ROWS, _FEWEST_FOR_ENDS = 3, 2
+_FEWEST_HOPS = 2  # one hop passes as many relationships as there are rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,6 @@ class _Chain:
     from_node: str
     hops: tuple[lp.ChainHop, ...]
     made: frozenset[str]
-    keep: frozenset[str] | None
 
     @property
     def end(self) -> str:
@@ -71,15 +64,9 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
         if aggregates is None:
             continue
         used = keys.union(*(free_variables(a.arguments) for a in aggregates)) - {DEGREE}
-        if not used & chain.made and len(chain.hops) >= _FEWEST_FOR_ROWS:
-            to_node = None
-        elif (
-            used == {chain.end} and all(a.function == "sum" for a in aggregates) and len(chain.hops) >= _FEWEST_FOR_ENDS
-        ):
-            to_node = chain.end
-        else:
+        if used != {chain.end} or not all(a.function == "sum" for a in aggregates) or len(chain.hops) < _FEWEST_HOPS:
             continue
-        counted = lp.CountWalks(chain.source, chain.from_node, chain.hops, to_node, DEGREE, chain.keep)
+        counted = lp.CountWalks(chain.source, chain.from_node, chain.hops, chain.end, DEGREE)
         return replace(node, source=counted, aggregates=aggregates)
     return node
 
@@ -111,7 +98,6 @@ def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
     found: list[_Chain] = []
     hops: tuple[lp.ChainHop, ...] = ()
     made: frozenset[str] = frozenset()
-    keep: frozenset[str] | None = None
     while isinstance(plan, lp.Select | lp.ProjectPath):
         if isinstance(plan, lp.ProjectPath):
             made |= {plan.path}
@@ -125,9 +111,8 @@ def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
             break
         if hops and node != found[-1].from_node:
             break
-        keep = expansion.keep if not hops else keep
         hops = (lp.ChainHop(expansion.types, expansion.direction, node, predicates), *hops)
         made |= {node, expansion.relationship}
-        found.append(_Chain(expansion.source, expansion.from_node, hops, made, keep))
+        found.append(_Chain(expansion.source, expansion.from_node, hops, made))
         plan = expansion.source
     return reversed(found)

@@ -1,0 +1,118 @@
+"""How many ways there are to follow trees of relationships from the nodes of a row, without making them.
+
+For a branch B from v, with A its hop and B1, B2 ... the branches of the node it leads to:
+
+    ways(B, v) = sum over v -> u of ways(B1, u) * ways(B2, u) * ...
+
+Each level has every node once, whichever rows or ways it was reached by. Sums and products are exact: they fit 64 bits
+or raise an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoplite.engine import hops
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.operators.base import Operator, node_positions
+from hoplite.engine.operators.chains import ChainHop
+from hoplite.engine.operators.degrees import labels_are_certain
+from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.engine.operators.walks import PIECE, Sums, total
+from hoplite.errors import arithmetic_error
+from hoplite.values.columns import Int64s, Integers
+
+_LARGEST = 1 << 63
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """A hop, what is asked of the node it leads to, and the branches that go on from there."""
+
+    from_node: str
+    hop: ChainHop
+    labels: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    optional: bool
+
+
+@dataclass(slots=True, eq=False)
+class CountBranches:
+    """The number of ways for each row, as a column."""
+
+    source: Operator
+    branches: tuple[Branch, ...]
+    name: str
+    keep: frozenset[str] | None
+
+    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows from which there is a way."""
+        so_far = 0
+        for batch in self.source.run(context, argument):
+            context.check()
+            rows = np.arange(batch.row_count, dtype=np.int64)
+            ways = np.ones(batch.row_count, np.int64)
+            for branch in self.branches:
+                nodes = node_positions(batch, branch.from_node)
+                found = _from_any(context, branch, nodes[rows])
+                rows, ways = rows[found > 0], _product(ways[found > 0], found[found > 0])
+            if len(rows):
+                # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+                so_far += total(ways)
+                if so_far >= _LARGEST:
+                    raise arithmetic_error("long overflow")
+                yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
+
+
+def _from_any(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
+    """The ways along a branch from each of some nodes, which may be the same or null."""
+    different, place = np.unique(nodes, return_inverse=True)
+    ways = np.zeros(len(different), np.int64)
+    there = different >= 0
+    ways[there] = _ways(context, branch, different[there])
+    if branch.optional:
+        ways = np.maximum(ways, 1)
+    return ways[place.reshape(-1)]
+
+
+def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
+    """The ways along a branch from each of some different nodes."""
+    step = branch.hop
+    hop = make_hop(context, step.direction, step.types)
+    labels = () if labels_are_certain(context, step.types, step.direction, branch.labels) else branch.labels
+    if not labels and not step.predicates and not branch.branches:
+        return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
+    found = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+    every = reached = found.astype(np.int64, copy=False)
+    for label in labels:
+        reached = reached[context.graph.has_label(reached, label)]
+    if step.predicates:
+        reached = reached[step.allowed(context, reached)]
+    onwards = np.ones(len(reached), np.int64)
+    for below in branch.branches:
+        ways = _ways(context, below, reached)
+        onwards = _product(onwards, np.maximum(ways, 1) if below.optional else ways)
+        if not below.optional:
+            reached, onwards = reached[ways > 0], onwards[ways > 0]
+    sums = Sums(len(nodes))
+    with borrowed(hop.node_count) as scratch:
+        scratch.owner[every] = 0
+        scratch.owner[reached] = onwards
+        for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
+            context.check()
+            sums.add(steps.row, scratch.owner[steps.neighbours])
+    return sums.totals()
+
+
+def _product(left: Int64s, right: Int64s) -> Int64s:
+    """The products; raises where one does not fit."""
+    if len(left) and int(left.max()) * int(right.max()) >= _LARGEST:
+        largest = max(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+        if largest >= _LARGEST:
+            raise arithmetic_error("long overflow")
+    return left * right

@@ -1,0 +1,241 @@
+"""Count the ways to follow parts of a pattern without making a row for each.
+
+    EagerAggregation count(*)                      EagerAggregation sum(degree)
+      Expand (m)<-[:REPLY_OF]-(c)                    CountBranches (m)<-[:LIKES]-(p), (m)<-[:REPLY_OF]-(c) AS degree
+        Expand (m)<-[:LIKES]-(p)             =>        NodeByLabelScan m:Message
+          NodeByLabelScan m:Message
+
+What nobody looks at and nothing else depends on is a tree of relationships that hangs from the nodes of a row. How many
+ways lead on from a node is the sum over its neighbours, and the branches of a node multiply: the cost is the
+relationships that are passed, however many ways there are. An OPTIONAL MATCH is a branch with at least one way.
+Operators that have to see rows stay, and branches below them are taken out from between.
+
+Ways are walks, and a MATCH asks for relationships that differ. Where two could be the same the plan has a
+DistinctRelationships, which names both: they have to be in the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.determinism import is_deterministic
+from hoplite.planner.duplicates import BLIND_AGGREGATES
+from hoplite.planner.rules.degrees import DEGREE
+from hoplite.planner.rules.distinct_chains import is_plain_filter
+from hoplite.planner.tree import bottom_up
+from hoplite.planner.variables import free_variables
+
+Names: TypeAlias = frozenset[str]
+
+
+@dataclass(slots=True)
+class _Hop:
+    """An expansion that becomes a branch, and what is asked of its end alone.
+
+    `optional`: an OPTIONAL MATCH begins with it. `may_be_null`: it is part of one.
+    """
+
+    expansion: lp.Expand
+    predicates: list[lp.Term] = field(default_factory=list)
+    optional: bool = False
+    may_be_null: bool = False
+
+    @property
+    def node(self) -> str:
+        return self.expansion.to_node
+
+    @property
+    def made(self) -> Names:
+        return frozenset((self.expansion.to_node, self.expansion.relationship))
+
+
+_Step: TypeAlias = lp.Expand | lp.Filter | lp.DistinctRelationships | lp.Apply
+
+
+def branches_instead_of_rows(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
+    """Count branches."""
+
+    def change(node: lp.Plan) -> lp.Plan:
+        return _counted(node, catalogue) if isinstance(node, lp.EagerAggregation) else node
+
+    return bottom_up(plan, change)
+
+
+def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
+    looked_at = [a.arguments for a in node.aggregates if not _counts(a)]
+    if len(looked_at) == len(node.aggregates) or not is_deterministic((node.keys, tuple(looked_at)), catalogue):
+        return node
+    used = free_variables((tuple(term for _, term in node.keys), tuple(looked_at)))
+    source, paths = _without_paths(node.source)
+    if paths & used:
+        return node
+    steps, base = _steps(source, catalogue)
+    taken = _Taken(steps, used, catalogue)
+    aggregates = _summed(node.aggregates, taken.hops, paths)
+    if aggregates is None or not taken.is_worth_it():
+        return node
+    for step in reversed(steps):
+        if id(step) not in taken.gone:
+            base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
+    return replace(node, source=lp.CountBranches(base, taken.branches(), DEGREE), aggregates=aggregates)
+
+
+def _without_paths(plan: lp.Plan) -> tuple[lp.Plan, Names]:
+    """What is below the paths that a pattern ends with, and their names."""
+    paths: set[str] = set()
+    while isinstance(plan, lp.Select | lp.ProjectPath):
+        if isinstance(plan, lp.ProjectPath):
+            paths.add(plan.path)
+        plan = plan.source
+    return plan, frozenset(paths)
+
+
+def _steps(plan: lp.Plan, catalogue: Catalogue) -> tuple[list[_Step], lp.Plan]:
+    """The operators at the top of a plan that a branch may be moved past, the last one first, and what is below."""
+    steps: list[_Step] = []
+    while True:
+        match plan:
+            case lp.Filter(predicate=predicate) if not is_deterministic(predicate, catalogue):
+                return steps, plan  # it is asked once for each row
+            case lp.Expand() | lp.Filter() | lp.DistinctRelationships():
+                steps.append(plan)
+                plan = plan.source
+            case lp.Apply(kind="optional", left=left):
+                steps.append(plan)
+                plan = left
+            case _:
+                return steps, plan
+
+
+class _Taken:
+    """The branches that are taken out of some steps, given the names that are used above them."""
+
+    def __init__(self, steps: list[_Step], used: Names, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self.gone: set[int] = set()  # steps, by identity
+        self.hops: list[_Hop] = []  # those of optional branches among them, hops below others last
+        self._used = set(used)
+        self._asked: dict[str, list[lp.Filter]] = {}  # filters on one node alone
+        for step in steps:
+            match step:
+                case lp.Filter(predicate=predicate):
+                    self._take_filter(step, free_variables(predicate))
+                case lp.Expand(into=False):
+                    self._take_hop(_Hop(step))
+                case lp.Apply():
+                    self._take_optional(step)
+                case lp.Expand():
+                    self._stays((step.from_node, step.to_node))
+                case lp.DistinctRelationships():
+                    self._stays((step.relationship, *step.others))
+
+    def _stays(self, names: Iterable[str]) -> None:
+        """A step stays, which needs these names in the rows."""
+        self._used.update(names)
+
+    def _take_filter(self, step: lp.Filter, names: Names) -> None:
+        if len(names) == 1 and is_plain_filter(step.predicate, self._catalogue):
+            self._asked.setdefault(next(iter(names)), []).append(step)
+        else:
+            self._stays(names)
+
+    def _is_free(self, names: Iterable[str]) -> bool:
+        """Whether nothing that stays needs one of the names, and nobody asks about the relationship among them."""
+        return not self._used.intersection(names)
+
+    def _take_hop(self, hop: _Hop) -> None:
+        filters = self._asked.get(hop.node, [])
+        if self._is_free(hop.made) and hop.expansion.relationship not in self._asked:
+            hop.predicates = [step.predicate for step in reversed(filters)]
+            self.gone |= {id(hop.expansion), *map(id, filters)}
+            self.hops.append(hop)
+        else:
+            self._stays((hop.expansion.from_node, *hop.made))
+
+    def _take_optional(self, step: lp.Apply) -> None:
+        hops, made = _optional(step, self._catalogue), frozenset(step.added)
+        # Where a hop goes on from a node of an OPTIONAL MATCH, it drops the rows in which the node is null.
+        goes_on = any(hop.expansion.from_node in made and not hop.optional for hop in self.hops)
+        if hops is None or goes_on or not self._is_free(made) or made & self._asked.keys():
+            self._stays((*step.imports, *step.added))
+            return
+        self.gone.add(id(step))
+        self.hops += hops
+
+    def is_worth_it(self) -> bool:
+        """Whether more is saved than by a degree for the last step. Where a hop follows on another one, the first of
+        them passes as many relationships as there would be rows."""
+        starts = [hop.expansion.from_node for hop in self.hops]
+        return len(starts) > 2 or len(starts) > len(set(starts)) or any(hop.optional for hop in self.hops)
+
+    def branches(self) -> tuple[lp.Branch, ...]:
+        """The branches from nodes of the rows."""
+        made = {hop.node for hop in self.hops}
+        below: dict[str, list[lp.Branch]] = {}
+        for hop in self.hops:
+            step = hop.expansion
+            labels, predicates = _labels(hop.predicates)
+            end = lp.ChainHop(step.types, step.direction, hop.node, predicates)
+            branch = lp.Branch(step.from_node, end, labels, tuple(reversed(below.pop(hop.node, []))), hop.optional)
+            below.setdefault(step.from_node, []).append(branch)
+        assert not made & below.keys(), "a hop comes below those that go on from it"
+        return tuple(branch for branches in below.values() for branch in reversed(branches))
+
+
+def _labels(predicates: list[lp.Term]) -> tuple[tuple[str, ...], tuple[lp.Term, ...]]:
+    """The labels that predicates ask for, and what else they ask."""
+    labels: list[str] = []
+    others: list[lp.Term] = []
+    for predicate in predicates:
+        match predicate:
+            case ast.HasLabels(operand=ast.Variable(), labels=ast.LabelName(name=label)):
+                labels.append(label)
+            case _:
+                others.append(predicate)
+    return tuple(dict.fromkeys(labels)), tuple(others)
+
+
+def _optional(step: lp.Apply, catalogue: Catalogue) -> list[_Hop] | None:
+    """The hops of an OPTIONAL MATCH that is a tree from one node of its row; None where it is more than that."""
+    if step.row_by_row or not isinstance(step.right, lp.Select):
+        return None
+    source, _ = _without_paths(step.right)
+    steps, base = _steps(source, catalogue)
+    inner = _Taken(steps, frozenset(), catalogue)
+    if not isinstance(base, lp.Argument) or len(inner.gone) < len(steps) or len(inner.branches()) != 1:
+        return None
+    for hop in inner.hops:
+        hop.may_be_null = True
+    inner.hops[-1].optional = True
+    return inner.hops
+
+
+def _counts(aggregate: lp.Aggregate) -> bool:
+    """Whether an aggregate counts rows, or those where a variable is not null."""
+    match aggregate:
+        case lp.Aggregate(function="count", distinct=False, arguments=() | (ast.Variable(),)):
+            return True
+        case _:
+            return False
+
+
+def _summed(aggregates: tuple[lp.Aggregate, ...], hops: list[_Hop], paths: Names) -> tuple[lp.Aggregate, ...] | None:
+    """The aggregates with every count as a sum; None where one would see each row."""
+    there = [hop for hop in hops if not hop.may_be_null]
+    never_null = frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
+    if len(there) == len(hops):
+        never_null |= paths
+    summed: list[lp.Aggregate] = []
+    for aggregate in aggregates:
+        if _counts(aggregate) and free_variables(aggregate.arguments) <= never_null:
+            summed.append(lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),)))
+        elif not _counts(aggregate) and (aggregate.distinct or aggregate.function in BLIND_AGGREGATES):
+            summed.append(aggregate)
+        else:
+            return None
+    return tuple(summed)
