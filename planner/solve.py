@@ -133,8 +133,13 @@ class Solver:
             self._filter(predicate)
 
     def _comes_last(self, predicate: ast.Expression) -> bool:
-        """Whether a predicate that names nothing may fail: where no row matches, nobody asks it."""
-        return not free_variables(predicate) and contains(predicate, _may_fail)
+        """Whether a predicate may fail and has to wait: where no row matches, nobody asks it.
+
+        One that names nothing waits for the end, one that only names what is bound outside for the first node.
+        """
+        if not self._needs(predicate) <= self.before or not contains(predicate, _may_fail):
+            return False
+        return not free_variables(predicate) or not any(node in self.bound for node in self.graph.nodes)
 
     def _filter(self, predicate: ast.Expression) -> None:
         self.plan = lp.Filter(self.plan, self.plan_expression(predicate, frozenset(self.bound)))

@@ -118,7 +118,7 @@ class Writes:
             match element:
                 case ast.NodePattern(variable=variable):
                     name = self.builder.names.unnamed() if variable is None else variable.name
-                    if name not in bound:
+                    if name not in bound or len(chain.elements) == 1:  # one that stands alone is always new
                         bound.add(name)
                         creations.append(
                             lp.CreateNode(
@@ -164,6 +164,7 @@ class Writes:
     def merge(self, clause: ast.MergeClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
         """Match the pattern, or make it."""
         pattern = self._named(clause.pattern)
+        scope -= _always_new(pattern)
         imports = tuple(sorted(free_variables(pattern) & scope))
         graph = PatternReader(self.builder.names).read((pattern,), None)
         match = self.builder.solved(graph, lp.Argument(imports), frozenset(imports))
@@ -267,3 +268,15 @@ class Writes:
         self.in_foreach = outside
         source = self.builder.expression(clause.source, scope)
         return lp.Foreach(plan, clause.variable.name, source, self.builder.optimised(body.plan), imports)
+
+
+def _always_new(pattern: ast.PathPattern) -> frozenset[str]:
+    """What MERGE names anew in a FOREACH, even where the row has that name: relationships, and a node that is alone."""
+    chain = pattern.pattern
+    assert isinstance(chain, ast.PatternChain)
+    return frozenset(
+        element.variable.name
+        for element in chain.elements
+        if not isinstance(element, ast.ParenthesizedPath) and element.variable is not None
+        if isinstance(element, ast.RelationshipPattern) or len(chain.elements) == 1
+    )

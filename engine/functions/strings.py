@@ -246,16 +246,21 @@ _SIDE_CHARACTER_TEXT = 3
             "Returns the given `STRING` with leading and trailing whitespace removed.",
         ),
     ),
+    nulls="handle",
 )
-def trim(*arguments: Any) -> str:
+def trim(*arguments: Any) -> str | None:
     """`trim('  abc ')` is `'abc'`.
 
     `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, comes as `trim('LEADING', 'x', 'xxa')`; a query may write that
-    itself, and any other text in the place of LEADING or TRAILING stands for BOTH.
+    itself, and any other text in the place of LEADING or TRAILING stands for BOTH. Null in that place is an error.
     """
+    if arguments[-1] is None:
+        return None
     side = _SIDES.get(text(arguments[0], "trim"), str.strip) if len(arguments) > 1 else str.strip
     if len(arguments) < _SIDE_CHARACTER_TEXT:
         return side(text(arguments[-1], "trim"), _WHITE_SPACE)
+    if arguments[1] is None:
+        return None
     value, character = text(arguments[2], "trim"), text(arguments[1], "trim")
     if len(character) != 1:
         raise argument_error("The argument `trimCharacterString` in the `trim()` function must be of length 1.")

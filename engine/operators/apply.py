@@ -141,12 +141,13 @@ class HashJoin:
             for incoming in self.left.run(context, argument):
                 if table is None:
                     table, right = self._table(context, held)
+                if right is None:
+                    continue  # nobody asks for a key, which might fail
                 batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
-                if right is not None:
-                    for rows, partners in _partners(keys, table):
-                        context.check()
-                        beside = right.take(partners)
-                        yield batch.take(rows).with_columns({name: beside[name] for name in self.added})
+                for rows, partners in _partners(keys, table):
+                    context.check()
+                    beside = right.take(partners)
+                    yield batch.take(rows).with_columns({name: beside[name] for name in self.added})
                 if error is not None:
                     raise error
 

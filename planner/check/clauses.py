@@ -283,7 +283,7 @@ def _elements(types: TypeSpec) -> TypeSpec:
 
 def _check_foreach(check: Check, clause: ast.ForeachClause, scope: Scope) -> None:
     types = type_of(check, clause.source, scope)
-    inner = scope.inner()
+    inner = scope.inner(guard=Guard.READ)
     check.declare(clause.variable, _elements(types), inner)
     for part in clause.clauses:
         if not isinstance(part, UPDATES):

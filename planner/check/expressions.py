@@ -6,6 +6,7 @@ whether aggregating functions may be used there, and whether a truth value is as
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -219,8 +220,17 @@ def _operand_place(node: ast.Binary, place: Place) -> Place:
     return place.condition if node.operator in ("AND", "OR", "XOR") else place.value
 
 
+def _nullability(type: ast.TypeName) -> Iterator[bool]:
+    """Whether each type of a union is NOT NULL; NOTHING, and what is left of NULL NOT NULL, has no say in it."""
+    if type.name == "UNION":
+        for alternative in type.arguments:
+            yield from _nullability(alternative)
+    elif type.name != "NOTHING" and not (type.name == "NULL" and type.not_null):
+        yield type.not_null
+
+
 def _check_type_name(check: Check, type: ast.TypeName) -> None:
-    if type.name == "UNION" and len({alternative.not_null for alternative in type.arguments}) > 1:
+    if type.name == "UNION" and len(set(_nullability(type))) > 1:
         message = "All types in a Closed Dynamic Union must be nullable, or be appended with `NOT NULL`"
         raise check.error(message, type.span.start)
     for argument in type.arguments:
@@ -486,7 +496,7 @@ def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeS
     if not step.within(initial) and not initial.within(step.covariant):
         message = f"Type mismatch: accumulator is {initial} but expression has type {step}"
         raise check.error_at(message, node.step, because("22N27", step, "accumulator", initial))
-    return initial.least_upper_bounds(step)
+    return initial if initial.everything else initial.least_upper_bounds(step & initial or step)
 
 
 def _pattern_comprehension(check: Check, node: ast.PatternComprehension, scope: Scope) -> TypeSpec:

@@ -20,6 +20,7 @@ class Guard(Enum):
     OPEN = "may be hidden"
     SUBQUERY = "names around an EXISTS, COUNT or COLLECT"
     IMPORTED = "names that CALL (a, b) takes in"
+    READ = "names around a FOREACH, which it may hide until it has read them"
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ class Scope:
         return None
 
     def refer(self, name: str) -> TypeSpec | None:
-        """The types of a variable that a clause reads. A subquery's own layer has an outer name once it was read:
-        `RETURN *`, `WITH *` and `CALL (*)` go by that.
+        """The types of a variable that a clause reads. The own layer of a subquery or a FOREACH has an outer name once
+        it was read: `RETURN *`, `WITH *` and `CALL (*)` go by that, and what may still be declared.
         """
         types = self.find(name)
         if types is not None and self.guard is not Guard.OPEN:
@@ -56,7 +57,7 @@ class Scope:
 
     def guarded(self, name: str) -> Guard:
         """Whether a layer below forbids declaring the name here."""
-        if self.outer is None or self.guard is Guard.OPEN or self.outer.find(name) is None:
+        if self.outer is None or self.guard in (Guard.OPEN, Guard.READ) or self.outer.find(name) is None:
             return Guard.OPEN
         return self.guard
 

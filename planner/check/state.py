@@ -111,7 +111,7 @@ class Check:
                     "and needs to be renamed",
                     offset,
                 )
-            case Guard.OPEN:
+            case Guard.OPEN | Guard.READ:
                 return
 
     # --- types --------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from hoplite.planner.check.state import Check
 
 def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:
     """Check the patterns of a CREATE or MERGE and declare their variables."""
-    before = frozenset(scope.visible())
+    before = frozenset(scope.visible()) - _hiding(parts)
     for part in parts:
         _check_writable(check, part, clause)
     for part in parts:
@@ -37,6 +37,12 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
             _forbid_self_reference(check, part, known)
             known |= {variable.name for element in chain_of(part).elements for variable in variables_of(element)}
     _note_references(check, parts, before, clause)
+
+
+def _hiding(parts: tuple[ast.PathPattern, ...]) -> frozenset[str]:
+    """The names of nodes that stand alone: always new ones, which in a FOREACH may hide those around it."""
+    alone = [elements[0] for part in parts if len(elements := chain_of(part).elements) == 1]
+    return frozenset(variable.name for element in alone for variable in variables_of(element))
 
 
 def check_insert(check: Check, clause: ast.CreateClause) -> None:
@@ -164,7 +170,7 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
             check.declare(variable, RELATIONSHIPS, scope)
         elif len(elements) == 1:
             check.forbid_shadowing(variable.name, variable.span.start, scope)
-            if scope.find(variable.name) is not None:
+            if variable.name in scope.names:
                 raise check.error(f"Variable `{variable.name}` already declared", variable.span.start)
             scope.names[variable.name] = NODES
         elif isinstance(element, ast.NodePattern):
