@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 
 Row = list[str | None]
 
@@ -26,10 +27,10 @@ _PIECE = 1 << 18
 _MARK = "\0"
 _EXECUTION_FAILED = "Neo.DatabaseError.Statement.ExecutionFailed"
 
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_LINE_END = re.compile(r"[\r\n]+")
-_QUOTED = re.compile(r'"([^"\\]*+(?:(?:""|\\["\\]|\\(?!["\\]))[^"\\]*+)*+)"')
-_ESCAPED = re.compile(r'""|\\(["\\])')
+_LINES = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE_END = lazy_pattern(r"[\r\n]+")
+_QUOTED = lazy_pattern(r'"([^"\\]*+(?:(?:""|\\["\\]|\\(?!["\\]))[^"\\]*+)*+)"')
+_ESCAPED = lazy_pattern(r'""|\\(["\\])')
 
 
 class _Incomplete(Exception):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 
 _CODE = "Neo.ClientError.Statement.ExternalResourceFailed"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _NETWORK = ("http", "https", "ftp", "jar")
-_ILLEGAL = re.compile(r'[\x00-\x20\x7f"<>\\^`{|}\[\]]')
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_ILLEGAL = lazy_pattern(r'[\x00-\x20\x7f"<>\\^`{|}\[\]]')
+_BAD_ESCAPE = lazy_pattern(r"%(?![0-9A-Fa-f]{2})")
 
 
 def cannot_load(url: Any, reason: str) -> CypherError:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hoplite.lazy import lazy_pattern
 from hoplite.planner.types import (
     ANY,
     BOOLEAN,
@@ -40,8 +41,8 @@ from hoplite.planner.types import (
     list_of,
 )
 
-_NAME = re.compile(r"\s*([\w`]+(?:\.[\w`]+)*)\s*\(")
-_FIELD = re.compile(r"\s*`?(?P<name>[^`=:]+?)`?\s*(?:=\s*(?P<default>.*?)\s*)?::\s*(?P<type>.+?)\s*", re.DOTALL)
+_NAME = lazy_pattern(r"\s*([\w`]+(?:\.[\w`]+)*)\s*\(")
+_FIELD = lazy_pattern(r"\s*`?(?P<name>[^`=:]+?)`?\s*(?:=\s*(?P<default>.*?)\s*)?::\s*(?P<type>.+?)\s*", re.DOTALL)
 _WORDS = {"null": None, "true": True, "false": False, "": ""}
 
 _TYPES: dict[str, CypherType] = {

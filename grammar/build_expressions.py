@@ -6,7 +6,6 @@ Every function takes the source, the span of what was read, and the children the
 from __future__ import annotations
 
 import math
-import re
 
 from hoplite.errors import unsupported
 from hoplite.gql_status import UNCLASSIFIED, status
@@ -16,15 +15,16 @@ from hoplite.grammar.constants import string_value
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.source import Source
 from hoplite.grammar.tokens import ConstantToken, Token
+from hoplite.lazy import lazy_pattern
 
 # --- names and literals ---------------------------------------------------------------------------------------
 
-_DECIMAL = re.compile(r"0|[1-9](?:_?\d)*+")
-_LONG_DECIMAL = re.compile(r"[1-9][\d_]*+")
-_HEXADECIMAL = re.compile(r"0[xX](?:_?[0-9a-fA-F])++")
-_OCTAL = re.compile(r"0[oO](?:_?[0-7])++")
-_OLD_OCTAL = re.compile(r"0[0-7]+")
-_FLOAT = re.compile(r"(?:\d(?:_?\d)*+)?(?:\.\d(?:_?\d)*+)?(?:[eE][+-]?\d(?:_?\d)*+)?[dDfF]?")
+_DECIMAL = lazy_pattern(r"0|[1-9](?:_?\d)*+")
+_LONG_DECIMAL = lazy_pattern(r"[1-9][\d_]*+")
+_HEXADECIMAL = lazy_pattern(r"0[xX](?:_?[0-9a-fA-F])++")
+_OCTAL = lazy_pattern(r"0[oO](?:_?[0-7])++")
+_OLD_OCTAL = lazy_pattern(r"0[0-7]+")
+_FLOAT = lazy_pattern(r"(?:\d(?:_?\d)*+)?(?:\.\d(?:_?\d)*+)?(?:[eE][+-]?\d(?:_?\d)*+)?[dDfF]?")
 _MAX_INTEGER = 2**63 - 1
 _MOST_DIGITS = 1000  # and signs between them: a number without leading zeros that is longer is too large
 _TOO_LARGE = "integer is too large"

@@ -16,6 +16,7 @@ from typing import Any
 
 from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.hidden import HIDDEN
+from hoplite.lazy import lazy_pattern
 
 FEWEST_CHARACTERS = 512  # of a list that is read here; the parser takes as long for a short one, and says more of it
 _FEWEST_ITEMS = 2  # `xs[1]` looks like a list of one item
@@ -24,7 +25,7 @@ _DEEPEST = 6  # brackets in brackets
 _BYTES_FOR_CHARACTER = 32  # of the value, at most: `[[1], [2]], ` is three lists
 
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`": "`"}
-_ESCAPE = re.compile(r"\\([bfnrt\\'\"`])")
+_ESCAPE = lazy_pattern(r"\\([bfnrt\\'\"`])")
 _STRING = r"'(?:[^'\\]++|\\(?s:.))*+' | \"(?:[^\"\\]++|\\(?s:.))*+\""
 _NAME = r"`(?:[^`]|``)*+`"
 
@@ -38,11 +39,11 @@ def _nested(depth: int) -> str:
     return rf"(?: {plain} | \[ {inner} \] | \{{ {inner} \}} )*+"
 
 
-_LIST = re.compile(rf"\[ {_nested(_DEEPEST - 1)} \]", re.VERBOSE)
-_PART = re.compile(rf"(?: {_STRING} | {_NAME} | (?<![\w.])[^\W\d]\w*+ ) (?: [ \t\r\n]*+ : )?+", re.VERBOSE)
+_LIST = lazy_pattern(rf"\[ {_nested(_DEEPEST - 1)} \]", re.VERBOSE)
+_PART = lazy_pattern(rf"(?: {_STRING} | {_NAME} | (?<![\w.])[^\W\d]\w*+ ) (?: [ \t\r\n]*+ : )?+", re.VERBOSE)
 _WORDS = {"TRUE": "true", "FALSE": "false", "NULL": "null", "NAN": "NaN", "INF": "Infinity", "INFINITY": "Infinity"}
-_NUMBERS = re.compile(r"[\d\s,.\[\]-]*+", re.ASCII)
-_LARGE_INTEGER, _LARGE_EXPONENT = re.compile(r"\d{19}"), re.compile(r"[eE]\+?\d{3}")
+_NUMBERS = lazy_pattern(r"[\d\s,.\[\]-]*+", re.ASCII)
+_LARGE_INTEGER, _LARGE_EXPONENT = lazy_pattern(r"\d{19}"), lazy_pattern(r"[eE]\+?\d{3}")
 
 
 class _NoConstant(Exception):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 
@@ -28,16 +29,16 @@ class Change:
     description: str
 
 
-_FENCE = re.compile(r"```[ \t]*(?:cypher|sql|\w*)[ \t]*\r?\n?(.*?)(?:```|\Z)", re.S | re.I)
-_LEAD = re.compile(r"\s*(?:(?:here is|this is|the)\b[^\n:]*:|cypher(?:[ \t]+(?:query|statement))?[ \t]*:?)\s*", re.I)
+_FENCE = lazy_pattern(r"```[ \t]*(?:cypher|sql|\w*)[ \t]*\r?\n?(.*?)(?:```|\Z)", re.S | re.I)
+_LEAD = lazy_pattern(r"\s*(?:(?:here is|this is|the)\b[^\n:]*:|cypher(?:[ \t]+(?:query|statement))?[ \t]*:?)\s*", re.I)
 _CLAUSES = (
     r"MATCH|OPTIONAL|WITH|RETURN|UNWIND|CALL|CREATE|MERGE|SET|REMOVE|DELETE|DETACH|FOREACH|LOAD|UNION|WHERE|ORDER|SKIP|"
     r"LIMIT|OFFSET|USE|SHOW|DROP|EXPLAIN|PROFILE|ON|AND|OR|FINISH|YIELD"
 )
-_CLAUSE = re.compile(rf"\s*(?:{_CLAUSES})\b", re.I)
-_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n|;[ \t]*\r?\n")
-_QUIET = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
-_PATTERN = re.compile(r"\(\s*\w*\s*(?::[^()]*)?\)\s*<?-")
+_CLAUSE = lazy_pattern(rf"\s*(?:{_CLAUSES})\b", re.I)
+_PARAGRAPH = lazy_pattern(r"\r?\n[ \t]*\r?\n|;[ \t]*\r?\n")
+_QUIET = lazy_pattern(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
+_PATTERN = lazy_pattern(r"\(\s*\w*\s*(?::[^()]*)?\)\s*<?-")
 _RENAMED = {"toint": "toInteger", "distance": "point.distance"}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from hoplite.lazy import lazy_pattern
+
 # A string, a quoted name or a comment, closed or (at the end of the text) still open; or the end of a statement.
-_PIECE = re.compile(
+_PIECE = lazy_pattern(
     r"""
       (?P<open>"(?:\\.|[^"\\])*\Z | '(?:\\.|[^'\\])*\Z | `[^`]*\Z | /\*(?:(?!\*/).)*\Z)
     | (?P<quoted>"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | `[^`]*` | /\*.*?\*/ | //[^\n]*)

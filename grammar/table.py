@@ -1,26 +1,20 @@
-"""The parse table: made by Lark from cypher.lark once, then read from a cache.
+"""The parse table of cypher.lark, read from a file: neither Lark nor an analysis of the grammar is needed for it.
 
-Lark checks the grammar (any conflict is an error) and computes the LALR(1) states, which takes about a second. What
-is kept is plain data: for every state the action on each terminal and the state after each rule. Reading it back
-needs neither Lark nor the grammar's analysis, and takes a few milliseconds.
+`cypher.table` is text, made by `make_table.py` and kept with the grammar; a test compares the two. After a first line
+with the grammar's checksum come the terminals and rule names, keywords, signs and rules, and a line for each state,
+which is taken apart when the parser first comes to that state: a statement meets a hundred of two thousand.
 """
 
 from __future__ import annotations
 
-import hashlib
-import marshal
-import os
-import sys
-import tempfile
-from collections.abc import Iterable
-from importlib import metadata, resources
+import zlib
 from pathlib import Path
-from typing import Any
 
 from hoplite.grammar.tokens import Vocabulary
 from hoplite.lazy_dataclass import dataclass
 
-_FORMAT = 1  # of what is cached; raise it when `_make` keeps something else
+FORMAT = 1
+ABSENT = "-"  # among the children of a rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,139 +32,61 @@ class Rule:
     makes_list: bool
 
 
-@dataclass(frozen=True, slots=True)
+class Rows(dict[int, dict[str, int]]):
+    """By state: what follows from each symbol. A row is read when it is first asked for."""
+
+    def __init__(self, lines: list[str], names: list[str]) -> None:
+        super().__init__()
+        self._lines, self._names = lines, names
+
+    def __missing__(self, state: int) -> dict[str, int]:
+        numbers = list(map(int, self._lines[state].split()))
+        names = self._names
+        row = {names[name]: step for name, step in zip(numbers[::2], numbers[1::2], strict=True)}
+        self[state] = row
+        return row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """`actions[state][terminal]` is the next state, or -1 - rule to reduce; `goto[state][rule name]` a state."""
 
-    actions: list[dict[str, int]]
-    goto: list[dict[str, int]]
+    actions: Rows
+    goto: Rows
     rules: list[Rule]
     start: int
     end: int
     vocabulary: Vocabulary
 
 
+def first_line(grammar: str) -> str:
+    """What a table of this grammar begins with."""
+    return f"hoplite parse table {FORMAT} {zlib.crc32(grammar.encode()):08x}"
+
+
 def load_table() -> Table:
-    """The table for this version of the grammar, from the cache if it is there."""
-    grammar = resources.files("hoplite.grammar").joinpath("cypher.lark").read_text("utf-8")
-    cache = _cache_file(grammar)
-    stored = _read(cache)
-    if stored is None:
-        stored = _make(grammar)
-        _write(cache, stored)
-    actions, goto, rules, start, end, keywords, signs = stored
-    return Table(actions, goto, [Rule(*rule) for rule in rules], start, end, Vocabulary(keywords, signs))
-
-
-def _make(grammar: str) -> tuple[Any, ...]:
-    from lark import Lark
-    from lark.grammar import Terminal
-    from lark.lexer import Lexer, PatternStr
-
-    class NoLexer(Lexer):
-        """Tokens come from tokens.py; Lark only makes the table."""
-
-        def __init__(self, conf: object) -> None:
-            pass
-
-        def lex(self, *_: object) -> Iterable[Any]:  # type: ignore[override]
-            return ()
-
-    parser: Any = Lark(grammar, parser="lalr", lexer=NoLexer, strict=True, maybe_placeholders=True)
-    table = parser.parser.parser._parse_table
-    numbers = {rule: index for index, rule in enumerate(parser.rules)}
-    actions: list[dict[str, int]] = []
-    goto: list[dict[str, int]] = []
-    for state in range(len(table.states)):
-        actions.append({})
-        goto.append({})
-        for symbol, (action, argument) in table.states[state].items():
-            if action.name == "Reduce":
-                actions[state][symbol] = -1 - numbers[argument]
-            elif symbol.isupper() or symbol.startswith(("$", "__ANON")):
-                actions[state][symbol] = argument
-            else:
-                goto[state][symbol] = argument
-    words: dict[str, str] = {}
-    signs: dict[str, str] = {}
-    for terminal in parser.terminals:
-        if isinstance(terminal.pattern, PatternStr):
-            (words if terminal.pattern.value.isalpha() else signs)[terminal.pattern.value] = terminal.name
-    rules = [_rule(rule, Terminal) for rule in parser.rules]
-    return (
-        actions,
-        goto,
+    """The table of the grammar."""
+    folder = Path(__file__).parent
+    lines = (folder / "cypher.table").read_text("utf-8").split("\n")
+    if lines[0] != first_line((folder / "cypher.lark").read_text("utf-8")):
+        raise RuntimeError("grammar/cypher.table is not that of cypher.lark: run python -m hoplite.grammar.make_table")
+    start, end, rule_count, state_count = map(int, lines[1].split())
+    terminals, rule_names = lines[2].split(" "), lines[3].split(" ")
+    words, signs = (dict(pair.split("\t") for pair in line.split(" ")) for line in lines[4:6])
+    rules = [_rule(line) for line in lines[6 : 6 + rule_count]]
+    actions = 6 + rule_count
+    goto = actions + state_count
+    return Table(
+        Rows(lines[actions:goto], terminals),
+        Rows(lines[goto : goto + state_count], rule_names),
         rules,
-        table.start_states["start"],
-        table.end_states["start"],
-        words,
-        signs,
+        start,
+        end,
+        Vocabulary(words, signs),
     )
 
 
-def _rule(rule: Any, terminal_class: Any) -> tuple[Any, ...]:
-    origin = str(rule.origin.name)
-    children: list[int | None] = []
-    absent = list(rule.options.empty_indices or [False] * len(rule.expansion))
-    symbols = iter(enumerate(rule.expansion))
-    for is_absent in absent:
-        if is_absent:
-            children.append(None)
-            continue
-        index, symbol = next(symbols)
-        if isinstance(symbol, terminal_class):
-            if not symbol.filter_out:
-                children.append(index)
-        elif symbol.name.startswith("_"):
-            children.append(-1 - index)
-        else:
-            children.append(index)
-    makes_list = origin.startswith("_")
-    action = str(rule.alias or origin)
-    handed_on = rule.options.expand1 and not rule.alias and len(children) == 1
-    if makes_list or handed_on or action == "hand_on":
-        action = ""
-    return origin, len(rule.expansion), action, tuple(children), makes_list
-
-
-# --- the cache --------------------------------------------------------------------------------------------------
-
-
-def _cache_file(grammar: str) -> Path:
-    identity = "\n".join([str(_FORMAT), sys.version, metadata.version("lark"), grammar])
-    name = hashlib.sha256(identity.encode()).hexdigest()[:24]
-    return _cache_folder() / f"cypher-{name}.table"
-
-
-def _cache_folder() -> Path:
-    if chosen := os.environ.get("HOPLITE_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "hoplite"
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen) / "hoplite"
-    try:
-        return Path.home() / ".cache" / "hoplite"
-    except RuntimeError:  # no home folder
-        return Path(tempfile.gettempdir()) / "hoplite"
-
-
-def _read(cache: Path) -> Any | None:
-    try:
-        content = cache.read_bytes()
-    except OSError:
-        return None
-    checksum, data = content[:32], content[32:]
-    return marshal.loads(data) if hashlib.sha256(data).digest() == checksum else None
-
-
-def _write(cache: Path, stored: tuple[Any, ...]) -> None:
-    """Write beside the target and rename, so that no reader sees half a file; without a place, do nothing."""
-    data = marshal.dumps(stored)
-    try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=cache.parent, delete=False) as file:
-            file.write(hashlib.sha256(data).digest() + data)
-        os.replace(file.name, cache)
-    except OSError:
-        return
+def _rule(line: str) -> Rule:
+    origin, size, action, makes_list, children = line.split("\t")
+    places = tuple(None if place == ABSENT else int(place) for place in children.split())
+    return Rule(origin, int(size), action, places, makes_list == "list")

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError, position_of, with_position
+from hoplite.lazy import lazy_pattern
 
-_BACKSLASH = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
+_BACKSLASH = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
 
 
 class Offsets:

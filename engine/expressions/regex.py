@@ -31,11 +31,12 @@ from hoplite.engine.expressions.regex_classes import CharacterClass, property_cl
 from hoplite.engine.expressions.regex_work import MOST_WAYS, ways
 from hoplite.errors import CypherError, semantic_error, unsupported
 from hoplite.gql_status import because
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 Matcher = Callable[[str, float | None], bool]
 
-_ONE_CHARACTER = re.compile(r"[^\\\[(]|\\\W|\[(?:\\.|[^\]\\])+\]", re.DOTALL)
+_ONE_CHARACTER = lazy_pattern(r"[^\\\[(]|\\\W|\[(?:\\.|[^\]\\])+\]", re.DOTALL)
 _FIRST_SLICE, _LEAST_SLICE = 0.1, 0.01  # seconds
 _REFERENCE_IN_ASCII = "(?ia:\\"
 

@@ -17,6 +17,7 @@ from hoplite.engine.coercion import coerced_elements, element_type
 from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
+from hoplite.lazy import lazy_pattern
 
 # The arguments (by their places) in which APOC does not stand a null: Java threw a NullPointerException.
 _NEVER_NULL: dict[str, tuple[int, ...]] = {
@@ -98,7 +99,7 @@ def function_failed(function: str, java_class: str, message: str) -> CypherError
     )
 
 
-_FAILED = re.compile(r"Failed to invoke function `[^`]*`")
+_FAILED = lazy_pattern(r"Failed to invoke function `[^`]*`")
 
 
 def _of_function(function: str, problem: CypherError) -> CypherError:

@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.lazy import lazy_pattern
 from hoplite.values.temporal import Date, DateTime, LocalDateTime, LocalTime, Time
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,7 +30,7 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
+_PIECE = lazy_pattern(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
 
 
 # --- patterns ---

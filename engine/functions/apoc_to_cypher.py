@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +10,10 @@ from hoplite.engine.functions.apoc import apoc_function
 from hoplite.engine.functions.apoc_maps import ends_of
 from hoplite.engine.functions.entities import labels, properties_of, relationship_type
 from hoplite.engine.functions.strings import string_of
+from hoplite.lazy import lazy_pattern
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @apoc_function(

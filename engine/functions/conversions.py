@@ -3,7 +3,6 @@ instead of an error."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -14,13 +13,14 @@ from hoplite.engine.functions.arguments import long_of, wrong_input
 from hoplite.engine.functions.registry import columns_of, cypher_function, named
 from hoplite.engine.functions.strings import string_of
 from hoplite.errors import CypherError, type_error
+from hoplite.lazy import lazy_pattern
 from hoplite.planner.types import ANY, BOOLEAN, FLOAT, INTEGER, LIST, STRING, CypherType, list_of
 from hoplite.values.columns import Booleans, Column, Floats, Integers
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
-_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL = lazy_pattern(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 # What java.lang.Double.parseDouble takes, between any number of characters up to the space.
-_JAVA_DOUBLE = re.compile(
+_JAVA_DOUBLE = lazy_pattern(
     r"([+-]?)(?:(NaN|Infinity)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
     r"|(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?)"
 )

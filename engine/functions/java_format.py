@@ -17,9 +17,10 @@ from typing import Any
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_text
 from hoplite.errors import unsupported
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
-_SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([tT])?([a-zA-Z%])")
+_SPECIFIER = lazy_pattern(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([tT])?([a-zA-Z%])")
 _WIDE = decimal.Context(prec=1 << 20)
 _JAVA_CLASSES = {
     str: "java.lang.String",

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, Protocol
 
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 
@@ -144,12 +145,12 @@ def _related(left: Any, right: Any, operator: str) -> bool:
 
 # --- reading ---
 
-_OPERATOR = re.compile(r"===|!==|==|!=|<=|>=|=~|<|>|(?:subsetof|contains|noneof|anyof|empty|size|nin|in)\b", re.I)
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_WORD = re.compile(r"(true|false|null)\b")
-_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
-_REGEX = re.compile(r"/((?:[^/\\]|\\.)*)/([a-zA-Z]*)")
-_PATH_STEP = re.compile(r"""\.\.?(?:\*|[\w-]+)(?:\(\))?|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\.\.""")
+_OPERATOR = lazy_pattern(r"===|!==|==|!=|<=|>=|=~|<|>|(?:subsetof|contains|noneof|anyof|empty|size|nin|in)\b", re.I)
+_NUMBER = lazy_pattern(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WORD = lazy_pattern(r"(true|false|null)\b")
+_TEXT = lazy_pattern(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_REGEX = lazy_pattern(r"/((?:[^/\\]|\\.)*)/([a-zA-Z]*)")
+_PATH_STEP = lazy_pattern(r"""\.\.?(?:\*|[\w-]+)(?:\(\))?|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\.\.""")
 
 
 def parse_filter(text: str) -> Filter:

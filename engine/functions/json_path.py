@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from hoplite.engine.functions.json_filter import Filter, PathNode, parse_filter
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 INVALID_PATH = "com.jayway.jsonpath.InvalidPathException"
@@ -297,8 +298,8 @@ _FUNCTIONS = ("length", "size", "keys", "first", "last", "index", "concat", "min
 
 # --- reading a path ---
 
-_NAME = re.compile(r"[^.\[(]+")
-_QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(,|\Z)""")
+_NAME = lazy_pattern(r"[^.\[(]+")
+_QUOTED = lazy_pattern(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(,|\Z)""")
 _ENDS_BADLY = "Path must not end with a '.' or '..'"
 
 

@@ -7,14 +7,14 @@ for Python it is the letters around.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from hoplite.engine.memory import refuse_text
+from hoplite.lazy import lazy_pattern
 
 # Letters of Unicode 14 and 15, and their other case.
-_LATER_CAPITALS = re.compile("[\u2c2f\ua7c0\ua7d0\ua7d6\ua7d8\U00010570-\U00010595]")
-_LATER_SMALL = re.compile("[\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9\U00010597-\U000105bc]")
+_LATER_CAPITALS = lazy_pattern("[\u2c2f\ua7c0\ua7d0\ua7d6\ua7d8\U00010570-\U00010595]")
+_LATER_SMALL = lazy_pattern("[\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9\U00010597-\U000105bc]")
 _SIGMA, _FINAL, _MEDIAL = "\u03a3", "\u03c2", "\u03c3"
 _JOINS_WORDS = ".'-_"  # one of them between two letters is part of the word
 _ACCENTS = "".join(map(chr, range(0x300, 0x370)))

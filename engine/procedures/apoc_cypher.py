@@ -18,6 +18,7 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.functions.apoc import apoc_function
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 
 Parameters = Mapping[str, Any] | None
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
@@ -31,7 +32,7 @@ _JAVA_CLASSES = {
     _STATEMENT + "ArgumentError": "org.neo4j.exceptions.InvalidArgumentException",
     _STATEMENT + "EntityNotFound": "org.neo4j.exceptions.EntityNotFoundException",
 }
-_CAUSE = re.compile(r"Failed to invoke (?:procedure|function) `[^`]*`: Caused by: ([\w.$]+): (.*)", re.DOTALL)
+_CAUSE = lazy_pattern(r"Failed to invoke (?:procedure|function) `[^`]*`: Caused by: ([\w.$]+): (.*)", re.DOTALL)
 
 
 def query_failed(procedure: str, error: CypherError) -> CypherError:

@@ -16,9 +16,10 @@ from hoplite.engine.guard import Guarded
 from hoplite.engine.procedures.apoc_cypher import Parameters, query_failed, run_query, run_statement
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 
-_STATEMENT_END = re.compile(r";\r?\n")
-_SHELL = re.compile(r"\s*:?\b(?:begin|commit|rollback)\b", re.IGNORECASE)
+_STATEMENT_END = lazy_pattern(r";\r?\n")
+_SHELL = lazy_pattern(r"\s*:?\b(?:begin|commit|rollback)\b", re.IGNORECASE)
 _NULL = "java.lang.NullPointerException"
 
 

@@ -32,6 +32,7 @@ from hoplite.engine.procedures.lucene import (
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.engine.procedures.vectors import index_for
 from hoplite.errors import transaction_timed_out
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
@@ -39,7 +40,7 @@ from hoplite.values.columns import Int64s
 from hoplite.values.entities import NodeRef, RelationshipRef
 
 _K1, _B = 1.2, 0.75
-_WORD = re.compile(r"\w+(?:['’.]\w+)*")  # noqa: RUF001
+_WORD = lazy_pattern(r"\w+(?:['’.]\w+)*")  # noqa: RUF001
 _ENGLISH_STOP_WORDS = frozenset(
     (
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",

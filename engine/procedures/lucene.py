@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from hoplite.engine.expressions.regex import Matcher, matcher
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 
@@ -82,7 +83,7 @@ class QueryError(ValueError):
     """Text that is no query."""
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\s*(?:
       (?P<operator>AND\b|OR\b|NOT\b|&&|\|\||!|\+|-)
     | (?P<open>\() | (?P<close>\))
@@ -94,7 +95,7 @@ _TOKEN = re.compile(
     )(?:~(?P<slop>[0-9.]*))?(?:\^(?P<boost>[0-9.]+))?""",
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = lazy_pattern(r"\\(.)")
 
 
 def parse_query(text: str) -> Query:

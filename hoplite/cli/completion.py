@@ -11,6 +11,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from hoplite.cli.schema import SchemaNames, read_names
+from hoplite.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
@@ -39,12 +40,12 @@ COMMANDS = (
     *(":schema", ":source"),
 )
 
-_WORD = re.compile(r"[\w]*\Z")
-_DOTTED = re.compile(r"[\w.]*\Z")
-_STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
-_KEY = re.compile(r"(?:[\w`)\]]\s*\.\s*|[{,]\s*)\w*\Z")
-_NAME = re.compile(r"[:|&!]\s*\w*\Z")
-_CALL = re.compile(r"\bCALL\s+[\w.]*\Z", re.IGNORECASE)
+_WORD = lazy_pattern(r"[\w]*\Z")
+_DOTTED = lazy_pattern(r"[\w.]*\Z")
+_STRINGS = lazy_pattern(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_KEY = lazy_pattern(r"(?:[\w`)\]]\s*\.\s*|[{,]\s*)\w*\Z")
+_NAME = lazy_pattern(r"[:|&!]\s*\w*\Z")
+_CALL = lazy_pattern(r"\bCALL\s+[\w.]*\Z", re.IGNORECASE)
 
 
 def candidates(before: str, names: SchemaNames) -> Sequence[str]:

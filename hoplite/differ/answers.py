@@ -13,6 +13,7 @@ from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
 from hoplite.differ.shape import shape_of
 from hoplite.differ.values import Canonical, Name, canonical
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Row = tuple[Canonical, ...]
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 _GONE = ("ServiceUnavailable", "SessionExpired", "IncompleteCommit")
 _TOO_MANY = "Neo.ClientError.Statement.ResultLimitExceeded"
-_IDS = re.compile(r"id\s*\(", re.IGNORECASE)
+_IDS = lazy_pattern(r"id\s*\(", re.IGNORECASE)
 _WHOLE_GRAPH = (
     "MATCH (n) RETURN n, labels(n), properties(n)",
     "MATCH (a)-[r]->(b) RETURN r, a, b, type(r), properties(r)",

@@ -10,6 +10,7 @@ from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
 from hoplite.grammar.tree import walk
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
 HALF_WAY = "LIMIT or SKIP half way"
@@ -25,7 +26,7 @@ _FREE_LISTS = {
 }
 _MERGING = {"count", "max", "min"}
 _TYPED_SUMS = {"avg", "sum"}  # an integer or a float by what they add up: nothing stands for anything there
-_CUT = re.compile(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
+_CUT = lazy_pattern(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ is given the whole schema too, to say how much of it was left out.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from hoplite.lazy import lazy_pattern
 from hoplite.models.schema_text_collect import GraphSchema, Kind, Property
 from hoplite.values.render import to_string
 
 _LONGEST_VALUE = 60  # characters
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_PLAIN_NAME = lazy_pattern(r"[^\W\d]\w*")
+_BREAKING = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def as_text(schema: GraphSchema, whole: GraphSchema) -> str:

@@ -22,6 +22,7 @@ from hoplite.errors import (
     execution_failed,
 )
 from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because, status
+from hoplite.lazy import lazy_pattern
 from hoplite.values import calendar, zones
 from hoplite.values.calendar import NANOS_PER_SECOND, FieldError, check_field
 from hoplite.values.duration_make import approximate_duration, overflow, whole_duration
@@ -62,14 +63,14 @@ _ZONE = r"""
     (?:\[(?P<region>[a-z0-9~._ /+-]+)])?
 """
 _ANY_CASE = re.VERBOSE | re.IGNORECASE | re.ASCII
-_DATE_TEXT = re.compile(_DATE, re.VERBOSE | re.ASCII)
-_LOCAL_TIME_TEXT = re.compile(f"T?{_CLOCK}", re.VERBOSE | re.ASCII)
-_TIME_TEXT = re.compile(f"T?{_CLOCK}{_ZONE}", _ANY_CASE)
-_LOCAL_DATE_TIME_TEXT = re.compile(f"{_DATE}(?:T{_CLOCK})?", _ANY_CASE)
-_DATE_TIME_TEXT = re.compile(f"{_DATE}(?:T{_CLOCK}{_ZONE})?", _ANY_CASE)
+_DATE_TEXT = lazy_pattern(_DATE, re.VERBOSE | re.ASCII)
+_LOCAL_TIME_TEXT = lazy_pattern(f"T?{_CLOCK}", re.VERBOSE | re.ASCII)
+_TIME_TEXT = lazy_pattern(f"T?{_CLOCK}{_ZONE}", _ANY_CASE)
+_LOCAL_DATE_TIME_TEXT = lazy_pattern(f"{_DATE}(?:T{_CLOCK})?", _ANY_CASE)
+_DATE_TIME_TEXT = lazy_pattern(f"{_DATE}(?:T{_CLOCK}{_ZONE})?", _ANY_CASE)
 
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
-_DURATION_TEXT = re.compile(
+_DURATION_TEXT = lazy_pattern(
     rf"""
     (?P<sign>[+-]?)P(?:
         (?:(?P<years>{_NUMBER})Y)? (?:(?P<months>{_NUMBER})M)?

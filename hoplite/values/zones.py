@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from importlib import resources
 from zoneinfo import ZoneInfo
 
+from hoplite.lazy import lazy_pattern
 from hoplite.values.calendar import DAYS_PER_CYCLE, SECONDS_PER_DAY
 
 MAX_OFFSET_SECONDS = 18 * 3600
@@ -22,8 +23,8 @@ _SECONDS_PER_CYCLE = DAYS_PER_CYCLE * SECONDS_PER_DAY
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_SECOND = int((datetime(2, 1, 1) - _EPOCH).total_seconds())
 _LAST_SECOND = int((datetime(9900, 1, 1) - _EPOCH).total_seconds())
-_OFFSET = re.compile(r"([+-])(\d{2}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-_UTC_PREFIX = re.compile(r"UTC|GMT|UT", re.IGNORECASE)
+_OFFSET = lazy_pattern(r"([+-])(\d{2}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_UTC_PREFIX = lazy_pattern(r"UTC|GMT|UT", re.IGNORECASE)
 # Names in the zone database that Java does not list as regions.
 _NOT_REGIONS = {"EST", "MST", "HST", "ROC", "Factory", "localtime", "posixrules"}
 

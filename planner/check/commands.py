@@ -7,6 +7,7 @@ import re
 from hoplite.gql_status import alternatives, because, status
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
+from hoplite.lazy import lazy_pattern
 from hoplite.planner.check.expressions import check_predicate
 from hoplite.planner.check.functions import check_known
 from hoplite.planner.check.projections import check_projection
@@ -20,7 +21,7 @@ Columns = dict[str, TypeSpec]
 
 _SINGLE_PROPERTY = ("TEXT", "POINT", "VECTOR")
 _OPTIONS = frozenset({"indexprovider", "indexconfig"})
-_SECOND_PROPERTY = re.compile(r"\b(?:ON|REQUIRE)\s*\([^,)]*,\s*(\w+\s*)", re.IGNORECASE)
+_SECOND_PROPERTY = lazy_pattern(r"\b(?:ON|REQUIRE)\s*\([^,)]*,\s*(\w+\s*)", re.IGNORECASE)
 
 
 def check_command(check: Check, command: ast.Command) -> Columns:

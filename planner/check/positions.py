@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 
 from hoplite.grammar import ast
+from hoplite.lazy import lazy_pattern
 
-_BETWEEN = re.compile(r"(?:\s|,|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_GAP = re.compile(r"(?:\s|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BETWEEN = lazy_pattern(r"(?:\s|,|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_GAP = lazy_pattern(r"(?:\s|\)|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 
 
 def position(expression: ast.Expression, text: str) -> int:

@@ -13,6 +13,7 @@ from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
 from hoplite.grammar.identifiers import NAME_PART, NAME_START
 from hoplite.grammar.tree import walk
+from hoplite.lazy import lazy_pattern
 from hoplite.planner import notifications as note
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check import render
@@ -23,12 +24,12 @@ from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 
 # Signs of currencies in Latin-1, control characters and those that nobody sees.
-_DEPRECATED_CHARACTER = re.compile(
+_DEPRECATED_CHARACTER = lazy_pattern(
     "(?<=[^\\s])[$\u00a2-\u00a5\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\u2e2f\ufeff]"
 )
 # A name, or what may have such characters and is none.
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | //[^\n]* | /\*.*?\*/
         | (?P<name>{NAME_START}[{NAME_PART}]*)""",
     re.DOTALL | re.VERBOSE,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hoplite.errors import CypherError, access_mode
+from hoplite.lazy import lazy_pattern
 from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.disk.blocks import BlockReader
 from hoplite.storage.disk.cache import Cache, byte_count, machine_memory
@@ -71,7 +71,7 @@ LARGEST_PARTITION = 1 << 25
 """Relationships; a larger one would take too much memory to build."""
 SPILL_BYTES = (64 * 2**20, 2**30)
 """A load, or a checkpoint, keeps an eighth of the budget in memory of what it collects, within these bounds."""
-_OURS = re.compile(r"(?:snapshot|wal|scratch)-(\d+)(?:\.log)?")
+_OURS = lazy_pattern(r"(?:snapshot|wal|scratch)-(\d+)(?:\.log)?")
 
 
 class DiskGraph(Graph):

@@ -7,11 +7,11 @@ file `import.args` holds the arguments: `neo4j-admin database import full @impor
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
+from hoplite.lazy import lazy_pattern
 from hoplite.storage.exporters.files import whole_file
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.importers.csv import ARGUMENTS_FILE
@@ -36,7 +36,7 @@ _KINDS: Mapping[type, str] = {
     Duration: "duration",
     Point: "point",
 }
-_SAFE = re.compile(r"[^\w-]+")
+_SAFE = lazy_pattern(r"[^\w-]+")
 
 
 def export_csv(

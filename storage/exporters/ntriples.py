@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hoplite.lazy import lazy_pattern
 from hoplite.storage.exporters.files import Target, whole_file
 from hoplite.storage.exporters.json_values import json_value
 from hoplite.storage.exporters.rows import NodeRow, RelationshipRow, node_rows, relationship_rows
@@ -27,8 +28,8 @@ from hoplite.storage.snapshot import Snapshot
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
 _REPORT_EVERY = 10_000
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*|_:[A-Za-z0-9_](?:[\w.-]*[\w-])?", re.ASCII)
-_SECONDS_MISSING = re.compile(r"((?:\A|T)\d\d:\d\d)(?=\Z|Z|[+-])")
+_IRI = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*|_:[A-Za-z0-9_](?:[\w.-]*[\w-])?", re.ASCII)
+_SECONDS_MISSING = lazy_pattern(r"((?:\A|T)\d\d:\d\d)(?=\Z|Z|[+-])")
 _DATE, _CLOCK, _OFFSET = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d+)?", r"(?:Z|[+-]\d\d:\d\d)"
 _TEMPORAL: Mapping[type, tuple[str, re.Pattern[str]]] = {
     Date: ("date", re.compile(_DATE)),
@@ -39,7 +40,7 @@ _TEMPORAL: Mapping[type, tuple[str, re.Pattern[str]]] = {
     Duration: ("duration", re.compile("[^-]*")),
 }
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_TO_ESCAPE = re.compile(r"[\\\"\n\r]")
+_TO_ESCAPE = lazy_pattern(r"[\\\"\n\r]")
 
 
 def export_ntriples(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, Any]:

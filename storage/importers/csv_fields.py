@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.importers.json_values import stored_value
 from hoplite.values.temporal_parse import (
@@ -24,13 +25,13 @@ from hoplite.values.temporal_parse import (
 from hoplite.values.zones import parse_zone
 
 _ROLES = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
-_COLUMN = re.compile(
+_COLUMN = lazy_pattern(
     r"(?P<untyped>[^:]*)\Z"
     r"|(?P<name>.*?)"  # may have colons in it: the last one begins the type
     r":(?P<kind>[A-Za-z_]+)(?P<array>\[\])?(?:\((?P<group>[^)]*)\))?(?:\{(?P<options>[^}]*)\})?\Z",
     re.DOTALL,
 )
-_POINT_PART = re.compile(r"\s*(\w+)\s*:\s*\"?([^,\"]+?)\"?\s*(?:,|\Z)")
+_POINT_PART = lazy_pattern(r"\s*(\w+)\s*:\s*\"?([^,\"]+?)\"?\s*(?:,|\Z)")
 _INTEGER_RANGES = {"byte": 2**7, "short": 2**15, "int": 2**31, "long": 2**63}
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hoplite.errors import CypherError
+from hoplite.lazy import lazy_pattern
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers import rdf_names as rdf
 from hoplite.storage.importers.bad_rows import BadRows
@@ -41,11 +42,11 @@ from hoplite.values.temporal_parse import (
 _RDF_TYPE = f"{rdf.RDF}type"
 _IRI = r"<((?:[^<>\"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>"
 _RESOURCE = rf"{_IRI}|(_:[^\s<>\"]+)"
-_LINE = re.compile(
+_LINE = lazy_pattern(
     rf"\s*(?:{_RESOURCE})\s*{_IRI}\s*"
     rf"(?:{_RESOURCE}|\"((?:[^\"\\]|\\.)*)\"(?:\^\^{_IRI}|@[A-Za-z0-9-]+)?)\s*\.\s*(?:\#.*)?\Z"
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
+from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s
 
-_ELEMENT_ID = re.compile(r"([45]):([0-9a-f-]{36}):([0-9]+)")
+_ELEMENT_ID = lazy_pattern(r"([45]):([0-9a-f-]{36}):([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

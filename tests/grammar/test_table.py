@@ -1,4 +1,4 @@
-"""The parse table: cached by content, rebuilt when the cache is damaged, usable without one."""
+"""The parse table is that of the grammar, and is read without what made it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,36 @@ from pathlib import Path
 import pytest
 
 from hoplite.grammar import table
+from hoplite.grammar.make_table import table_text
+from hoplite.grammar.parse import parse
+
+GRAMMAR = Path(table.__file__).parent
 
 
-def test_a_damaged_or_missing_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOPLITE_CACHE", str(tmp_path))
-    made = table.load_table()
-    (file,) = tmp_path.iterdir()
-    assert table.load_table() == made
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-1])
-    assert table.load_table().vocabulary == made.vocabulary
-    assert len(file.read_bytes()) > len(whole) // 2
+def test_the_table_is_that_of_the_grammar() -> None:
+    grammar = (GRAMMAR / "cypher.lark").read_text("utf-8")
+    assert (GRAMMAR / "cypher.table").read_text("utf-8") == table_text(grammar), "python -m hoplite.grammar.make_table"
 
 
-def test_without_a_place_to_write_the_table_is_still_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    monkeypatch.setenv("HOPLITE_CACHE", str(blocked / "below"))
-    assert table.load_table().actions
+def test_a_table_of_another_grammar_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cypher.lark", "cypher.table"):
+        (tmp_path / name).write_text((GRAMMAR / name).read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(table, "__file__", str(tmp_path / "table.py"))
+    assert table.load_table().rules
+    (tmp_path / "cypher.lark").write_text("start: A", "utf-8")
+    with pytest.raises(RuntimeError, match="make_table"):
+        table.load_table()
+
+
+def test_states_are_read_when_they_are_met() -> None:
+    loaded = table.load_table()
+    assert not loaded.actions
+    assert loaded.actions[loaded.start]
+    assert list(loaded.actions) == [loaded.start]
+    assert parse("RETURN 1")
 
 
 def test_parsing_loads_neither_lark_nor_the_driver() -> None:
-    table.load_table()
     program = (
         "import sys; from hoplite.grammar.parse import parse; parse('RETURN 1'); "
         "print('lark' in sys.modules, 'neo4j' in sys.modules)"
