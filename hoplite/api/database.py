@@ -51,6 +51,8 @@ from hoplite.values.driver import from_driver, to_driver
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.models.schema_text import Form
+    from hoplite.models.untrusted import Answer
+    from hoplite.models.untrusted_judge import Judge
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
@@ -70,6 +72,7 @@ class Limits:
     memory_bytes: int | None = None
     stop: threading.Event | None = None  # set from another thread to end the statement
     metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
+    judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
 
     def allowance(self) -> Allowance:
         """What a statement that begins now may use."""
@@ -293,6 +296,42 @@ class Database(Transfers):
 
         return check
 
+    # --- strangers ---------------------------------------------------------------------------------------------
+
+    def run_untrusted(
+        self,
+        query: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        rows: int = 1_000,
+        bytes: int = 1_000_000,
+        seconds: float = 10.0,
+        memory: str | int = "256MB",
+        estimated_rows: float | None = 10_000_000,
+        writes: Iterable[str] = (),
+        procedures: Iterable[str] | None = None,
+        functions: Iterable[str] | None = None,
+        cursor: str | None = None,
+        stop: threading.Event | None = None,
+    ) -> Answer:
+        """Judge a statement that a stranger wrote on its syntax tree and its plan, run it within bounds, and answer
+        with JSON values; what is wrong is in the answer too. (docs/MODELS.md)
+
+        It may not read files, reach the network, change the schema, or write other than by the kinds in `writes`
+        ("create", "merge", "set", "remove", "delete"). `procedures` and `functions` are patterns of the names that it
+        may call, such as "apoc.text.*"; without them, those of Hoplite that only read. It is not begun where an
+        operator is expected to make more than `estimated_rows`.
+
+        Rows beyond `rows` or `bytes` follow in a call with the `cursor` of the answer. `stop` is set from another
+        thread to end the statement.
+        """
+        from hoplite.models.untrusted import Bounds, run_untrusted
+        from hoplite.models.untrusted_judge import Policy
+
+        bounds = Bounds(rows, bytes, seconds, byte_count(memory, "memory"))
+        policy = Policy.of(writes, procedures, functions, estimated_rows)
+        return run_untrusted(self, query, parameters or {}, bounds, policy, cursor, stop)
+
     # --- extending it ------------------------------------------------------------------------------------------
 
     def register_procedure(
@@ -394,7 +433,7 @@ class Database(Transfers):
             limits.memory_bytes,
             self._backend,
             self._import_folder,
-            _Services(self, allowance, limits.metadata),
+            _Services(self, allowance, limits),
         )
         if limits.stop is not None:
             execution.cancelled = limits.stop
@@ -414,8 +453,12 @@ class Database(Transfers):
         parameters: Mapping[str, Any],
         allowance: Allowance,
         check_parameters: bool = True,
+        judge: Judge | None = None,
     ) -> Prepared:
         prepared = self._preparer.prepare(text, graph, parameters, allowance)
+        if judge is not None:
+            with allowing(allowance):
+                judge(prepared, graph, parameters)
         if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters.keys() <= parameters.keys():
             raise parameter_missing([name for name in prepared.parameters if name not in parameters])
         return prepared
@@ -430,7 +473,7 @@ class Database(Transfers):
             if parameters is None:
                 parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()
-            prepared = self._prepare(text, snapshot, parameters, allowance)
+            prepared = self._prepare(text, snapshot, parameters, allowance, judge=limits.judge)
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows)
             if not prepared.writes and prepared.command is None:
@@ -521,12 +564,13 @@ def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str,
 class _Services:
     """What the procedures of one statement ask its database for."""
 
-    __slots__ = ("_allowance", "_database", "_metadata")
+    __slots__ = ("_allowance", "_database", "_judge", "_metadata")
 
-    def __init__(self, database: Database, allowance: Allowance, metadata: dict[str, Any] | None) -> None:
+    def __init__(self, database: Database, allowance: Allowance, limits: Limits) -> None:
         self._database = database
         self._allowance = allowance
-        self._metadata = metadata
+        self._metadata = limits.metadata
+        self._judge = limits.judge
 
     @property
     def opened(self) -> DateTime:
@@ -539,7 +583,7 @@ class _Services:
         return self._metadata
 
     def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
-        return self._database._prepare(text, graph, parameters, self._allowance)
+        return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
         run_command(prepared, context)

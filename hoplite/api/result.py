@@ -215,6 +215,14 @@ class Result:
         with _Reading(self):
             return self._next_rows(most)
 
+    def skip_rows(self, count: int) -> int:
+        """Pass over so many rows without making them; how many there were."""
+        skipped = len(self._taken(count))
+        with _Reading(self):
+            while skipped < count and (batch := self._next_batch(count - skipped)) is not None:
+                skipped += batch.row_count
+        return skipped
+
     def _next_rows(self, most: int | None = None) -> list[Row] | None:
         if self._buffer:
             return self._taken(most)
@@ -428,6 +436,12 @@ class Result:
             if execution.cancelled is None:
                 execution.cancelled = threading.Event()
             execution.cancelled.set()
+
+    @property
+    def graph_version(self) -> int | None:
+        """Which version of the graph is being read; None where the statement writes, or has ended."""
+        execution = self._execution
+        return None if execution is None or execution.writer is not None else execution.graph.version
 
     def close(self) -> None:
         """Release what the result holds."""

@@ -1,0 +1,203 @@
+"""How many rows the busiest operator of a plan is expected to make, before the plan is run.
+
+Two passes over the operators. From below, how many rows each would hand on if nobody stopped it: what the planner's
+statistics say of scans, seeks and hops, and the numbers that are written in the query or given as parameters. From
+above, how many are asked for: a LIMIT is passed on through operators that make rows one after the other, and lost at
+those that read everything first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner.cost import COMPARISON, EQUALITY, MANY_ROWS, OTHER, Estimates, selectivity
+from hoplite.planner.tree import children, operators, subplans
+
+_EVERYTHING = math.inf
+_MOST = 1e18  # beyond, a number says no more
+
+# What reads all of its input before it hands on a row.
+_BLOCKING = (
+    *(lp.Sort, lp.Top, lp.EagerAggregation, lp.SelectShortest, lp.CountWalks, lp.TransactionApply),
+    *(lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach, lp.EmptyResult),
+)
+# What runs its other plans for each row of the first.
+_RUN_FOR_EACH_ROW = (lp.Apply, lp.TransactionApply, lp.Merge, lp.Foreach)
+
+
+def largest_estimate(plan: lp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> tuple[float, str]:
+    """How many rows the busiest operator makes, about, and its name."""
+    return _Plan(plan, estimates, parameters).largest()
+
+
+def _later(found: tuple[float, str], rows: float, name: str) -> tuple[float, str]:
+    """Of two operators that make as many rows, the one below, which makes them first."""
+    return (rows, name) if rows >= found[0] else found
+
+
+class _Plan:
+    """One plan: the whole one, or that of a subquery."""
+
+    def __init__(self, plan: lp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> None:
+        self._plan = plan
+        self._estimates = estimates
+        self._parameters = parameters
+        every = list(operators(plan))
+        self._labels: dict[str, str] = {}  # of variables, where a scan or a filter tells
+        for node in every:
+            self._note_labels(node)
+        self._rows: dict[int, float] = {}
+        for node in reversed(every):
+            self._rows[id(node)] = min(self._made(node), _MOST)
+
+    def largest(self) -> tuple[float, str]:
+        """The most rows that an operator makes, and which."""
+        found = (0.0, "")
+        waiting: list[tuple[lp.Plan, float, float]] = [(self._plan, _EVERYTHING, 1.0)]
+        while waiting:
+            node, demand, times = waiting.pop()
+            made = min(max(min(self._rows[id(node)], demand), self._inside(node)) * times, _MOST)
+            found = _later(found, made, type(node).__name__)
+            for inner in subplans(node):
+                rows, name = _Plan(inner, self._estimates, self._parameters).largest()
+                found = _later(found, min(rows * max(made, 1.0), _MOST), name)
+            below = children(node)
+            for place, child in enumerate(below):
+                is_repeated = place and isinstance(node, _RUN_FOR_EACH_ROW)
+                often = times * max(self._rows[id(below[0])], 1.0) if is_repeated else times
+                waiting.append((child, self._demand(node, child, demand, place), often))
+        return found
+
+    # --- from below --------------------------------------------------------------------------------------------
+
+    def _made(self, plan: lp.Plan) -> float:
+        below = [self._rows[id(child)] for child in children(plan)]
+        source = below[0] if below else 1.0
+        estimates = self._estimates
+        match plan:
+            case lp.AllNodesScan():
+                return source * estimates.nodes(())
+            case lp.NodeByLabelScan(label=label):
+                return source * estimates.nodes((label,))
+            case lp.NodeIndexSeek(label=label, key=key, value=value, many=many):
+                return source * estimates.seek(label, key) * (self._length(value) if many else 1.0)
+            case lp.NodeIndexSearch(label=label):
+                return source * estimates.nodes((label,)) * COMPARISON
+            case lp.NodeByIdSeek(value=value, many=many):
+                return source * (self._length(value) if many else 1.0)
+            case lp.RelationshipTypeScan(types=types, directed=directed):
+                return source * estimates.relationships(types) * (1 if directed else 2)
+            case lp.RelationshipIndexSeek(type=type_name):
+                return source * max(1.0, estimates.relationships((type_name,)) * EQUALITY)
+            case lp.Expand() | lp.VarLengthExpand() | lp.StatefulShortestPath():
+                return source * self._hops(plan)
+            case lp.DistinctExpand(merged=merged):
+                return estimates.nodes(()) if merged else source * estimates.nodes(())
+            case lp.Repeat(lower=lower, upper=upper):
+                return source * estimates.trails(below[1], lower, upper)
+            case lp.Filter(predicate=predicate):
+                return source * (OTHER if isinstance(predicate, lp.PlannedSubquery) else selectivity(predicate))
+            case lp.EagerAggregation(keys=()):
+                return 1.0
+            case lp.Limit(count=count) | lp.Top(count=count):
+                return min(source, self._number(count))
+            case lp.Unwind(expression=expression) | lp.Foreach(list=expression):
+                return source * self._length(expression)
+            case lp.Union():
+                return sum(below)
+            case lp.Apply(kind=kind):
+                return source if kind == "unit" else source * max(below[1], 1.0 if kind == "optional" else 0.0)
+            case lp.TransactionApply() | lp.CartesianProduct():
+                return source * below[1]
+            case lp.ValueHashJoin():
+                return max(below)
+            case lp.ProcedureCall() | lp.ShowRows() | lp.LoadCSV():
+                return source * MANY_ROWS
+            case lp.Create(creations=creations):
+                return source * max(1, len(creations))
+            case _:
+                return source
+
+    def _inside(self, plan: lp.Plan) -> float:
+        """How many trails an operator goes through of which it hands on only a number."""
+        if not isinstance(plan, lp.GetDegree) or plan.upper < 2:
+            return 0.0
+        degree = self._degree(plan.from_node, plan.types, plan.direction)
+        return self._rows[id(plan.source)] * self._estimates.trails(degree, max(plan.lower - 1, 0), plan.upper - 1)
+
+    def _degree(self, node: str, types: tuple[str, ...] | None, direction: ast.Direction) -> float:
+        label = self._labels.get(node)
+        return self._estimates.degree(() if label is None else (label,), types, direction)
+
+    def _hops(self, plan: lp.Expand | lp.VarLengthExpand | lp.StatefulShortestPath) -> float:
+        estimates = self._estimates
+        degree = self._degree(plan.from_node, plan.types, plan.direction)
+        nodes = estimates.nodes(())
+        match plan:
+            case lp.Expand(into=into):
+                return min(degree, 1.0) if into else degree
+            case lp.VarLengthExpand(lower=lower, upper=upper, pruning=pruning):
+                trails = estimates.trails(degree, lower, upper)
+                return min(trails, nodes) if pruning else trails
+            case lp.StatefulShortestPath(lower=lower, upper=upper, into=into):
+                return 1.0 if into else min(estimates.trails(degree, lower, upper), nodes)
+
+    def _note_labels(self, plan: lp.Plan) -> None:
+        match plan:
+            case lp.NodeByLabelScan(node=node, label=label) | lp.NodeIndexSeek(node=node, label=label):
+                self._labels[node] = label
+            case lp.NodeIndexSearch(node=node, label=label):
+                self._labels[node] = label
+            case lp.Filter(predicate=ast.HasLabels(operand=ast.Variable(name=node), labels=ast.LabelName(name=label))):
+                self._labels.setdefault(node, label)
+
+    # --- values that are known before -------------------------------------------------------------------------
+
+    def _known(self, term: lp.Term) -> Any:
+        match term:
+            case ast.Literal(value=value):
+                return value
+            case ast.Parameter(name=name):
+                return self._parameters.get(name)
+            case ast.Unary(operator="-", operand=operand):
+                inner = self._known(operand)
+                return -inner if isinstance(inner, int | float) else None
+            case _:
+                return None
+
+    def _number(self, term: lp.Term) -> float:
+        value = self._known(term)
+        return float(value) if isinstance(value, int | float) else _EVERYTHING
+
+    def _length(self, term: lp.Term) -> float:
+        """How many elements a list has."""
+        match term:
+            case ast.ListLiteral(items=items):
+                return len(items)
+            case ast.ConstantList(value=values):
+                return len(values)
+            case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) > 1:
+                low, high, step = (*map(self._known, arguments), 1)[:3]
+                if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step:
+                    return float(max(0, (high - low) // step + 1))
+        value = self._known(term)
+        return len(value) if isinstance(value, list) else MANY_ROWS
+
+    # --- from above --------------------------------------------------------------------------------------------
+
+    def _demand(self, plan: lp.Plan, child: lp.Plan, demand: float, place: int) -> float:
+        """How many rows of a plan below are asked for, where so many are asked of the one above."""
+        if isinstance(plan, _BLOCKING) or (place and not isinstance(plan, lp.Union)):
+            return _EVERYTHING
+        match plan:
+            case lp.Limit(count=count):
+                return min(demand, self._number(count))
+            case lp.Skip(count=count):
+                return demand + self._number(count)
+            case _:
+                share = self._rows[id(plan)] / max(self._rows[id(child)], 1e-9)
+                return demand / min(share, 1.0) if share else _EVERYTHING
