@@ -81,6 +81,11 @@ class Services(Protocol):
         ...
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be written, neither to the graph nor to files."""
+        ...
+
+    @property
     def transaction_metadata(self) -> dict[str, Any]:
         """What is attached to the transaction; to be changed in place."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from hoplite.engine.context import Execution
@@ -42,6 +43,7 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
+_SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder(parse_int=_integer)
 
 
@@ -50,12 +52,16 @@ def parse_json(fail: Any, text: str) -> Any:
 
     `fail` makes an error of a Java class and a message.
     """
-    stripped = text.lstrip(" \t\r\n")
-    if not stripped:
-        return None
-    refuse_list(text.count(",") + text.count("[") + text.count("{"))
+    stripped = text.lstrip(_SPACE)
+    return _first(fail, stripped)[0] if stripped else None
+
+
+def _first(fail: Any, text: str, at: int = 0) -> tuple[Any, int]:
+    """The value at a place in a text, and the place behind it."""
+    if at == 0:
+        refuse_list(text.count(",") + text.count("[") + text.count("{"))
     try:
-        return _DECODER.raw_decode(stripped)[0]
+        return _DECODER.raw_decode(text, at)
     except _TooLarge as problem:
         message = f"Numeric value ({problem}) out of range of long (-9223372036854775808 - 9223372036854775807)"
         raise fail(f"{_JACKSON}.core.exc.InputCoercionException", message + _AT_TEXT.format(1, 1)) from None
@@ -67,6 +73,17 @@ def parse_json(fail: Any, text: str) -> Any:
         raise fail(f"{_JACKSON}.core.exc.StreamConstraintsException", message) from None
 
 
+def json_values(fail: Any, text: str, check: Any) -> Iterator[Any]:
+    """All values in a text, one after the other, whatever space is between them."""
+    at = len(text) - len(text.lstrip(_SPACE))
+    while at < len(text):
+        check()
+        value, at = _first(fail, text, at)
+        yield value
+        while at < len(text) and text[at] in _SPACE:
+            at += 1
+
+
 def found_in_json(
     context: Execution, fail: Any, text: str | None, path: str | None, options: list[str] | None, kind: type | None
 ) -> Any:
@@ -75,14 +92,14 @@ def found_in_json(
         return None
     value = parse_json(fail, text)
     if path:
-        value = _followed(context, fail, value, path, options)
+        value = followed(context, fail, value, path, options)
     if kind is not None and value is not None and not isinstance(value, kind):
         where = _AT_VALUE if path else _AT_TEXT.format(1, 1)
-        raise fail(f"{_JACKSON}.databind.exc.MismatchedInputException", _mismatch(value, kind) + where)
+        raise fail(f"{_JACKSON}.databind.exc.MismatchedInputException", mismatch(value, kind) + where)
     return value
 
 
-def _mismatch(value: Any, kind: type) -> str:
+def mismatch(value: Any, kind: type) -> str:
     if kind is dict and isinstance(value, str):
         return (
             "Cannot construct instance of `java.util.LinkedHashMap` (although at least one Creator exists): no "
@@ -103,7 +120,7 @@ class _Statement:
         return matcher(pattern)(text, self.context.seconds_left())
 
 
-def _followed(context: Execution, fail: Any, value: Any, path: str, options: list[str] | None) -> Any:
+def followed(context: Execution, fail: Any, value: Any, path: str, options: list[str] | None) -> Any:
     chosen = DEFAULT_OPTIONS if options is None else frozenset(options)
     if unknown := sorted(chosen - OPTIONS):
         message = f"No enum constant com.jayway.jsonpath.Option.{unknown[0]}"

@@ -57,9 +57,23 @@ def run_query(
 ) -> Iterator[dict[str, Any]]:
     """The rows of a query as maps. Its parameters are also variables at its beginning, as APOC has them."""
     given = dict(parameters or {})
-    named = ", ".join(f"$`{name}` AS `{name}`" for name in given)
-    whole = f"WITH {named} {text}" if named else text
+    whole = _with_variables(text, given)
     return run_statement(context, procedure, whole, given, may_write=may_write, may_change_schema=may_change_schema)
+
+
+def query_columns(context: Execution, procedure: str, text: str, parameters: Parameters) -> tuple[str, ...]:
+    """The columns of a query, before it runs."""
+    given = dict(parameters or {})
+    try:
+        return tuple(context.database.prepare(_with_variables(text, given), context.graph, given).columns)
+    except CypherError as error:
+        raise query_failed(procedure, error) from error
+
+
+def _with_variables(text: str, given: Mapping[str, Any]) -> str:
+    """The query behind a WITH that makes variables of its parameters."""
+    named = ", ".join(f"$`{name}` AS `{name}`" for name in given)
+    return f"WITH {named} {text}" if named else text
 
 
 def run_statement(

@@ -564,13 +564,14 @@ def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str,
 class _Services:
     """What the procedures of one statement ask its database for."""
 
-    __slots__ = ("_allowance", "_database", "_judge", "_metadata")
+    __slots__ = ("_allowance", "_database", "_judge", "_metadata", "is_read_only")
 
     def __init__(self, database: Database, allowance: Allowance, limits: Limits) -> None:
         self._database = database
         self._allowance = allowance
         self._metadata = limits.metadata
         self._judge = limits.judge
+        self.is_read_only = limits.read_only
 
     @property
     def opened(self) -> DateTime:

@@ -1,0 +1,87 @@
+"""apoc.load.json and its kin: the values in a JSON file, or what a JSONPath finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc_json import followed, json_values
+from hoplite.engine.procedures.files import NotReadable, read_text
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
+from hoplite.errors import CypherError
+
+
+def _values(
+    context: Execution, procedure: str, given: Any, path: str | None, config: dict[str, Any] | None
+) -> Iterator[Any]:
+    """The values in a file, one after the other; what the path finds in each."""
+    if given is None:
+        return
+
+    def fail(java_class: str, message: str) -> CypherError:
+        return call_failed(procedure, java_class, message)
+
+    settings = config or {}
+    try:
+        text = read_text(context, procedure, given)
+    except NotReadable as problem:
+        if settings.get("failOnError") is False:
+            return
+        raise problem.error from None
+    for value in json_values(fail, text, context.check):
+        yield followed(context, fail, value, path, settings.get("pathOptions")) if path else value
+
+
+def _maps(value: Any) -> Iterator[Row]:
+    """An object, the objects of a list, any other list as `result`, and nothing for a single value."""
+    if isinstance(value, dict):
+        yield (value,)
+    elif isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        yield from ((item,) for item in value)
+    else:
+        yield ({"result": value} if isinstance(value, list) else {},)
+
+
+@cypher_procedure(
+    "apoc.load.json(urlOrKeyOrBinary :: ANY, path =  :: STRING, config = {} :: MAP) :: (value :: MAP)",
+    mode="DEFAULT",
+    description="Reads JSON from a file in the import folder, or what a JSONPath finds in it.",
+    works_on_system=False,
+)
+def load_json(context: Execution, given: Any, path: str | None, config: dict[str, Any]) -> Iterator[Row]:
+    """A row for each object."""
+    for value in _values(context, "apoc.load.json", given, path, config):
+        yield from _maps(value)
+
+
+@cypher_procedure(
+    "apoc.load.jsonArray(url :: STRING, path =  :: STRING, config = {} :: MAP) :: (value :: ANY)",
+    mode="DEFAULT",
+    description="Reads JSON from a file in the import folder, or what a JSONPath finds in it, a row for each value.",
+    works_on_system=False,
+)
+def load_json_array(context: Execution, given: Any, path: str | None, config: dict[str, Any]) -> Iterator[Row]:
+    """A list of objects gives its objects, any other value itself."""
+    for value in _values(context, "apoc.load.jsonArray", given, path, config):
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            yield from ((item,) for item in value)
+        else:
+            yield (value,)
+
+
+@cypher_procedure(
+    "apoc.load.jsonParams(urlOrKeyOrBinary :: ANY, headers :: MAP, payload :: STRING, path =  :: STRING, config = {} "
+    ":: MAP) :: (value :: MAP)",
+    mode="DEFAULT",
+    description="Reads JSON from a file in the import folder; headers and payload are for the network, which is not "
+    "asked.",
+    works_on_system=False,
+    deprecated_by="This procedure is being moved to APOC Extended.",
+)
+def load_json_params(
+    context: Execution, given: Any, headers: Any, payload: Any, path: str | None, config: dict[str, Any]
+) -> Iterator[Row]:
+    """A row for each object."""
+    for value in _values(context, "apoc.load.jsonParams", given, path, config):
+        yield from _maps(value)
