@@ -486,6 +486,32 @@ class Snapshot:
         """Every property key that the database has ever used."""
         return self._delta.base.tokens.keys.all()
 
+    def keys_of_label(self, label: str) -> frozenset[str]:
+        """The keys that nodes with the label have, and a few that they had when the graph was last folded."""
+        delta, code = self._delta, self._delta.base.tokens.labels.code(label)
+        if code is None:
+            return frozenset()
+        having = delta.base.tokens.sets_having(code)
+        found = {key for label_set, keys in delta.base.keys_by_label_set.items() if having[label_set] for key in keys}
+        for node in delta.relabelled:
+            if having[delta.label_set(node)]:
+                found.update(self.node_keys(node))
+        for key, values in delta.node_values.items():
+            if key not in found and any(v is not None and having[delta.label_set(n)] for n, v in values.items()):
+                found.add(key)
+        return frozenset(found)
+
+    def keys_of_type(self, type: str) -> frozenset[str]:
+        """The keys that relationships of the type have, and a few that they had when the graph was last folded."""
+        delta, code = self._delta, self.type_code(type)
+        if code is None:
+            return frozenset()
+        found = set(delta.base.keys_by_type.get(code, ()))
+        for key, values in delta.relationship_values.items():
+            if key not in found and any(v is not None and delta.type_of(r) == code for r, v in values.items()):
+                found.add(key)
+        return frozenset(found)
+
     def known_label(self, name: str) -> bool:
         """Whether the database has ever used the label."""
         return self._delta.base.tokens.labels.code(name) is not None
@@ -543,6 +569,11 @@ class Snapshot:
         delta, base = self._delta, self._delta.base
         found = _holders(base.relationship_columns.get(key), delta.relationship_values.get(key))
         return found[self.relationship_exists(found)]
+
+    @property
+    def has_exact_pattern_counts(self) -> bool:
+        """Whether no label of an old node was changed since the last fold."""
+        return not self._delta.relabelled
 
     def always_leads_to(self, type: str | None, label: str, outgoing: bool) -> bool:
         """Whether every relationship of the type (None: of any) is known to end in nodes with the label, or to start

@@ -16,11 +16,13 @@ from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.result import Result
 from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
+from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
 from hoplite.engine.operators.base import Operator
+from hoplite.engine.parameters import parameter_types
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
     PROCEDURES,
@@ -50,6 +52,9 @@ from hoplite.values.driver import from_driver, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
+    from hoplite.models.facts import Memory
+    from hoplite.models.problems import Check, Repair
+    from hoplite.models.repair import Mender
     from hoplite.models.schema_text import Form
     from hoplite.models.untrusted import Answer
     from hoplite.models.untrusted_judge import Judge
@@ -141,6 +146,7 @@ class Database(Transfers):
         texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open
+        self._facts: Memory | None = None  # about the graph, for checks of queries
         self._closed = False
         self._opened = current_time()
         self._lease: Lease | None = None  # of a graph on disk
@@ -252,6 +258,30 @@ class Database(Transfers):
 
         graph = self._graph.snapshot()
         return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
+
+    def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
+        """A query that a model wrote, with everything mended that provably fails or finds nothing; see docs/MODELS.md.
+
+        `.query` is the text to be run, the same where nothing is to be done, `.changes` what was changed and why,
+        `.problems` what is wrong and was left alone. Nothing is run.
+        """
+        return self._mender({**(parameters or {}), **params}).repair(query)
+
+    def check(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Check:
+        """What is wrong with a query, as data (`.problems`) and as text for a prompt (`str()`)."""
+        return self._mender({**(parameters or {}), **params}).check(query)
+
+    def _mender(self, given: Mapping[str, Any]) -> Mender:
+        from hoplite.models.facts import Facts, Memory
+        from hoplite.models.repair import Mender
+
+        graph = self._graph.snapshot()
+        memory = self._facts
+        if memory is None or memory.version != graph.version:
+            memory = self._facts = Memory(graph.version)
+        with driver_errors():
+            types = parameter_types(from_parameters(given, self._limits.allowance()))
+        return Mender(Facts(graph, memory), GraphCatalogue(graph, self._functions, self._procedures), types)
 
     def khop(
         self,

@@ -1,0 +1,69 @@
+"""Changes of a text, each with the place in the first text that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hoplite.grammar.ast import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`text[start:end]` becomes `after`."""
+
+    start: int
+    end: int
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was changed: where in the text that was given, and why."""
+
+    kind: str
+    span: Span
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that belong together, for one reason. `offset` is where the wrong is, which may be beside the edits."""
+
+    kind: str
+    edits: tuple[Edit, ...]
+    reason: str
+    offset: int
+
+
+class Draft:
+    """A text that is changed step by step and knows where each of its characters stood at first."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.changes: list[Change] = []
+        self._places = list(range(len(text) + 1))  # of each character in the first text; of the end, too
+
+    def apply(self, fixes: Sequence[Fix]) -> None:
+        """Make the edits of fixes that were found in the text as it is now; they do not overlap."""
+        edits: list[Edit] = []
+        for fix in fixes:
+            for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
+                span = Span(self._places[edit.start], self._places[edit.end])
+                before = self.text[edit.start : edit.end]
+                self.changes.append(Change(fix.kind, span, before, edit.after, fix.reason))
+                edits.append(edit)
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+            self.text = self.text[: edit.start] + edit.after + self.text[edit.end :]
+            self._places[edit.start : edit.end] = [self._places[edit.start]] * len(edit.after)
+
+    def span(self, start: int, end: int) -> Span:
+        """The part of the first text that a part of this one came from."""
+        return Span(self._places[start], self._places[end])
+
+
+def overlap(edits: Sequence[Edit], others: Sequence[Edit]) -> bool:
+    """Whether two sets of edits touch the same characters."""
+    return any((a.start < b.end and b.start < a.end) or a == b for a in edits for b in others)

@@ -1,0 +1,99 @@
+"""Check and repair of queries that a model wrote.
+
+A text is brought to parse, then to pass the check, then held against the graph; each step changes only what provably
+fails or provably finds nothing. Steps are repeated as long as they change something, for one change may bring the next
+wrong into sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoplite.engine.catalogue import GraphCatalogue
+from hoplite.engine.functions.registry import AGGREGATES
+from hoplite.errors import CypherError
+from hoplite.grammar.parse import parse
+from hoplite.models.edits import Draft, Edit, Fix, overlap
+from hoplite.models.facts import Facts
+from hoplite.models.patterns import Patterns
+from hoplite.models.problems import Check, Finding, Problem, Repair
+from hoplite.models.properties import Properties
+from hoplite.models.reading import read
+from hoplite.models.scope import Refused
+from hoplite.models.syntax import finding_of
+from hoplite.planner.check import check as check_statement
+
+_MOST_ROUNDS = 12
+
+
+class Mender:
+    """Checks and repairs texts against one version of a graph."""
+
+    def __init__(self, facts: Facts, catalogue: GraphCatalogue, types: Mapping[str, Any]) -> None:
+        self.facts = facts
+        self.catalogue = catalogue
+        self.types = types
+
+    def check(self, text: str) -> Check:
+        """The problems of a text."""
+        findings = self._findings(text)
+        return Check(text, tuple(_problem(finding, Draft(text)) for finding in findings))
+
+    def repair(self, text: str) -> Repair:
+        """The text with everything mended that can be."""
+        draft = Draft(text)
+        tried: set[str] = {text}
+        findings: list[Finding] = []
+        for _ in range(_MOST_ROUNDS):
+            findings = self._findings(draft.text)
+            fixes = _together([finding.fix for finding in findings if finding.fix is not None])
+            if not fixes:
+                break
+            draft.apply(fixes)
+            if draft.text in tried:
+                break
+            tried.add(draft.text)
+        if draft.text != text and self._error(draft.text) is not None:
+            draft = Draft(text)  # better the words of the model than ours that do not run either
+            findings = self._findings(text)
+        return Repair(draft.text, text, tuple(draft.changes), tuple(_problem(finding, draft) for finding in findings))
+
+    def _error(self, text: str) -> CypherError | None:
+        try:
+            check_statement(parse(text), text, self.catalogue, self.types)
+        except CypherError as error:
+            return error
+        return None
+
+    def _findings(self, text: str) -> list[Finding]:
+        try:
+            statement = parse(text)
+        except CypherError as error:
+            return [finding_of(text, error)]
+        try:
+            check_statement(statement, text, self.catalogue, self.types)
+        except CypherError as error:
+            names = {function.signature.name for function in self.catalogue.functions.values()}
+            names |= {function.signature.name for function in AGGREGATES.values()}
+            return [Refused(text, statement, error, self.facts, names).finding()]
+        reading = read(statement, text)
+        found = list(Patterns(reading, self.facts, text).findings())
+        return found + list(Properties(reading, self.facts, text).findings())
+
+
+def _together(fixes: list[Fix]) -> list[Fix]:
+    """One fix that holds the edits of all that do not touch each other: they were made for the same text."""
+    kept: list[Fix] = []
+    edits: list[Edit] = []
+    for fix in fixes:
+        if not overlap(fix.edits, edits) and not any(e.start == o.start for e in fix.edits for o in edits):
+            kept.append(fix)
+            edits += fix.edits
+    return kept
+
+
+def _problem(finding: Finding, draft: Draft) -> Problem:
+    start, end = min(finding.start, len(draft.text)), min(finding.end, len(draft.text))
+    span = draft.span(start, end)
+    return Problem(finding.kind, span, draft.text[start:end], finding.message, finding.suggestions)

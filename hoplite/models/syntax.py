@@ -1,0 +1,419 @@
+"""Texts that do not parse: prose around the query, forms of SQL and of older Cypher, brackets and commas left out.
+
+A rule looks at the tokens around the place where parsing stopped and offers edits. The first offer with which the text
+parses is taken, or else the first that lets parsing come further; the rest is for the next round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from hoplite.errors import CypherError
+from hoplite.grammar.parse import parse
+from hoplite.grammar.table import load_table
+from hoplite.grammar.tokens import END, Token, tokenize
+from hoplite.models.edits import Edit, Fix
+from hoplite.models.problems import Finding
+from hoplite.models.projections import PROJECTION_RULES
+from hoplite.models.stopped import CLAUSES, Stopped
+from hoplite.models.writing import quoted
+
+Offers = Iterator[Fix]
+_FEW = 4  # tokens of a sentence, up to the one that cannot be Cypher
+_BEGINNINGS = CLAUSES | frozenset(["WHERE", "ORDER", "SKIP", "LIMIT", "AND", "OR", "ON"])
+_MOST_TOKENS = 4_000  # of a text that is worth this
+
+
+def finding_of(text: str, error: CypherError) -> Finding:
+    """What is wrong with a text that does not parse, with a fix if there is one."""
+    message = error.message.split("\n")[0]
+    offset = offset_of(error, text)
+    try:
+        tokens = tokenize(text, load_table().vocabulary)
+    except CypherError:
+        tokens = []
+    fix = None
+    if tokens and len(tokens) <= _MOST_TOKENS:
+        fix = _best(Stopped(text, tokens, offset, message))
+    found = () if fix is None else tuple(edit.after.strip() for edit in fix.edits if edit.after.strip())[:1]
+    end = offset
+    for token in tokens:
+        if token.start == offset:
+            end = token.end
+    return Finding("syntax", offset, end, message, found, fix)
+
+
+def offset_of(error: CypherError, text: str) -> int:
+    """The place of an error in characters; Neo4j counts in UTF-16 units."""
+    if error.position is None:
+        return 0
+    if text.isascii():
+        return min(error.position.offset, len(text))
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * error.position.offset]
+    return min(len(before.decode("utf-16-le", "replace")), len(text))
+
+
+def _best(stopped: Stopped) -> Fix | None:
+    further: Fix | None = None
+    furthest = 0
+    for rule in _RULES:
+        for fix in rule(stopped):
+            changed, moved = _applied(stopped, fix)
+            try:
+                parse(changed)
+            except CypherError as error:
+                reached = offset_of(error, changed) - moved
+                if reached > stopped.offset and reached > furthest:
+                    further, furthest = fix, reached
+                continue
+            return fix
+        if further is not None:
+            return further
+    return further
+
+
+def _applied(stopped: Stopped, fix: Fix) -> tuple[str, int]:
+    """The text with a fix, and how far what follows the stop has moved."""
+    text, moved = stopped.text, 0
+    for edit in sorted(fix.edits, key=lambda e: (e.start, e.end), reverse=True):
+        text = text[: edit.start] + edit.after + text[edit.end :]
+        if edit.start <= stopped.offset:
+            moved += len(edit.after) - (edit.end - edit.start)
+    return text, moved
+
+
+def _fix(stopped: Stopped, reason: str, *edits: Edit) -> Fix:
+    return Fix("syntax", edits, reason, stopped.offset)
+
+
+# --- around the query ---
+
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.S)
+_FIRST = re.compile(
+    r"(?:^|[\n:>])\s*((?:OPTIONAL\s+MATCH|MATCH\s*\(|MATCH\s+\w+\s*=|CALL\s*[{(\w]|UNWIND\s|WITH\s|MERGE\s*\(|"
+    r"CREATE\s*\(|RETURN\s).*)",
+    re.S | re.I,
+)
+
+
+def _fence(stopped: Stopped) -> Offers:
+    found = _FENCE.search(stopped.text)
+    if found is not None and found[1].strip():
+        start, end = found.span(1)
+        edits = (Edit(0, start, ""), Edit(end, len(stopped.text), ""))
+        yield _fix(stopped, "What stands around the query was taken away.", *edits)
+
+
+def _lead(stopped: Stopped) -> Offers:
+    found = _FIRST.search(stopped.text)
+    if found is not None and found.start(1) and stopped.offset < found.start(1) + 1:
+        yield _fix(stopped, "What stands before the query was taken away.", Edit(0, found.start(1), ""))
+
+
+_PROSE = re.compile(r"\s*(?:[-*#>`]|\w+[,:]?\s+\w+|\w+:)")
+
+
+def _prose(stopped: Stopped) -> Offers:
+    """Prose behind the query, on a line of its own or behind a semicolon."""
+    text = stopped.text
+    for sign in ("\n", ";"):
+        cut = text.rfind(sign, 0, stopped.offset)
+        line = [token for token in stopped.tokens[: stopped.at + 1] if token.start > cut]
+        if cut <= 0 or not text[:cut].strip() or len(line) > _FEW or not line or line[0].word in _BEGINNINGS:
+            continue
+        if _PROSE.match(text, cut + 1):
+            end = cut
+            while text[end - 1].isspace():
+                end -= 1
+            yield _fix(stopped, "What stands behind the query was taken away.", Edit(end, len(text), ""))
+
+
+def _trail(stopped: Stopped) -> Offers:
+    """What follows the query and is no clause."""
+    rest = stopped.tokens[stopped.at : -1]
+    if rest and stopped.at and not any(token.word in _BEGINNINGS for token in rest):
+        start = stopped.offset
+        yield _fix(stopped, "What stands behind the query was taken away.", Edit(start, len(stopped.text), ""))
+
+
+# --- operators of other languages ---
+
+
+def _operators(stopped: Stopped) -> Offers:
+    token, before, after = stopped.token, stopped.before, stopped.after
+    if token.text == "!=":
+        yield _fix(stopped, "'!=' is written '<>'.", Edit(token.start, token.end, "<>"))
+    if token.text == "=" and before is not None and before.text == "=" and before.end == token.start:
+        yield _fix(stopped, "'==' is written '='.", Edit(token.start, token.end, ""))
+    if token.text == "&" and after is not None and after.text == "&":
+        yield _fix(stopped, "'&&' is written AND.", Edit(token.start, after.end, "AND"))
+    word = token.text.upper()
+    if word in ("LIKE", "ILIKE", "RLIKE") and after is not None and after.word == "string":
+        yield from _like(stopped, token, after)
+    if (
+        word == "NOT"
+        and after is not None
+        and after.text.upper() in ("LIKE", "ILIKE", "IN", "CONTAINS", "STARTS", "ENDS")
+    ):
+        start = stopped.operand_start(stopped.at - 1)
+        end = token.end + (stopped.text[token.end : token.end + 1] == " ")
+        yield _fix(stopped, "NOT stands before what it denies.", Edit(start, start, "NOT "), Edit(token.start, end, ""))
+    if word == "BETWEEN":
+        yield from _between(stopped)
+    if word in ("FILTER", "HAVING") and before is not None:
+        yield _fix(stopped, f"{word} is written WHERE.", Edit(token.start, token.end, "WHERE"))
+    if word == "HAS" and after is not None:
+        yield _fix(stopped, "A property that is there IS NOT NULL.", Edit(token.start, token.end, "IS NOT NULL AND"))
+
+
+def _like(stopped: Stopped, token: Token, pattern: Token) -> Offers:
+    """`LIKE '%x%'` as one of Cypher's operators on text."""
+    quote, inside = pattern.text[0], pattern.text[1:-1]
+    plain = inside.strip("%")
+    caseless = token.text.upper() == "ILIKE"
+    if "%" in plain or "_" in plain or caseless:
+        body = re.sub(r"[.()\[\]{}+*?^$|]", lambda m: "\\\\" + m[0], inside).replace("%", ".*").replace("_", ".")
+        written = f"=~ {quote}{'(?i)' if caseless else ''}{body}{quote}"
+    elif inside.startswith("%") and inside.endswith("%"):
+        written = f"CONTAINS {quote}{plain}{quote}"
+    elif inside.endswith("%"):
+        written = f"STARTS WITH {quote}{plain}{quote}"
+    elif inside.startswith("%"):
+        written = f"ENDS WITH {quote}{plain}{quote}"
+    else:
+        written = f"= {quote}{plain}{quote}"
+    yield _fix(stopped, f"LIKE is written {written.split(quote)[0].strip()}.", Edit(token.start, pattern.end, written))
+
+
+def _between(stopped: Stopped) -> Offers:
+    tokens, at = stopped.tokens, stopped.at
+    conjunction = next((i for i in range(at + 1, min(at + 12, len(tokens))) if tokens[i].word == "AND"), None)
+    if conjunction is None or conjunction == at + 1:
+        return
+    start = stopped.operand_start(at - 1)
+    text = stopped.text
+    low = text[tokens[at + 1].start : tokens[conjunction - 1].end]
+    operand = text[start : tokens[at - 1].end]
+    edits = Edit(start, tokens[conjunction].end, f"{low} <= {operand} <=")
+    yield _fix(stopped, "BETWEEN a AND b is written a <= x <= b.", edits)
+
+
+# --- maps in patterns ---
+
+_COMPARED = frozenset([">", "<", ">=", "<=", "<>", "=", "!=", "=~", "CONTAINS", "STARTS", "ENDS", "IN", "IS"])
+_MONGO = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=", "$ne": "<>", "$eq": "=", "$in": "IN", "$regex": "=~"}
+
+
+def _map_conditions(stopped: Stopped) -> Offers:
+    """`(n:L {age > 60})` and `(n:L {age: {$gt: 60}})`: a map holds values, a condition is a WHERE."""
+    opening = stopped.opening("{")
+    if opening is None:
+        return
+    closing = stopped.closing(opening)
+    bracket = None if opening == 0 else stopped.enclosing(opening)
+    if closing is None or bracket is None or stopped.tokens[bracket].text not in "([":
+        return
+    tokens, text = stopped.tokens, stopped.text
+    entries = list(stopped.parts(opening + 1, closing))
+    name, naming = stopped.variable_of(bracket)
+    values: list[str] = []
+    conditions: list[str] = []
+    for first, last in entries:
+        condition = _condition(stopped, first, last, name)
+        if condition is None:
+            values.append(text[tokens[first].start : tokens[last].end])
+        elif condition:
+            conditions.append(condition)
+    if not conditions:
+        return
+    kept = "{" + ", ".join(values) + "} " if values else ""
+    edit = Edit(tokens[opening].start, tokens[closing].end, f"{kept}WHERE {' AND '.join(conditions)}")
+    yield _fix(stopped, "A map in a pattern holds values; a condition is a WHERE.", *naming, edit)
+
+
+def _condition(stopped: Stopped, first: int, last: int, name: str) -> str | None:
+    """The condition that an entry of a map stands for; None for a plain `key: value`."""
+    tokens, text = stopped.tokens, stopped.text
+    if last - first < 1:
+        return None
+    key = quoted(tokens[first].text.strip("'\"`"))
+    operator = tokens[first + 1]
+    if operator.word in _COMPARED:
+        rest = text[operator.start : tokens[last].end]
+        return f"{name}.{key} {rest.replace('!=', '<>', 1)}"
+    if operator.text != ":" or last - first < 2:
+        return None
+    value = tokens[first + 2]
+    if value.word in _COMPARED:
+        return f"{name}.{key} {text[value.start : tokens[last].end].replace('!=', '<>', 1)}"
+    if value.text == "{" and tokens[last].text == "}" and last - first >= 6:
+        inner = text[tokens[first + 3].start : tokens[first + 4].start].strip().strip("'\"`")
+        sign = inner if inner.startswith("$") else "$" + inner
+        if sign in _MONGO and tokens[first + 4].text == ":":
+            return f"{name}.{key} {_MONGO[sign]} {text[tokens[first + 5].start : tokens[last - 1].end]}"
+    return None
+
+
+def _old_parameter(stopped: Stopped) -> Offers:
+    """`{x}` for `$x`, as parameters were written before; a placeholder beside a condition on it is left out."""
+    tokens, at = stopped.tokens, stopped.at
+    if stopped.token.text == "}" and at >= 2 and tokens[at - 2].text == "{":
+        key = tokens[at - 1]
+        yield from _placeholder(stopped, at - 2, at)
+        if re.fullmatch(r"\w+", key.text):
+            edit = Edit(tokens[at - 2].start, stopped.token.end, f"${key.text}")
+            yield _fix(stopped, "A parameter is written with a dollar sign.", edit)
+    if stopped.token.text == "?":
+        yield from _placeholder(stopped, at, at)
+
+
+def _placeholder(stopped: Stopped, first: int, last: int) -> Offers:
+    """`{balance: ?}` with `x.balance > 500` behind it says nothing more than that."""
+    tokens = stopped.tokens
+    if first < 3 or tokens[first - 1].text != ":":
+        return
+    key = tokens[first - 2].text
+    rest = stopped.text[tokens[last].end :]
+    if re.search(rf"\.{re.escape(key)}\s*(?:[<>=]|IN\b|CONTAINS\b|STARTS\b|IS\b)", rest, re.I) is None:
+        return
+    before, after = tokens[first - 3], tokens[last + 1]
+    if before.text == "{" and after.text == "}":
+        start = before.start - (stopped.text[before.start - 1] == " ")
+        edit = Edit(start, after.end, "")
+    elif after.text == ",":
+        edit = Edit(tokens[first - 2].start, tokens[last + 2].start, "")
+    else:
+        edit = Edit(before.start, tokens[last].end, "")
+    yield _fix(stopped, f"A placeholder for {key} was left out: a condition says what it is.", edit)
+
+
+# --- small things ---
+
+
+def _labels(stopped: Stopped) -> Offers:
+    """`(n Person)` and `(n:Report Source)`."""
+    token, before, tokens, at = stopped.token, stopped.before, stopped.tokens, stopped.at
+    if before is None or "NAME" not in token.kinds or at < 2:
+        return
+    if "NAME" in before.kinds and tokens[at - 2].text in ("(", "["):
+        yield _fix(stopped, "A label stands behind a colon.", Edit(before.end, token.start, ":"))
+    if "NAME" in before.kinds and tokens[at - 2].text == ":":
+        yield _fix(stopped, "A label is one name.", Edit(before.end, token.end, ""))
+        yield _fix(stopped, "A label is one name.", Edit(before.end, token.start, ""))
+    if "NAME" in before.kinds:
+        yield _fix(stopped, "A property stands behind a dot.", Edit(before.end, token.start, "."))
+
+
+def _quoted_names(stopped: Stopped) -> Offers:
+    """`n."first name"`, `(n:"Person")`."""
+    token, before = stopped.token, stopped.before
+    if token.word == "string" and before is not None and before.text in (".", ":"):
+        name = quoted(token.text[1:-1])
+        yield _fix(stopped, "Names are not written in quotes.", Edit(token.start, token.end, name))
+    if token.word == "string" and before is not None and before.text in ("{", ","):
+        name = quoted(token.text[1:-1])
+        edits = [
+            Edit(t.start, t.end, quoted(t.text[1:-1]))
+            for t, following in zip(stopped.tokens, stopped.tokens[1:], strict=False)
+            if t.word == "string" and following.text == ":" and t.start >= token.start
+        ]
+        yield _fix(stopped, "Keys are not written in quotes.", *(edits or [Edit(token.start, token.end, name)]))
+
+
+def _arrows(stopped: Stopped) -> Offers:
+    """`(a)->[r]->(b)`, `(a)-[r](b)`, `n.-[r]->(m)`."""
+    token, before, after = stopped.token, stopped.before, stopped.after
+    if before is None:
+        return
+    if token.text == ">" and before.text == "-" and after is not None and after.text == "[":
+        yield _fix(stopped, "An arrow has its head behind the bracket.", Edit(token.start, token.end, ""))
+    if token.text == "(" and before.text == "]":
+        yield _fix(stopped, "A relationship has a line on both sides.", Edit(token.start, token.start, "->"))
+    if token.text == "[" and before.text == ")":
+        yield _fix(stopped, "A relationship has a line on both sides.", Edit(token.start, token.start, "-"))
+    if token.text in ("-", "<") and before.text == "." and stopped.at >= 2:
+        subject = stopped.tokens[stopped.at - 2]
+        edit = Edit(subject.start, before.end, f"({subject.text})")
+        yield _fix(stopped, "A node stands in parentheses.", edit)
+
+
+def _lists(stopped: Stopped) -> Offers:
+    """`IN ('a', 'b')`."""
+    opening = stopped.opening("(")
+    if opening is None or not opening or stopped.tokens[opening - 1].word != "IN":
+        return
+    closing = stopped.closing(opening)
+    if closing is not None:
+        first, last = stopped.tokens[opening], stopped.tokens[closing]
+        edits = (Edit(first.start, first.end, "["), Edit(last.start, last.end, "]"))
+        yield _fix(stopped, "A list stands in square brackets.", *edits)
+
+
+_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
+
+
+def _quotes(stopped: Stopped) -> Offers:
+    text = stopped.text
+    if text.translate(_QUOTES) != text:
+        edits = [Edit(i, i + 1, c.translate(_QUOTES)) for i, c in enumerate(text) if c.translate(_QUOTES) != c]
+        yield _fix(stopped, "Quotes are straight.", *edits)
+    inner = [m.start() for m in _APOSTROPHE.finditer(text) if text[m.start() - 1] != "\\"]
+    if inner:
+        edits = [Edit(i, i, "\\") for i in inner]
+        yield _fix(stopped, "An apostrophe inside quotes is escaped.", *edits)
+
+
+def _separators(stopped: Stopped) -> Offers:
+    """Commas, AND and operators left out or written once too often."""
+    token, before = stopped.token, stopped.before
+    if before is None:
+        return
+    if before.text in (",", ";") or before.word in ("AND", "OR", "WHERE"):
+        yield _fix(stopped, f"'{before.text}' has nothing behind it.", Edit(before.start, token.start, ""))
+    if token.word == before.word and token.word not in ("NAME", "string", "integer", "(", ")"):
+        yield _fix(stopped, f"'{token.text}' was written twice.", Edit(token.start, token.end, ""))
+    if token.word == "WHERE" and stopped.has_where():
+        yield _fix(stopped, "A second WHERE is an AND.", Edit(token.start, token.end, "AND"))
+    if token.word in ("string", "integer", "float") and "NAME" in before.kinds:
+        yield _fix(stopped, "An equals sign was left out.", Edit(before.end, token.start, " = "))
+    if token.word not in CLAUSES and token.word != END and token.text not in ")]}":
+        yield _fix(stopped, "A comma was left out.", Edit(before.end, before.end, ","))
+    if "NAME" in token.kinds or token.text == "(":
+        yield _fix(stopped, "AND was left out.", Edit(token.start, token.start, "AND "))
+    if token.text == "(" and before.word == "OPTIONAL":
+        yield _fix(stopped, "OPTIONAL stands before MATCH.", Edit(token.start, token.start, "MATCH "))
+
+
+def _brackets(stopped: Stopped) -> Offers:
+    """Brackets that are never closed, or closed without having been opened."""
+    tokens, token = stopped.tokens, stopped.token
+    open_now = stopped.open_brackets()
+    if token.text in ")]}":
+        yield _fix(stopped, f"'{token.text}' closes nothing.", Edit(token.start, token.end, ""))
+    if open_now:
+        signs = "".join({"(": ")", "[": "]", "{": "}"}[tokens[i].text] for i in reversed(open_now))
+        end = stopped.before.end if stopped.before is not None else 0
+        for count in range(1, len(signs) + 1):
+            closed = "".join(signs[:count])
+            yield _fix(stopped, f"'{closed}' was left out.", Edit(end, end, closed))
+
+
+_RULES: tuple[Callable[[Stopped], Offers], ...] = (
+    _fence,
+    _lead,
+    _prose,
+    _operators,
+    _map_conditions,
+    _old_parameter,
+    *PROJECTION_RULES,
+    _labels,
+    _quoted_names,
+    _arrows,
+    _lists,
+    _quotes,
+    _brackets,
+    _separators,
+    _trail,
+)
