@@ -236,6 +236,15 @@ def access_mode(database: str = "neo4j") -> CypherError:
     )
 
 
+def mixed_transaction(asked: str, before: str, text: str) -> CypherError:
+    """A transaction changes either data or the schema; `asked` and `before` name what it does and did."""
+    return CypherError(
+        "Neo.ClientError.Transaction.ForbiddenDueToTransactionType",
+        f"Tried to execute {asked} after executing {before}",
+        status("25N01", text),
+    )
+
+
 _TERMINATED = (
     "The transaction has been terminated. Retry your operation in a new transaction, and you should see a successful "
     "result. "

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from hoplite.lazy_dataclass import dataclass
 
 _DATA = "data exception"
+_STATE = "invalid transaction state"
 _SYNTAX = "syntax error or access rule violation"
 _GENERAL = "general processing exception"
 _SYSTEM = "system configuration or operation exception"
@@ -99,6 +100,12 @@ CONDITIONS = {
         f"{_DATA} - property type unsupported in constraint", "{} is not supported in property type constraints."
     ),
     "22NB1": Condition(f"{_DATA} - type mismatch", "Type mismatch: expected to be {} but was '{}'."),
+    "25N01": Condition(
+        f"{_STATE} - invalid combination of statement types",
+        "Failed to execute the query '{}' due to conflicting statement types (read query, write query, schema "
+        "modification, or administration command). To execute queries in the same transaction, they must be either of "
+        "the same type, or be a combination of schema modifications and read commands.",
+    ),
     "42001": Condition(f"{_SYNTAX} - invalid syntax"),
     "42I01": Condition(f"{_SYNTAX} - invalid FOREACH", "Invalid use of {} inside 'FOREACH'."),
     "42I05": Condition(

@@ -37,6 +37,7 @@ from hoplite.errors import (
     access_mode,
     driver_errors,
     lost_at_fork,
+    mixed_transaction,
     parameter_missing,
     transaction_timed_out,
     unsupported,
@@ -662,6 +663,7 @@ class Transaction:
         self._open_result: weakref.ref[Result] | None = None
         self._failed = False
         self._is_cut_off = False
+        self._changes = ""  # what kind of statement has changed something: one kind only may
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a statement; it sees what the statements before it wrote."""
@@ -686,6 +688,11 @@ class Transaction:
         database = self._database
         allowance = limits.allowance()
         prepared = database._prepare(query, self._graph, parameters, allowance)
+        if prepared.query_type != "r":
+            kind = "Schema modification" if prepared.query_type == "s" else "Write query"
+            if self._changes not in ("", kind):
+                raise mixed_transaction(kind, self._changes, query)
+            self._changes = kind
         if prepared.mode == "EXPLAIN":
             return Result(prepared, iter(()), None, given, limits.max_rows)
         if prepared.writes or prepared.query_type == "s":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import Forbidden, Neo4jError
 
 import hoplite
 
@@ -71,3 +71,38 @@ def test_a_closed_database_refuses() -> None:
     db.close()
     with pytest.raises(RuntimeError):
         db.run("RETURN 1")
+
+
+DATA, SCHEMA = "CREATE (:A {x: 1})", "CREATE INDEX i FOR (n:A) ON (n.x)"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (DATA, SCHEMA, "Tried to execute Schema modification after executing Write query"),
+        ("MATCH (n:Nobody) SET n.x = 1", "DROP INDEX i IF EXISTS", "Tried to execute Schema modification after"),
+        (SCHEMA, DATA, "Tried to execute Write query after executing Schema modification"),
+        (f"EXPLAIN {SCHEMA}", "MERGE (n:A) RETURN n", "Tried to execute Write query after executing Schema"),
+    ],
+)
+def test_a_transaction_changes_either_data_or_the_schema(first: str, second: str, told: str) -> None:
+    with hoplite.open() as db:
+        tx = db.begin()
+        tx.run(first)
+        with pytest.raises(Forbidden) as raised:
+            tx.run(second)
+        assert raised.value.code == "Neo.ClientError.Transaction.ForbiddenDueToTransactionType"
+        assert (raised.value.message or "").startswith(told)
+        assert raised.value.gql_status == "25N01"
+        tx.rollback()
+        assert db.run("MATCH (n) RETURN count(n)").values() == [[0]]
+
+
+def test_a_transaction_may_read_between_changes_of_the_schema() -> None:
+    with hoplite.open() as db:
+        with db.begin() as tx:
+            tx.run(SCHEMA)
+            assert tx.run("MATCH (n) RETURN count(n)").values() == [[0]]
+            tx.run("CREATE INDEX j FOR (n:B) ON (n.x)")
+        names = {record["name"] for record in db.run("SHOW INDEXES YIELD name RETURN name")}
+        assert names >= {"i", "j"}
