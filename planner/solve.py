@@ -1,7 +1,8 @@
 """Choose an order in which to match a pattern graph, and build the operators for it.
 
-Greedy by cost: begin where the fewest rows are expected (a bound variable, an index, the smallest label), then
-always take the connection that brings the fewest rows, and apply each predicate as soon as all it needs is bound.
+Small patterns of plain relationships are matched in the cheapest order of all (`order.py`). Others greedily: begin
+where the fewest rows are expected (a bound variable, an index, the smallest label), then always take the connection
+that brings the fewest rows. Each predicate is applied as soon as all it needs is bound.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from hoplite.grammar.tree import contains
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
+from hoplite.planner.order import FEWEST, MOST, Node, Order, OrderSearch
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
 from hoplite.planner.relationship_scans import RelationshipScan, relationship_scans
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
@@ -55,6 +57,7 @@ class Solver:
     labels: dict[str, list[str]] = field(default_factory=dict)
     about: _Index = field(default_factory=lambda: ([], 0, {}))
     starts: list[str] = field(default_factory=list)  # of a large pattern: nodes in the order in which to begin
+    order: Order | None = None  # of a small one: what is left of the cheapest order
 
     def solve(self) -> lp.Plan:
         """The operators for the whole graph, on top of the plan it was given."""
@@ -71,9 +74,10 @@ class Solver:
             return lp.Filter(self.plan, ast.Literal(False))
         self._drop_nulls()
         self._apply_predicates()
+        self.order = self._cheapest_order()
         while True:
             check_time()
-            connection = self._cheapest_connection()
+            connection = self._next_connection()
             if connection is not None:
                 self._connect(connection)
             else:
@@ -165,6 +169,8 @@ class Solver:
         unbound = [n for n in self.graph.nodes if n not in self.bound]
         if not unbound:
             return None
+        if self.order is not None and self.order.start is not None:
+            return self.order.start
         if len(unbound) <= _FEW_NODES:
             return min(unbound, key=self._start_cost)
         if not self.starts:  # what each costs is asked once, not again after each step
@@ -297,6 +303,48 @@ class Solver:
     def _names_a_relationship_twice(self) -> bool:
         names = [c.relationship for c in self.graph.connections]
         return len(names) != len(set(names))
+
+    def _cheapest_order(self) -> Order | None:
+        """The cheapest order of all, where the pattern is small and of plain relationships that hang together."""
+        connections = [c for c in self.todo if isinstance(c, One) and c.relationship not in self.bound]
+        if not FEWEST <= len(connections) == len(self.todo) <= MOST:
+            return None
+        names = {name for c in connections for name in (c.start, c.end)}
+        if not names.issuperset(self.graph.nodes):
+            return None
+        has_start = bool(names & self.bound)
+        nodes = {name: self._known_of(name, is_start=not has_start) for name in names}
+        pairs = [
+            (needed, selectivity(predicate))
+            for predicate in self.waiting
+            if len(needed := self._needs(predicate) - self.bound) > 1 and needed <= names
+        ]
+        return OrderSearch(nodes, connections, pairs, max(self.rows, 1.0), self.estimates).best()
+
+    def _known_of(self, name: str, is_start: bool) -> Node:
+        labels = tuple(self._labels(name))
+        size = self.estimates.nodes(labels)
+        if name in self.bound:
+            return Node(labels, size, 1.0, 0.0, 0.0, bound=True)
+        share = self._kept(name)
+        if not is_start:
+            return Node(labels, size, share, size * share, 0.0, bound=False)
+        scan = self._best_scan(name)
+        share = min(share, scan.rows / size)
+        return Node(labels, size, share, size * share, scan.rows * SCANNED, bound=False)
+
+    def _next_connection(self) -> Connection | None:
+        """The connection to follow next; None where a node has to be found first."""
+        if self.order is not None:
+            start, connections = self.order
+            if start is not None and start not in self.bound and not self.done:
+                return None
+            connections = tuple(c for c in connections if c in self.todo)
+            if connections and self._is_ready(connections[0]):
+                self.order = Order(None, connections[1:])
+                return connections[0]
+            self.order = None  # another start was better
+        return self._cheapest_connection()
 
     def _cheapest_connection(self) -> Connection | None:
         ready = [c for c in self.todo if self._is_ready(c)]
