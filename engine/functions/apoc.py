@@ -145,6 +145,7 @@ def apoc_function(
                 # Java would have thrown on such arguments too; what it threw is not worth imitating.
                 raise function_failed(parsed.name, "java.lang.RuntimeException", str(problem)) from problem
 
+        call.__module__ = function.__module__  # that of its family
         FUNCTIONS[parsed.name.lower()] = Function(parsed, call, False, needs_context)
         return function
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hoplite.engine import homes
+from hoplite.engine.families import Families
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import Accepted, Argument, CypherType, Form, Signature
 from hoplite.values.columns import Column
@@ -59,8 +61,8 @@ class Aggregate:
     make: Callable[[str], Aggregation]
 
 
-FUNCTIONS: dict[str, Function] = {}  # by lower-case name
-AGGREGATES: dict[str, Aggregate] = {}  # by lower-case name
+FUNCTIONS: Families[Function] = Families(homes.FUNCTIONS)  # by lower-case name
+AGGREGATES: Families[Aggregate] = Families(homes.AGGREGATES)  # by lower-case name
 
 
 def cypher_function(

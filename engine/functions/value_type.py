@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.planner.types import ANY, STRING
-from hoplite.values.value_types import value_type
+from hoplite.values import value_types
 
-cypher_function(
+
+@cypher_function(
     "valueType",
     args=(named("input", ANY),),
     returns=STRING,
@@ -14,4 +17,7 @@ cypher_function(
     description="Returns a `STRING` representation of the most precise value type that the given expression evaluates "
     "to.",
     nulls="handle",
-)(value_type)
+)
+def value_type(value: Any) -> str:
+    """`valueType([1])` is `'LIST<INTEGER NOT NULL> NOT NULL'`."""
+    return value_types.value_type(value)

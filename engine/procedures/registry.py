@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from hoplite.engine import homes
 from hoplite.engine.batch import Batch
 from hoplite.engine.coercion import coerced_elements, fits
 from hoplite.engine.context import Execution
+from hoplite.engine.families import Families
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.signatures import (
@@ -70,7 +72,7 @@ class Procedure:
             raise call_failed(self.signature.name, "java.lang.RuntimeException", str(problem)) from problem
 
 
-PROCEDURES: dict[str, Procedure] = {}  # by name; its case counts
+PROCEDURES: Families[Procedure] = Families(homes.PROCEDURES)  # by name; its case counts
 
 
 def cypher_procedure(

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import weakref
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,8 +143,8 @@ class Database(Transfers):
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
-        self._functions: dict[str, Function] = dict(FUNCTIONS)
-        self._procedures: dict[str, Procedure] = dict(PROCEDURES)
+        self._functions: ChainMap[str, Function] = ChainMap({}, FUNCTIONS)
+        self._procedures: ChainMap[str, Procedure] = ChainMap({}, PROCEDURES)
         texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open

@@ -12,7 +12,6 @@ import pytest
 from neo4j.exceptions import ClientError
 
 import hoplite
-import hoplite.engine.procedures
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.document import page
 from hoplite.engine.functions.show import DEFAULT_COLUMNS, function_rows
@@ -28,8 +27,6 @@ from hoplite.values.entities import NodeRef
 from hoplite.values.temporal import DateTime
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "FUNCTIONS.md"
-
-assert hoplite.engine.procedures.__all__, "importing the package fills the table"
 
 
 def execution(graph: Graph) -> Execution:
