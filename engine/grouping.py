@@ -160,7 +160,7 @@ def _small_codes(column: Column) -> Int64s | None:
     """The column as codes from 0 for a lookup table, 0 being null; None where its class has no such form."""
     match column:
         case Nodes() | Relationships():
-            return column.ids + 1
+            return column.positions + 1
         case Booleans():
             codes = column.values.astype(np.int64) + 1
         case Integers():

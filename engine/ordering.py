@@ -71,8 +71,8 @@ def _ranks(column: Column, descending: bool) -> list[NDArray[Any]]:
             values = float_order(column.values)
             return _after_flag(column.nulls, ~values if descending else values, descending)
         case Nodes() | Relationships():
-            nulls = column.ids < 0
-            values = ~column.ids if descending else column.ids
+            nulls = column.positions < 0
+            values = ~column.positions if descending else column.positions
             return _after_flag(nulls if nulls.any() else None, values, descending)
         case Strings(pool=pool, slots=slots):
             if pool is not None and slots is not None and pool.pays("order", len(slots)):

@@ -44,14 +44,14 @@ from hoplite.values.value_types import wrong_value
 def property_of(column: Column, key: str, execution: Execution) -> Column:
     """`column.key`"""
     match column:
-        case Nodes(ids=ids):
+        case Nodes(positions=positions):
             if execution.writer is not None and execution.graph.known_key(key):
-                refuse_deleted_nodes(ids, execution)
-            return execution.graph.node_property(ids, key)
-        case Relationships(ids=ids):
+                refuse_deleted_nodes(positions, execution)
+            return execution.graph.node_property(positions, key)
+        case Relationships(positions=positions):
             if execution.writer is not None and execution.graph.known_key(key):
-                refuse_deleted_relationships(ids, execution)
-            return execution.graph.relationship_property(ids, key)
+                refuse_deleted_relationships(positions, execution)
+            return execution.graph.relationship_property(positions, key)
         case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
             return by_kind(column, lambda part: property_of(part, key, execution))
         case _:
@@ -96,7 +96,7 @@ def deleted(entities: Nodes | Relationships, execution: Execution) -> Bools:
     """Which of these this transaction has deleted."""
     graph = execution.graph
     exists = graph.node_exists if isinstance(entities, Nodes) else graph.relationship_exists
-    return (entities.ids >= 0) & ~exists(entities.ids)
+    return (entities.positions >= 0) & ~exists(entities.positions)
 
 
 def _deleted_here(entities: Nodes | Relationships, execution: Execution) -> Bools:
@@ -104,7 +104,7 @@ def _deleted_here(entities: Nodes | Relationships, execution: Execution) -> Bool
     gone = deleted(entities, execution)
     if gone.any() and execution.writer is not None:
         here = execution.writer.deleted_here(nodes=isinstance(entities, Nodes))
-        gone &= np.isin(entities.ids, np.array(here, np.int64))
+        gone &= np.isin(entities.positions, np.array(here, np.int64))
     return gone
 
 
@@ -152,7 +152,7 @@ def _entity_at(subject: EntityLists, index: Integers) -> Nodes | Relationships:
     outside = (places < 0) | (places >= lengths) | subject.null_mask() | index.null_mask()
     ids = np.full(len(lengths), -1, np.int64)
     inside = np.flatnonzero(~outside)
-    ids[inside] = subject.ids[subject.offsets[:-1][inside] + places[inside]]
+    ids[inside] = subject.positions[subject.offsets[:-1][inside] + places[inside]]
     return Nodes(ids) if subject.of_nodes else Relationships(ids)
 
 

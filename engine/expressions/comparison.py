@@ -107,7 +107,7 @@ def _typed(test: _ArrayTest, left: Column, right: Column) -> Booleans | None:
         case Strings() if isinstance(right, Strings):
             return _texts(test, left, right)
         case Nodes() | Relationships() if isinstance(right, Nodes | Relationships) and type(left) is type(right):
-            return _with_nulls(test(left.ids, right.ids), left, right)
+            return _with_nulls(test(left.positions, right.positions), left, right)
         case _:
             return None
 
@@ -240,9 +240,9 @@ def _rows_by_list(column: Objects) -> list[tuple[list[Any], Int64s]] | None:
 def _in_entity_lists(left: Nodes | Relationships, right: EntityLists) -> Booleans:
     lengths = np.diff(right.offsets)
     rows = np.repeat(np.arange(len(left)), lengths)
-    same = right.ids[right.offsets[0] : right.offsets[-1]] == left.ids[rows]
+    same = right.positions[right.offsets[0] : right.offsets[-1]] == left.positions[rows]
     found = np.bincount(rows[same], minlength=len(left)) > 0
-    empty = right.null_mask() | ((left.ids < 0) & (lengths > 0))
+    empty = right.null_mask() | ((left.positions < 0) & (lengths > 0))
     return Booleans(found & ~empty, empty if empty.any() else None)
 
 
@@ -284,8 +284,8 @@ class _Elements:
         self.float_set = frozenset(floats)
         self.as_float_set = frozenset(self.as_floats.tolist())
         self.texts = frozenset(i for i in items if type(i) is str)
-        self.nodes = np.array([i.id for i in items if isinstance(i, NodeRef)], np.int64)
-        self.relationships = np.array([i.id for i in items if isinstance(i, RelationshipRef)], np.int64)
+        self.nodes = np.array([i.position for i in items if isinstance(i, NodeRef)], np.int64)
+        self.relationships = np.array([i.position for i in items if isinstance(i, RelationshipRef)], np.int64)
         self.has_null = any(i is None for i in items)
 
     def membership(self, column: Column) -> Column:
@@ -300,9 +300,9 @@ class _Elements:
                 texts = self.texts
                 found = np.fromiter((v in texts for v in column.values), np.bool_, len(column))
             case Nodes():
-                found = np.isin(column.ids, self.nodes)
+                found = np.isin(column.positions, self.nodes)
             case Relationships():
-                found = np.isin(column.ids, self.relationships)
+                found = np.isin(column.positions, self.relationships)
             case _:
                 return map_rows(lambda item: contains(item, self.items), column)
         empty = column.null_mask()

@@ -74,15 +74,15 @@ def _entities(column: Column, batch: Batch, execution: Execution) -> Entities:
     nodes = np.full(len(column), -1, np.int64)
     relationships = np.full(len(column), -1, np.int64)
     if isinstance(column, Nodes):
-        nodes = column.ids
+        nodes = column.positions
     elif isinstance(column, Relationships):
-        relationships = column.ids
+        relationships = column.positions
     else:
         for row, value in enumerate(column.objects()):
             if isinstance(value, NodeRef):
-                nodes[row] = value.id
+                nodes[row] = value.position
             elif isinstance(value, RelationshipRef):
-                relationships[row] = value.id
+                relationships[row] = value.position
             elif value is not None:
                 raise RowError(row, expected(ENTITY, value))
     return Entities(nodes, relationships, batch, execution)

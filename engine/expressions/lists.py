@@ -84,7 +84,7 @@ def elements_of(column: Column) -> Elements:
     """The lists laid end to end; a value that is no list is a list of one."""
     if isinstance(column, EntityLists):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
-        ids = column.ids[first:last]
+        ids = column.positions[first:last]
         return Elements(Nodes(ids) if column.of_nodes else Relationships(ids), column.offsets - first, column.nulls)
     lists = [as_list(value) for value in column.objects()]
     offsets = np.zeros(len(lists) + 1, np.int64)
@@ -132,8 +132,8 @@ def _slices(lists: Column) -> list[int] | None:
 
 def lists_from(column: Column, offsets: Int64s, empty: Bools | None) -> Column:
     """The column cut into lists at the offsets."""
-    if isinstance(column, Nodes | Relationships) and len(column) and int(column.ids.min()) >= 0:
-        return EntityLists(offsets, column.ids, isinstance(column, Nodes), empty)
+    if isinstance(column, Nodes | Relationships) and len(column) and int(column.positions.min()) >= 0:
+        return EntityLists(offsets, column.positions, isinstance(column, Nodes), empty)
     items = column.objects().tolist()
     bounds = offsets.tolist()
     lists = object_array((items[a:b] for a, b in pairwise(bounds)), len(bounds) - 1)

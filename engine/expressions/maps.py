@@ -72,10 +72,10 @@ def projection(subject: Compiled, entries: Sequence[Entry], all_properties: bool
 def _all_properties(column: Column, execution: Execution) -> Column:
     """Each entity or map as a map of all it has."""
     match column:
-        case Nodes(ids=ids):
-            maps = execution.graph.node_property_maps(ids)
-        case Relationships(ids=ids):
-            maps = execution.graph.relationship_property_maps(ids)
+        case Nodes(positions=positions):
+            maps = execution.graph.node_property_maps(positions)
+        case Relationships(positions=positions):
+            maps = execution.graph.relationship_property_maps(positions)
         case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
             return by_kind(column, lambda part: _all_properties(part, execution))
         case _:

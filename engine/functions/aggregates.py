@@ -390,7 +390,7 @@ class Collect:
         if group_count > 1:
             column = column.take(np.argsort(groups, kind="stable"))
         if isinstance(column, Nodes | Relationships):
-            return EntityLists(offsets, column.ids, isinstance(column, Nodes))
+            return EntityLists(offsets, column.positions, isinstance(column, Nodes))
         values: list[Any] = column.objects().tolist()
         bounds = offsets.tolist()
         lists = (values[start:stop] for start, stop in pairwise(bounds))

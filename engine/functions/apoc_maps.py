@@ -231,7 +231,7 @@ def ends_of(context: Execution, relationship: RelationshipRef) -> tuple[NodeRef,
     """The two nodes of a relationship, of a virtual one too."""
     if isinstance(relationship, VirtualRelationship):
         return relationship.start, relationship.end
-    start, end = context.graph.endpoints(np.array([relationship.id], np.int64))
+    start, end = context.graph.endpoints(np.array([relationship.position], np.int64))
     return NodeRef(int(start[0])), NodeRef(int(end[0]))
 
 
@@ -496,7 +496,7 @@ def degree(
     """How many relationships a node has, of these types and directions."""
     if node is None:
         return None
-    graph, position, total = context.graph, np.array([node.id], np.int64), 0
+    graph, position, total = context.graph, np.array([node.position], np.int64), 0
     for name, outgoing, incoming in types_and_sides(text):
         code = None if name is None else graph.type_code(name)
         if name is not None and code is None:

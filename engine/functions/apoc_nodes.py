@@ -46,7 +46,7 @@ def node_labels(context: Execution, node: NodeRef | None) -> list[str] | None:
 
 def _types_of(context: Execution, node: NodeRef, text: str | None) -> list[str]:
     """The types of relationships at a node, of those that the text names, with their directions."""
-    if node.id < 0:
+    if node.position < 0:
         return []
     graph, found = context.graph, set[int]()
     for name, outgoing, incoming in types_and_sides(text):
@@ -54,7 +54,7 @@ def _types_of(context: Execution, node: NodeRef, text: str | None) -> list[str]:
         if name is not None and code is None:
             continue
         for side in [True] * outgoing + [False] * incoming:
-            relationships, _ = graph.neighbours(node.id, side, None if code is None else (code,))
+            relationships, _ = graph.neighbours(node.position, side, None if code is None else (code,))
             found.update(graph.relationship_types(relationships).tolist())
     return [graph.type_names[code] for code in sorted(found)]
 
@@ -129,7 +129,7 @@ def connected(context: Execution, start: NodeRef | None, end: NodeRef | None, te
             continue
         codes = None if code is None else (code,)
         for wanted, away in ((outgoing, True), (incoming, False)):
-            if wanted and end.id in graph.neighbours(start.id, away, codes)[1].tolist():
+            if wanted and end.position in graph.neighbours(start.position, away, codes)[1].tolist():
                 return True
     return False
 
@@ -155,9 +155,9 @@ def is_deleted(context: Execution, entity: Any) -> bool:
         case VirtualNode() | VirtualRelationship():
             return False
         case NodeRef():
-            return not context.graph.node_exists(np.array([entity.id], np.int64))[0]
+            return not context.graph.node_exists(np.array([entity.position], np.int64))[0]
         case RelationshipRef():
-            return not context.graph.relationship_exists(np.array([entity.id], np.int64))[0]
+            return not context.graph.relationship_exists(np.array([entity.position], np.int64))[0]
     raise function_failed(
         "apoc.any.isDeleted",
         "java.lang.IllegalArgumentException",
@@ -234,15 +234,15 @@ def create_path(
     """Each must lead on from where the one before it ended; nulls are passed over."""
     if start is None:
         return None
-    nodes = [start.id]
+    nodes = [start.position]
     steps = [relationship for relationship in relationships or () if relationship is not None]
     for relationship in steps:
-        ends = [end.id for end in ends_of(context, relationship)]
+        ends = [end.position for end in ends_of(context, relationship)]
         if nodes[-1] not in ends:
             node, other = public_id(context, NodeRef(nodes[-1])), public_id(context, relationship)
             raise execution_failed(f"Node[{node}] not connected to this relationship[{other}]")
         nodes.append(ends[1] if ends[0] == nodes[-1] else ends[0])
-    return PathValue(tuple(nodes), tuple(one.id for one in steps))
+    return PathValue(tuple(nodes), tuple(one.position for one in steps))
 
 
 @apoc_function(

@@ -43,8 +43,8 @@ def _one(position: int) -> Int64s:
 def public_id(context: Execution, entity: NodeRef | RelationshipRef) -> int:
     """What id() says."""
     if isinstance(entity, VirtualNode | VirtualRelationship):
-        return entity.id
-    position = _one(entity.id)
+        return entity.position
+    position = _one(entity.position)
     graph = context.graph
     ids = graph.node_ids(position) if isinstance(entity, NodeRef) else graph.relationship_ids(position)
     return int(ids[0])
@@ -80,12 +80,12 @@ def entity_ids(context: Execution, column: Column) -> Column | None:
     """The same for a column."""
     match column:
         case Nodes():
-            ids = context.graph.node_ids(column.ids)
+            ids = context.graph.node_ids(column.positions)
         case Relationships():
-            ids = context.graph.relationship_ids(column.ids)
+            ids = context.graph.relationship_ids(column.positions)
         case _:
             return None
-    nulls = column.ids < 0
+    nulls = column.positions < 0
     return Integers(ids, nulls if nulls.any() else None)
 
 
@@ -100,7 +100,7 @@ def entity_ids(context: Execution, column: Column) -> Column | None:
 def element_id(context: Execution, entity: Any) -> str:
     """`4:<uuid of the database>:<id>` for a node, `5:...` for a relationship."""
     if isinstance(entity, VirtualNode | VirtualRelationship):
-        return str(entity.id)
+        return str(entity.position)
     if isinstance(entity, NodeRef | RelationshipRef):
         return f"{_kind(entity)}:{context.graph.uuid}:{public_id(context, entity)}"
     raise _not_an_entity("elementId", entity)
@@ -138,10 +138,10 @@ def properties_of(context: Execution, entity: NodeRef | RelationshipRef) -> dict
         return {}  # the graph is asked, which has no such entity
     graph = context.graph
     if isinstance(entity, NodeRef):
-        return graph.node_properties(entity.id) if graph.node_exists(_one(entity.id))[0] else {}
-    if not graph.relationship_exists(_one(entity.id))[0]:
+        return graph.node_properties(entity.position) if graph.node_exists(_one(entity.position))[0] else {}
+    if not graph.relationship_exists(_one(entity.position))[0]:
         raise _deleted_relationship(context, entity)
-    return graph.relationship_properties(entity.id)
+    return graph.relationship_properties(entity.position)
 
 
 def _map_of(context: Execution, value: Any, function: str) -> dict[str, Any]:
@@ -172,9 +172,9 @@ def properties(context: Execution, value: Any) -> dict[str, Any]:
 @columns_of("properties")
 def properties_of_column(context: Execution, column: Column) -> Column | None:
     """Nodes that all exist, in one read."""
-    if not isinstance(column, Nodes) or not context.graph.node_exists(column.ids).all():
+    if not isinstance(column, Nodes) or not context.graph.node_exists(column.positions).all():
         return None
-    return Objects(object_array(context.graph.node_property_maps(column.ids), len(column)))
+    return Objects(object_array(context.graph.node_property_maps(column.positions), len(column)))
 
 
 @cypher_function(
@@ -206,11 +206,11 @@ def labels(context: Execution, node: Any) -> list[str]:
         raise wrong_input("labels", "a Node", node)
     if isinstance(node, VirtualNode):
         return list(node.labels)
-    if not context.graph.node_exists(_one(node.id))[0]:
-        if context.writer is not None and node.id not in context.writer.deleted_here(nodes=True):
+    if not context.graph.node_exists(_one(node.position))[0]:
+        if context.writer is not None and node.position not in context.writer.deleted_here(nodes=True):
             return []
         raise _deleted_node(context, node)
-    return list(context.graph.label_sets(_one(node.id))[0])
+    return list(context.graph.label_sets(_one(node.position))[0])
 
 
 @columns_of("labels")
@@ -218,11 +218,11 @@ def labels_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of nodes, read at once."""
     if not isinstance(column, Nodes):
         return None
-    present = context.graph.node_exists(column.ids) | (column.ids < 0)
+    present = context.graph.node_exists(column.positions) | (column.positions < 0)
     if not present.all():
         return None
-    sets = context.graph.label_sets(column.ids)
-    nulls = (column.ids < 0).tolist()
+    sets = context.graph.label_sets(column.positions)
+    nulls = (column.positions < 0).tolist()
     lists = (None if null else list(some) for some, null in zip(sets, nulls, strict=True))
     return Objects(object_array(lists, len(sets)))
 
@@ -241,12 +241,12 @@ def relationship_type(context: Execution, relationship: Any) -> str | None:
         raise wrong_input("type", "a Relationship", relationship)
     if isinstance(relationship, VirtualRelationship):
         return relationship.type
-    if context.writer is not None and not context.graph.has_relationship(relationship.id):
-        if relationship.id not in context.writer.deleted_here(nodes=False):
+    if context.writer is not None and not context.graph.has_relationship(relationship.position):
+        if relationship.position not in context.writer.deleted_here(nodes=False):
             return None
-        if context.writer.made_here(relationship.id):
+        if context.writer.made_here(relationship.position):
             raise _deleted_relationship(context, relationship)
-    code = int(context.graph.relationship_types(_one(relationship.id))[0])
+    code = int(context.graph.relationship_types(_one(relationship.position))[0])
     return context.graph.type_names[code]
 
 
@@ -255,11 +255,14 @@ def types_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of relationships, read at once."""
     if not isinstance(column, Relationships):
         return None
-    if context.writer is not None and not (context.graph.relationship_exists(column.ids) | (column.ids < 0)).all():
+    if (
+        context.writer is not None
+        and not (context.graph.relationship_exists(column.positions) | (column.positions < 0)).all()
+    ):
         return None
     names = np.array([*context.graph.type_names, None], dtype=object)  # code -1 is null: the last one
-    codes = context.graph.relationship_types(column.ids)
-    return Strings(names[np.where(column.ids < 0, -1, codes)])
+    codes = context.graph.relationship_types(column.positions)
+    return Strings(names[np.where(column.positions < 0, -1, codes)])
 
 
 # --- ends of relationships, parts of paths ---
@@ -272,17 +275,17 @@ def _endpoint(context: Execution, relationship: Any, function: str, side: int) -
         )
     if isinstance(relationship, VirtualRelationship):
         end = (relationship.start, relationship.end)[side]
-        return VirtualNode(end.id) if isinstance(end, VirtualNode) else end  # a reference, which knows no labels
-    position = _one(relationship.id)
+        return VirtualNode(end.position) if isinstance(end, VirtualNode) else end  # a reference, which knows no labels
+    position = _one(relationship.position)
     if not context.graph.relationship_exists(position)[0]:
         return VirtualNode(-1)  # Neo4j knows no ends of what was deleted, but gives a node
     return NodeRef(int(context.graph.endpoints(position)[side][0]))
 
 
 def _endpoints(context: Execution, column: Column, side: int) -> Column | None:
-    if not isinstance(column, Relationships) or not context.graph.relationship_exists(column.ids).all():
+    if not isinstance(column, Relationships) or not context.graph.relationship_exists(column.positions).all():
         return None
-    return Nodes(context.graph.endpoints(column.ids)[side])
+    return Nodes(context.graph.endpoints(column.positions)[side])
 
 
 @cypher_function(

@@ -83,7 +83,7 @@ def node_positions(batch: Batch, name: str) -> Int64s:
     """The nodes of a column, -1 for null."""
     column = batch[name]
     if isinstance(column, Nodes):
-        return column.ids
+        return column.positions
     ids = _positions(column, NodeRef)
     for value in column.objects()[ids < 0]:
         if value is not None and not isinstance(value, NodeRef):  # one that is in no graph matches nothing
@@ -94,13 +94,13 @@ def node_positions(batch: Batch, name: str) -> Int64s:
 def relationship_positions(batch: Batch, name: str) -> Int64s:
     """The relationships of a column, -1 for null and for what is none: such a value matches nothing."""
     column = batch[name]
-    return column.ids if isinstance(column, Relationships) else _positions(column, RelationshipRef)
+    return column.positions if isinstance(column, Relationships) else _positions(column, RelationshipRef)
 
 
 def _positions(column: Column, kind: type[NodeRef] | type[RelationshipRef]) -> Int64s:
     """Entities that came out of an expression and so have no column of their own; -1 for anything else."""
     values = column.objects()
-    return np.fromiter((value.id if isinstance(value, kind) else -1 for value in values), np.int64, len(values))
+    return np.fromiter((value.position if isinstance(value, kind) else -1 for value in values), np.int64, len(values))
 
 
 def argument_rows(batch: Batch) -> Int64s | None:

@@ -379,7 +379,7 @@ def _in_common(batch: Batch, left: str, right: str) -> Bools:
     """For each row whether two columns, of relationships or of lists of them, share a relationship."""
     mine, others = batch[left], batch[right]
     if isinstance(mine, Relationships) and isinstance(others, Relationships):
-        same: Bools = mine.ids == others.ids
+        same: Bools = mine.positions == others.positions
         return same
     return _shares(_ragged(batch, left), _ragged(batch, right))
 
@@ -388,13 +388,13 @@ def _ragged(batch: Batch, name: str) -> tuple[Int64s, Int64s]:
     """A column of relationships or of lists of them, as offsets and ids."""
     column = batch[name]
     if isinstance(column, EntityLists):
-        return column.offsets, column.ids
+        return column.offsets, column.positions
     if isinstance(column, Relationships):
-        return np.arange(len(column) + 1, dtype=np.int64), column.ids
+        return np.arange(len(column) + 1, dtype=np.int64), column.positions
     lists = [
-        [v.id for v in value if isinstance(v, RelationshipRef)]
+        [v.position for v in value if isinstance(v, RelationshipRef)]
         if isinstance(value, list | tuple)
-        else [value.id]
+        else [value.position]
         if isinstance(value, RelationshipRef)
         else []
         for value in column.objects()

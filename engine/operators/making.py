@@ -146,9 +146,9 @@ class Maker:
         if name in made:
             return made[name]
         column = self.batch[name]
-        if not isinstance(column, Nodes) or not self.context.graph.node_exists(column.ids).all():
+        if not isinstance(column, Nodes) or not self.context.graph.node_exists(column.positions).all():
             raise _NotAtOnce
-        return column.ids
+        return column.positions
 
     def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
         """The property map of a creation; one that reads what the clause makes is evaluated now."""
@@ -189,7 +189,7 @@ class Maker:
         if isinstance(value, NodeRef):
             if not is_alive(value, self.context):
                 raise gone(value, self.context)
-            return value.id
+            return value.position
         raise CypherError(
             "Neo.DatabaseError.Statement.ExecutionFailed",
             f"Failed to create relationship `{creation.variable.replace(HIDDEN, '  ')}`, node `{name}` is missing. "

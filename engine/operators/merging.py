@@ -177,7 +177,7 @@ class Merge:
         assert rows is not None and isinstance(column, Nodes | Relationships)
         order = np.argsort(rows, kind="stable")
         bounds = np.searchsorted(rows[order], np.arange(batch.row_count + 1)).astype(np.int64)
-        return bounds, column.ids[order]
+        return bounds, column.positions[order]
 
     def _keys(self, creation: ToMake, maps: list[dict[str, Any]], batch: Batch) -> list[Hashable]:
         """For each row a key that rows share whose patterns may be the same."""

@@ -144,7 +144,7 @@ class Repeat:
             values = state.collected[group.inner]
             match group.kind:
                 case "node":
-                    ids = [c.ids for c in values if isinstance(c, Nodes)]
+                    ids = [c.positions for c in values if isinstance(c, Nodes)]
                     columns[group.outer] = _lists(ids, len(kept), of_nodes=True)
                 case "relationship":
                     ids = [relationship_positions(Batch({"r": c}, len(c)), "r") for c in values]

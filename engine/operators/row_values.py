@@ -78,7 +78,7 @@ class RowValue:
 def _by_row(column: Column) -> Callable[[int], Any]:
     """The value at a row; entities are made one by one, for there may be many rows of few of them."""
     if isinstance(column, Nodes | Relationships):
-        ids = column.ids
+        ids = column.positions
         ref: type[NodeRef] | type[RelationshipRef] = NodeRef if isinstance(column, Nodes) else RelationshipRef
         return lambda row: ref(int(ids[row])) if ids[row] >= 0 else None
     with interruptible():
@@ -119,7 +119,7 @@ def value_at(batch: Batch, name: str, row: int) -> Any:
     """One value of a column as Python has it."""
     column = batch[name]
     if isinstance(column, Nodes | Relationships):
-        position = int(column.ids[row])
+        position = int(column.positions[row])
         if position < 0:
             return None
         return NodeRef(position) if isinstance(column, Nodes) else RelationshipRef(position)
@@ -129,18 +129,22 @@ def value_at(batch: Batch, name: str, row: int) -> Any:
 def is_alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
     """Whether this transaction has not deleted it."""
     graph = context.graph
-    return graph.has_node(subject.id) if isinstance(subject, NodeRef) else graph.has_relationship(subject.id)
+    return (
+        graph.has_node(subject.position) if isinstance(subject, NodeRef) else graph.has_relationship(subject.position)
+    )
 
 
 def properties_of(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str, Any]:
     """The properties as they are now."""
     graph = context.graph
     return (
-        graph.node_properties(subject.id) if isinstance(subject, NodeRef) else graph.relationship_properties(subject.id)
+        graph.node_properties(subject.position)
+        if isinstance(subject, NodeRef)
+        else graph.relationship_properties(subject.position)
     )
 
 
 def gone(node: NodeRef, context: Execution) -> CypherError:
     """The error for a node that was deleted and is written to."""
-    number = context.graph.node_ids(np.array([node.id], np.int64))[0]
+    number = context.graph.node_ids(np.array([node.position], np.int64))[0]
     return entity_not_found(f"Unable to load NODE 4:{context.graph.uuid}:{number}.")

@@ -179,7 +179,7 @@ def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
     """The row of each element and the elements of all lists of a column, at most LARGEST_BATCH at a time."""
     if isinstance(column, EntityLists):
         rows = np.repeat(np.arange(len(column), dtype=np.int64), np.diff(column.offsets))
-        elements = Nodes(column.ids) if column.of_nodes else Relationships(column.ids)
+        elements = Nodes(column.positions) if column.of_nodes else Relationships(column.positions)
         for start in range(0, len(rows), LARGEST_BATCH):
             part = np.arange(start, min(start + LARGEST_BATCH, len(rows)), dtype=np.int64)
             yield rows[part], elements.take(part)

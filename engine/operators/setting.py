@@ -140,7 +140,7 @@ class Setter:
             return False
         (name,) = subject.reads
         column = self.batch[name]
-        if not isinstance(column, Nodes | Relationships) or len(np.unique(column.ids)) != len(column):
+        if not isinstance(column, Nodes | Relationships) or len(np.unique(column.positions)) != len(column):
             return False
         return RowValue(value.evaluator, value.reads - {name}, value.reads_graph, False).is_settled(self.batch)
 
@@ -202,9 +202,9 @@ class Setter:
     def _assign(self, subject: NodeRef | RelationshipRef, key: str, value: Any) -> None:
         writer = writer_of(self.context)
         if isinstance(subject, NodeRef):
-            writer.set_node_property(subject.id, key, value)
+            writer.set_node_property(subject.position, key, value)
         else:
-            writer.set_relationship_property(subject.id, key, value)
+            writer.set_relationship_property(subject.position, key, value)
         self.context.counters.properties_set += 1
 
     def _labels(self, item: LabelsToSet, row: int) -> None:
@@ -218,6 +218,6 @@ class Setter:
             raise gone(subject, self.context)
         for name in names_of(item.labels, self.batch, row, self.context):
             if item.remove:
-                counters.labels_removed += int(writer.remove_label(subject.id, name))
+                counters.labels_removed += int(writer.remove_label(subject.position, name))
             else:
-                counters.labels_added += int(writer.add_label(subject.id, name))
+                counters.labels_added += int(writer.add_label(subject.position, name))

@@ -100,13 +100,13 @@ class Delete:
         match value:
             case None:
                 return
-            case NodeRef(id=node):
+            case NodeRef(position=node):
                 if self.detach:
                     for relationship in writer_of(context).relationships_of(node).tolist():
                         self._delete_relationship(relationship, context)
                 if writer_of(context).delete_node(node):
                     context.counters.nodes_deleted += 1
-            case RelationshipRef(id=relationship):
+            case RelationshipRef(position=relationship):
                 self._delete_relationship(relationship, context)
             case PathValue(nodes=nodes, relationships=relationships):
                 for relationship in relationships:

@@ -29,9 +29,9 @@ def _changed(
     old, new = change(held[key])
     writer = writer_of(context)
     if isinstance(container, NodeRef):
-        writer.set_node_property(container.id, key, new)
+        writer.set_node_property(container.position, key, new)
     else:
-        writer.set_relationship_property(container.id, key, new)
+        writer.set_relationship_property(container.position, key, new)
     if new is None:
         raise _missing(procedure, key)  # APOC reads the property again, to show it
     yield container, key, old, new

@@ -25,9 +25,9 @@ class _Gathered:
         """False where the value holds no entities and cannot."""
         match value:
             case NodeRef():
-                self.nodes.setdefault(value.id, value)
+                self.nodes.setdefault(value.position, value)
             case RelationshipRef():
-                self.relationships.setdefault(value.id, value)
+                self.relationships.setdefault(value.position, value)
             case PathValue():
                 self.add([NodeRef(node) for node in value.nodes])
                 self.add([RelationshipRef(relationship) for relationship in value.relationships])

@@ -226,6 +226,10 @@ def meta_sub_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
         [name for name in graph.relationship_types_in_use() if not types or name in types],
         exact=True,
     )
-    kept = {node.id: node for node in nodes if not left_out.intersection(node.labels)}
-    between = [one for one in relationships if one.start.id in kept and one.end.id in kept and one.type not in left_out]
+    kept = {node.position: node for node in nodes if not left_out.intersection(node.labels)}
+    between = [
+        one
+        for one in relationships
+        if one.start.position in kept and one.end.position in kept and one.type not in left_out
+    ]
     yield list(kept.values()), between

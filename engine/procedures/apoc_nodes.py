@@ -97,9 +97,9 @@ def delete_nodes(context: Execution, given: Any, batch_size: int) -> Iterator[Ro
     """How many; all in the transaction of the statement."""
     writer, nodes = writer_of(context), nodes_of(context, "apoc.nodes.delete", given)
     for node in nodes:
-        for relationship in np.unique(writer.relationships_of(node.id)).tolist():
+        for relationship in np.unique(writer.relationships_of(node.position)).tolist():
             writer.delete_relationship(relationship)
-        writer.delete_node(node.id)
+        writer.delete_node(node.position)
     yield (len(nodes),)
 
 
@@ -114,8 +114,8 @@ def link(context: Execution, nodes: list[NodeRef] | None, type_name: str, config
     writer, given = writer_of(context), nodes or []
     code = writer.type_code(type_name)
     for start, end in pairwise(given):
-        there = code is not None and end.id in writer.neighbours(start.id, True, (code,))[1].tolist()
+        there = code is not None and end.position in writer.neighbours(start.position, True, (code,))[1].tolist()
         if not (there and (config or {}).get("avoidDuplicates")):
-            writer.create_relationship(start.id, end.id, type_name, {})
+            writer.create_relationship(start.position, end.position, type_name, {})
     return
     yield

@@ -155,7 +155,7 @@ def _traversal(context: Execution, procedure: str, settings: dict[str, Any]) -> 
 
 
 def _positions(context: Execution, procedure: str, given: Any) -> list[int]:
-    return [node.id for node in nodes_of(context, procedure, given)]
+    return [node.position for node in nodes_of(context, procedure, given)]
 
 
 # --- neighbours ---------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _layers(context: Execution, node: NodeRef | None, types: str | None, distanc
     """The nodes at 1, 2, ... hops, each at its shortest distance; the node itself is none of them."""
     assert node is not None
     sides, neighbours = parse_sides(types), Neighbours(context)
-    seen, layers = {node.id}, [[node.id]]
+    seen, layers = {node.position}, [[node.position]]
     while len(layers) <= (1 if distance is None else distance):
         layer = dict.fromkeys(end for one in layers[-1] for _, end in neighbours.of(one, sides) if end not in seen)
         seen.update(layer)
@@ -175,7 +175,7 @@ def _layers(context: Execution, node: NodeRef | None, types: str | None, distanc
 
 def _asks_nothing(node: NodeRef | None, types: str | None) -> bool:
     """No types named are no types at all here, and then there is no row, either."""
-    return node is None or node.id < 0 or not types
+    return node is None or node.position < 0 or not types
 
 
 _NEIGHBOURS = "(node :: NODE, relTypes =  :: STRING, distance = 1 :: INTEGER) :: "
@@ -306,7 +306,7 @@ def _lightest(
     if start is None or end is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "a node to search between is null")
     sides, neighbours, order = parse_sides(types), Neighbours(context), count()
-    waiting: list[tuple[float, int, Step]] = [(0.0, next(order), Step(start.id))]
+    waiting: list[tuple[float, int, Step]] = [(0.0, next(order), Step(start.position))]
     visits: dict[int, int] = {}
     while waiting:
         cost, _, step = heapq.heappop(waiting)
@@ -314,7 +314,7 @@ def _lightest(
         if visits.get(step.node, 0) >= wanted:
             continue
         visits[step.node] = visits.get(step.node, 0) + 1
-        if step.node == end.id:
+        if step.node == end.position:
             yield step.path(), cost
             if visits[step.node] >= wanted:
                 return
@@ -347,6 +347,6 @@ def all_simple_paths(
             "apoc.algo.allSimplePaths", "java.lang.NullPointerException", "a node to search between is null"
         )
     traversal = Traversal(steps=(parse_sides(types),), most=longest, uniqueness="NODE_PATH")
-    for step in traversal.paths(context, [start.id]):
-        if step.node == end.id:
+    for step in traversal.paths(context, [start.position]):
+        if step.node == end.position:
             yield (step.path(),)

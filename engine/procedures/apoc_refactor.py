@@ -40,11 +40,11 @@ def _replaced(
     """A relationship made anew with another start, end or type, as its id, the new one, and no error."""
     writer = writer_of(context)
     number = public_id(context, relationship)
-    old = Parts.of(writer, relationship.id)
+    old = Parts.of(writer, relationship.position)
     made = writer.create_relationship(
         old.start if start is None else start, old.end if end is None else end, type_name or old.type, old.properties
     )
-    writer.delete_relationship(relationship.id)
+    writer.delete_relationship(relationship.position)
     return number, RelationshipRef(made), None
 
 
@@ -69,7 +69,7 @@ def set_type(context: Execution, relationship: RelationshipRef | None, type_name
 def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator[Row]:
     """A new relationship in its place."""
     if relationship is not None:
-        old = Parts.of(writer_of(context), relationship.id)
+        old = Parts.of(writer_of(context), relationship.position)
         yield _replaced(context, relationship, start=old.end, end=old.start)
 
 
@@ -82,7 +82,7 @@ def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator
 def lead_from(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
     """A new relationship in its place."""
     if relationship is not None and node is not None:
-        yield _replaced(context, relationship, start=node.id)
+        yield _replaced(context, relationship, start=node.position)
 
 
 @cypher_procedure(
@@ -94,7 +94,7 @@ def lead_from(context: Execution, relationship: RelationshipRef | None, node: No
 def lead_to(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
     """A new relationship in its place."""
     if relationship is not None and node is not None:
-        yield _replaced(context, relationship, end=node.id)
+        yield _replaced(context, relationship, end=node.position)
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ def clone_nodes(
     writer = writer_of(context)
     for node in nodes or ():
         try:
-            copy = copy_node(writer, node.id, skipped or ())
+            copy = copy_node(writer, node.position, skipped or ())
         except CypherError as error:
             yield public_id(context, node), None, refused(error)
             continue
         if with_relationships:
-            for relationship in relationships_at(writer, node.id):
+            for relationship in relationships_at(writer, node.position):
                 old = Parts.of(writer, relationship)
-                start, end = (copy if end == node.id else end for end in (old.start, old.end))
+                start, end = (copy if end == node.position else end for end in (old.start, old.end))
                 writer.create_relationship(start, end, old.type, old.properties)
         yield public_id(context, node), NodeRef(copy), None
 
@@ -140,11 +140,11 @@ def extract_node(
     writer = writer_of(context)
     for relationship in relationships_of(context, "apoc.refactor.extractNode", given):
         number = public_id(context, relationship)
-        old = Parts.of(writer, relationship.id)
+        old = Parts.of(writer, relationship.position)
         node = writer.create_node(labels or [], old.properties)
         writer.create_relationship(node, old.end, out_type, {})
         writer.create_relationship(old.start, node, in_type, {})
-        writer.delete_relationship(relationship.id)
+        writer.delete_relationship(relationship.position)
         yield number, NodeRef(node), None
 
 
@@ -158,14 +158,16 @@ def collapse_node(context: Execution, given: Any, type_name: str) -> Iterator[Ro
     """A relationship with the properties of each, between its neighbours."""
     writer = writer_of(context)
     for node in nodes_of(context, "apoc.refactor.collapseNode", given):
-        (out, ends), (into, starts) = (writer.neighbours(node.id, outgoing) for outgoing in (True, False))
+        (out, ends), (into, starts) = (writer.neighbours(node.position, outgoing) for outgoing in (True, False))
         if len(out) != 1 or len(into) != 1:
             continue
         number = public_id(context, node)
-        made = writer.create_relationship(int(starts[0]), int(ends[0]), type_name, writer.node_properties(node.id))
+        made = writer.create_relationship(
+            int(starts[0]), int(ends[0]), type_name, writer.node_properties(node.position)
+        )
         for relationship in {int(out[0]), int(into[0])}:
             writer.delete_relationship(relationship)
-        writer.delete_node(node.id)
+        writer.delete_node(node.position)
         yield number, RelationshipRef(made), None
 
 
@@ -259,7 +261,7 @@ def _chosen(given: list[Any] | None, members: list[int]) -> list[int]:
     """Of those that can be renamed the ones on the list; all where there is none."""
     if not given:
         return members
-    wanted = {one.id for one in given}
+    wanted = {one.position for one in given}
     return [member for member in members if member in wanted]
 
 

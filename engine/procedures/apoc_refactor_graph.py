@@ -58,7 +58,7 @@ def _stand_ins(context: Execution, procedure: str, given: Any) -> dict[int, int]
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, NodeRef) for one in pair)):
             shown = pair if not isinstance(pair, list) else "[" + ", ".join(_shown(context, one) for one in pair) + "]"
             raise illegal_argument(procedure, f"Expected pair of nodes but got {shown}")
-        pairs[pair[0].id] = pair[1].id
+        pairs[pair[0].position] = pair[1].position
     return pairs
 
 
@@ -83,16 +83,18 @@ def _clone(
     stand_ins, skipped = set(copies), list(settings.get("skipProperties") or ())
     rows: list[Row] = []
     for node in nodes:
-        if node is None or node.id in stand_ins:
+        if node is None or node.position in stand_ins:
             continue
         context.check()
         try:
-            copies[node.id] = copy_node(writer, node.id, skipped)
-            rows.append((public_id(context, node), NodeRef(copies[node.id]), None))
+            copies[node.position] = copy_node(writer, node.position, skipped)
+            rows.append((public_id(context, node), NodeRef(copies[node.position]), None))
         except CypherError as error:
             rows.append((public_id(context, node), None, refused(error)))
-    given = [one.id for one in relationships or () if one is not None]
-    for relationship in given if relationships else covered(writer, (node.id for node in nodes if node is not None)):
+    given = [one.position for one in relationships or () if one is not None]
+    for relationship in (
+        given if relationships else covered(writer, (node.position for node in nodes if node is not None))
+    ):
         parts = Parts.of(writer, relationship)
         if parts.start in copies and parts.end in copies:
             kept = {key: value for key, value in parts.properties.items() if key not in skipped}
@@ -143,7 +145,7 @@ def delete_and_reconnect(
     if path is None:
         message = 'Cannot invoke "org.neo4j.graphdb.Path.nodes()" because "path" is null'
         raise call_failed("apoc.refactor.deleteAndReconnect", _NULL, message)
-    going = [node.id for node in removed or ()]
+    going = [node.position for node in removed or ()]
     if not going or not set(going) <= set(path.nodes):
         return
     writer, settings = writer_of(context), config or {}
@@ -256,9 +258,9 @@ def normalize_as_boolean(
     write: Callable[[int, str, Any], None]
     match entity:
         case NodeRef():
-            value, write = writer.node_properties(entity.id).get(key), writer.set_node_property
+            value, write = writer.node_properties(entity.position).get(key), writer.set_node_property
         case RelationshipRef():
-            value, write = writer.relationship_properties(entity.id).get(key), writer.set_relationship_property
+            value, write = writer.relationship_properties(entity.position).get(key), writer.set_relationship_property
         case _:
             return
     if value is None:
@@ -267,4 +269,4 @@ def normalize_as_boolean(
         raise call_failed("apoc.refactor.normalizeAsBoolean", _NULL, "a list of values is null")
     is_true, is_false = (any(equals(one, value) is True for one in some) for some in (true_values, false_values))
     if not (is_true and is_false):
-        write(entity.id, key, True if is_true else False if is_false else None)
+        write(entity.position, key, True if is_true else False if is_false else None)

@@ -128,15 +128,15 @@ def merge_relationships(
         return
     if first is None or None in others:
         raise call_failed(procedure, _NULL, "a relationship to merge is null")
-    ends = Parts.of(writer, first.id)
+    ends = Parts.of(writer, first.position)
     for other in others:
         assert other is not None
-        parts = Parts.of(writer, other.id)
+        parts = Parts.of(writer, other.position)
         if (parts.start, parts.end) != (ends.start, ends.end):
             message = "All Relationships must have the same start and end nodes."
             raise call_failed(procedure, "java.lang.RuntimeException", message)
         context.check()
-        _take_over(writer, first.id, other.id, rules)
+        _take_over(writer, first.position, other.position, rules)
     yield (first,)
 
 
@@ -160,7 +160,7 @@ def merge_nodes(context: Execution, nodes: list[NodeRef | None] | None, config: 
         message = 'Cannot invoke "org.neo4j.graphdb.Entity.getId()" because "entity" is null'
         raise call_failed("apoc.refactor.mergeNodes", _NULL, message)
     settings = config or {}
-    writer, target = writer_of(context), kept[0].id
+    writer, target = writer_of(context), kept[0].position
     makes_loops = settings.get("produceSelfRel") is not False
     untouched: set[int] = set()
     if settings.get("preserveExistingSelfRels") is not False:
@@ -168,12 +168,12 @@ def merge_nodes(context: Execution, nodes: list[NodeRef | None] | None, config: 
     rules, of_relationships = MergeRules.of(settings, "overwrite"), MergeRules.of(settings, "combine")
     for other in kept[1:]:
         context.check()
-        labels = writer.label_sets(np.array([other.id], np.int64))[0]
-        properties = writer.node_properties(other.id)
-        _move_relationships(writer, other.id, target, makes_loops)
+        labels = writer.label_sets(np.array([other.position], np.int64))[0]
+        properties = writer.node_properties(other.position)
+        _move_relationships(writer, other.position, target, makes_loops)
         if settings.get("mergeRels") is True:
             _join_parallel(writer, target, of_relationships, untouched, makes_loops)
-        writer.delete_node(other.id)
+        writer.delete_node(other.position)
         for label in labels:
             writer.add_label(target, label)
         set_merged(rules, writer.node_properties(target), properties, writer.set_node_property, target)

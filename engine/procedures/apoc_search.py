@@ -78,8 +78,8 @@ def search_node(context: Execution, places: Any, operator: str | None, value: st
     """`apoc.search.node({Person: ['name', 'nick']}, 'starts with', 'A')`."""
     seen: set[int] = set()
     for _, _, node, _ in _found(context, "apoc.search.node", places, operator, value):
-        if node.id not in seen:
-            seen.add(node.id)
+        if node.position not in seen:
+            seen.add(node.position)
             yield (node,)
 
 
@@ -112,7 +112,7 @@ def _merged(context: Execution, procedure: str, places: Any, operator: str | Non
     """One row a node. The server fails where two places find the same node; there is nothing to gain from that."""
     rows: dict[int, tuple[int, list[str], dict[str, Any]]] = {}
     for label, key, node, found in _found(context, procedure, places, operator, value):
-        _, labels, values = rows.setdefault(node.id, (public_id(context, node), [], {}))
+        _, labels, values = rows.setdefault(node.position, (public_id(context, node), [], {}))
         if label not in labels:
             labels.append(label)
         values[key] = found

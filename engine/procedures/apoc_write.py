@@ -47,7 +47,7 @@ def create_relationship(
     context: Execution, start: NodeRef, type_name: str, properties: Properties, end: NodeRef
 ) -> Iterator[Row]:
     """The new relationship."""
-    made = writer_of(context).create_relationship(start.id, end.id, type_name, _present(properties))
+    made = writer_of(context).create_relationship(start.position, end.position, type_name, _present(properties))
     yield (RelationshipRef(made),)
 
 
@@ -129,7 +129,7 @@ def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
     """The nodes."""
     for node in nodes_of(context, "apoc.create.addLabels", given):
         for label in labels or ():
-            writer_of(context).add_label(node.id, label)
+            writer_of(context).add_label(node.position, label)
         yield (node,)
 
 
@@ -143,7 +143,7 @@ def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> I
     """The nodes."""
     for node in nodes_of(context, "apoc.create.removeLabels", given):
         for label in labels or ():
-            writer_of(context).remove_label(node.id, label)
+            writer_of(context).remove_label(node.position, label)
         yield (node,)
 
 
@@ -157,11 +157,11 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
     """The nodes."""
     writer = writer_of(context)
     for node in nodes_of(context, "apoc.create.setLabels", given):
-        for label in writer.label_sets(np.array([node.id], np.int64))[0]:
+        for label in writer.label_sets(np.array([node.position], np.int64))[0]:
             if label not in (labels or ()):
-                writer.remove_label(node.id, label)
+                writer.remove_label(node.position, label)
         for label in labels or ():
-            writer.add_label(node.id, label)
+            writer.add_label(node.position, label)
         yield (node,)
 
 
@@ -174,7 +174,7 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
     """The nodes."""
     for node in nodes_of(context, "apoc.create.setProperty", given):
-        writer_of(context).set_node_property(node.id, key, value)
+        writer_of(context).set_node_property(node.position, key, value)
         yield (node,)
 
 
@@ -186,7 +186,7 @@ def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterat
 )
 def set_json_property(context: Execution, node: NodeRef, key: str, value: Any) -> Iterator[Row]:
     """No rows."""
-    writer_of(context).set_node_property(node.id, key, to_json(context, value))
+    writer_of(context).set_node_property(node.position, key, to_json(context, value))
     yield from ()
 
 
@@ -200,7 +200,7 @@ def set_properties(context: Execution, given: Any, keys: list[str], values: list
     """The nodes."""
     for node in nodes_of(context, "apoc.create.setProperties", given):
         for key, value in zip(keys or (), values or (), strict=False):
-            writer_of(context).set_node_property(node.id, key, value)
+            writer_of(context).set_node_property(node.position, key, value)
         yield (node,)
 
 
@@ -214,7 +214,7 @@ def set_relationship_property(context: Execution, given: Any, key: str, value: A
     """The relationships."""
     for one in given if isinstance(given, list) else [given]:
         if isinstance(one, RelationshipRef):
-            writer_of(context).set_relationship_property(one.id, key, value)
+            writer_of(context).set_relationship_property(one.position, key, value)
             yield (one,)
 
 
@@ -228,7 +228,7 @@ def set_relationship_properties(context: Execution, given: Any, keys: list[str],
     """The relationships."""
     for one in relationships_of(context, "apoc.create.setRelProperties", given):
         for key, value in zip(keys or (), values or (), strict=False):
-            writer_of(context).set_relationship_property(one.id, key, value)
+            writer_of(context).set_relationship_property(one.position, key, value)
         yield (one,)
 
 
@@ -242,7 +242,7 @@ def remove_properties(context: Execution, given: Any, keys: list[str] | None) ->
     """The nodes."""
     for node in nodes_of(context, "apoc.create.removeProperties", given):
         for key in keys or ():
-            writer_of(context).set_node_property(node.id, key, None)
+            writer_of(context).set_node_property(node.position, key, None)
         yield (node,)
 
 
@@ -256,7 +256,7 @@ def remove_relationship_properties(context: Execution, given: Any, keys: list[st
     """The relationships."""
     for one in relationships_of(context, "apoc.create.removeRelProperties", given):
         for key in keys or ():
-            writer_of(context).set_relationship_property(one.id, key, None)
+            writer_of(context).set_relationship_property(one.position, key, None)
         yield (one,)
 
 
@@ -354,7 +354,7 @@ def matching_relationships(
 ) -> Int64s:
     """The relationships of a type from one node to another that have all of the properties."""
     writer = writer_of(context)
-    found = _between(writer, start.id, end.id, type_name)
+    found = _between(writer, start.position, end.position, type_name)
     for key, value in (identity or {}).items():
         held = writer.relationship_property(found, key).objects()
         found = found[np.fromiter((equals(one, value) is True for one in held), np.bool_, len(held))]
@@ -383,7 +383,7 @@ def _merge_relationship(
         yield (RelationshipRef(relationship),)
     if not len(found):
         properties = _present({**(identity or {}), **(created or {})})
-        yield (RelationshipRef(writer.create_relationship(start.id, end.id, type_name, properties)),)
+        yield (RelationshipRef(writer.create_relationship(start.position, end.position, type_name, properties)),)
 
 
 _MERGE_RELATIONSHIP = (

@@ -74,5 +74,5 @@ def _asked(
     names = [types] if isinstance(types, str) else types
     if names is not None and not (isinstance(names, Sequence) and all(isinstance(one, str) for one in names)):
         raise illegal_argument(name, f"Expected types to be a string or a list of strings, but got {describe(types)}.")
-    sources = distinct(np.array([node.id for node in given if node is not None], np.int64))
+    sources = distinct(np.array([node.position for node in given if node is not None], np.int64))
     return sources, count, hops.hop_of(context.graph, SIDES[direction], names), exact

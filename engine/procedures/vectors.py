@@ -241,9 +241,9 @@ def _set_vector(context: Execution, procedure: str, argument: str, entity: Any, 
     values = _floats(procedure, vector)
     assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
     if isinstance(entity, NodeRef):
-        context.writer.set_node_property(entity.id, key, values)
+        context.writer.set_node_property(entity.position, key, values)
     else:
-        context.writer.set_relationship_property(entity.id, key, values)
+        context.writer.set_relationship_property(entity.position, key, values)
 
 
 @cypher_procedure(

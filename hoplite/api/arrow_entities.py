@@ -37,23 +37,25 @@ class EntityArrays:
     def array(self, column: Nodes | Relationships | EntityLists | Paths) -> Array:
         """One column."""
         match column:
-            case Nodes(ids=ids):
-                return self._nodes_at(ids)
-            case Relationships(ids=ids):
-                return self._relationships_at(ids)
-            case EntityLists(offsets=offsets, ids=ids, of_nodes=of_nodes, nulls=nulls):
-                return _lists(offsets, self._nodes_at(ids) if of_nodes else self._relationships_at(ids), nulls)
+            case Nodes(positions=positions):
+                return self._nodes_at(positions)
+            case Relationships(positions=positions):
+                return self._relationships_at(positions)
+            case EntityLists(offsets=offsets, positions=positions, of_nodes=of_nodes, nulls=nulls):
+                return _lists(
+                    offsets, self._nodes_at(positions) if of_nodes else self._relationships_at(positions), nulls
+                )
             case Paths():
                 return self._paths(column)
 
-    def _nodes_at(self, ids: Int64s) -> Array:
+    def _nodes_at(self, positions: Int64s) -> Array:
         """The nodes at these places; -1 is null."""
-        nodes, places = _distinct(ids)
+        nodes, places = _distinct(positions)
         return _taken(self._nodes(nodes, self._node_element_ids(nodes)), places)
 
-    def _relationships_at(self, ids: Int64s) -> Array:
+    def _relationships_at(self, positions: Int64s) -> Array:
         """The relationships at these places; -1 is null."""
-        relationships, places = _distinct(ids)
+        relationships, places = _distinct(positions)
         starts, ends = self.source.endpoints(relationships)
         nodes, end_places = _distinct(np.concatenate((starts, ends)))
         made = self._relationships(relationships, _taken(self._node_element_ids(nodes), end_places))

@@ -98,12 +98,12 @@ class Hydrator:
     def column(self, column: Column) -> list[Any]:
         """The values of a column."""
         match column:
-            case Nodes(ids=ids):
-                self._make_nodes(ids)
-                return [None if i < 0 else self._nodes[i] for i in ids.tolist()]
-            case Relationships(ids=ids):
-                self._make_relationships(ids)
-                return [None if i < 0 else self._relationships[i] for i in ids.tolist()]
+            case Nodes(positions=positions):
+                self._make_nodes(positions)
+                return [None if i < 0 else self._nodes[i] for i in positions.tolist()]
+            case Relationships(positions=positions):
+                self._make_relationships(positions)
+                return [None if i < 0 else self._relationships[i] for i in positions.tolist()]
             case Integers(values=numbers, nulls=None) | Floats(values=numbers, nulls=None):
                 plain: list[Any] = numbers.tolist()
                 return plain
@@ -121,7 +121,7 @@ class Hydrator:
                     return [self.value(value) for value in objects]
 
     def _entity_lists(self, column: EntityLists) -> list[list[Any] | None]:
-        ids = column.ids[column.offsets[0] : column.offsets[-1]]
+        ids = column.positions[column.offsets[0] : column.offsets[-1]]
         if column.of_nodes:
             self._make_nodes(ids)
         else:
@@ -131,7 +131,7 @@ class Hydrator:
         bounds = column.offsets.tolist()
         with interruptible():
             return [
-                None if null[row] else [None if i < 0 else known[i] for i in column.ids[first:last].tolist()]
+                None if null[row] else [None if i < 0 else known[i] for i in column.positions[first:last].tolist()]
                 for row, (first, last) in enumerate(pairwise(bounds))
             ]
 
@@ -171,11 +171,11 @@ class Hydrator:
                 return self._virtual_node(value)
             case VirtualRelationship():
                 return self._virtual_relationship(value)
-            case NodeRef(id=node):
+            case NodeRef(position=node):
                 if node not in self._nodes:
                     self._make_nodes(np.array([node], np.int64))
                 return self._nodes[node]
-            case RelationshipRef(id=relationship):
+            case RelationshipRef(position=relationship):
                 if relationship not in self._relationships:
                     self._make_relationships(np.array([relationship], np.int64))
                 return self._relationships[relationship]
@@ -189,19 +189,21 @@ class Hydrator:
                 return to_driver(value)
 
     def _virtual_node(self, node: VirtualNode) -> driver_graph.Node:
-        element_id = str(node.id)
+        element_id = str(node.position)
         if element_id not in self.graph._nodes:
             properties = {key: self.value(item) for key, item in node.properties.items()}
-            self.graph._nodes[element_id] = _driver().Node(self.graph, element_id, node.id, node.labels, properties)
+            self.graph._nodes[element_id] = _driver().Node(
+                self.graph, element_id, node.position, node.labels, properties
+            )
         return self.graph._nodes[element_id]
 
     def _virtual_relationship(self, virtual: VirtualRelationship) -> driver_graph.Relationship:
         properties = {key: self.value(item) for key, item in virtual.properties.items()}
         kind = self.graph.relationship_type(_sent(virtual.type))
-        relationship = kind(self.graph, str(virtual.id), virtual.id, properties)
+        relationship = kind(self.graph, str(virtual.position), virtual.position, properties)
         relationship._start_node = self.value(virtual.start)
         relationship._end_node = self.value(virtual.end)
-        self.graph._relationships[str(virtual.id)] = relationship
+        self.graph._relationships[str(virtual.position)] = relationship
         return relationship
 
     def _prefetch(self, values: Any) -> None:
@@ -216,9 +218,9 @@ class Hydrator:
                 case PathValue():
                     nodes.update(value.nodes)
                     relationships.update(value.relationships)
-                case NodeRef(id=node):
+                case NodeRef(position=node):
                     nodes.add(node)
-                case RelationshipRef(id=relationship):
+                case RelationshipRef(position=relationship):
                     relationships.add(relationship)
                 case list() | tuple() | dict():
                     if id(value) not in seen:

@@ -10,9 +10,9 @@ dynamically typed.
 | Floats             | values float64[n], nulls bool[n] or None                | nulls[i]           |
 | Booleans           | values bool[n], nulls bool[n] or None                   | nulls[i]           |
 | Strings            | values object[n] of str, or a pool and slots int64[n]   | None, -1           |
-| Nodes              | ids int64[n]                                            | -1                 |
-| Relationships      | ids int64[n]                                            | -1                 |
-| EntityLists        | offsets int64[n + 1], ids int64[offsets[n]], nulls      | nulls[i]           |
+| Nodes              | positions int64[n]                                      | -1                 |
+| Relationships      | positions int64[n]                                      | -1                 |
+| EntityLists        | offsets int64[n + 1], positions int64[...], nulls       | nulls[i]           |
 | Paths              | starts int64[n], offsets, relationships, nodes          | starts[i] = -1     |
 | Objects            | values object[n]                                        | None               |
 
@@ -205,46 +205,46 @@ class Strings:
 class Nodes:
     """Nodes by storage position; -1 is null."""
 
-    ids: Int64s
+    positions: Int64s
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.positions)
 
     def take(self, rows: Int64s) -> Nodes:
         """The values at these rows, in this order."""
-        return Nodes(self.ids[rows])
+        return Nodes(self.positions[rows])
 
     def objects(self) -> ObjectArray:
         """The same as Python values."""
-        ids = self.ids.tolist()
-        return object_array((NodeRef(i) if i >= 0 else None for i in ids), len(ids))
+        positions = self.positions.tolist()
+        return object_array((NodeRef(i) if i >= 0 else None for i in positions), len(positions))
 
     def null_mask(self) -> Bools:
         """Where the column is null."""
-        return self.ids < 0
+        return self.positions < 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relationships:
     """Relationships by storage position; -1 is null."""
 
-    ids: Int64s
+    positions: Int64s
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.positions)
 
     def take(self, rows: Int64s) -> Relationships:
         """The values at these rows, in this order."""
-        return Relationships(self.ids[rows])
+        return Relationships(self.positions[rows])
 
     def objects(self) -> ObjectArray:
         """The same as Python values."""
-        ids = self.ids.tolist()
-        return object_array((RelationshipRef(i) if i >= 0 else None for i in ids), len(ids))
+        positions = self.positions.tolist()
+        return object_array((RelationshipRef(i) if i >= 0 else None for i in positions), len(positions))
 
     def null_mask(self) -> Bools:
         """Where the column is null."""
-        return self.ids < 0
+        return self.positions < 0
 
 
 def ragged_take(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
@@ -279,7 +279,7 @@ class EntityLists:
     """Lists of nodes, or of relationships: what a variable-length or quantified variable is bound to."""
 
     offsets: Int64s
-    ids: Int64s
+    positions: Int64s
     of_nodes: bool
     nulls: Bools | None = None
 
@@ -291,12 +291,12 @@ class EntityLists:
         if _repeats_much(self.offsets, rows):
             return _shared(self, rows)
         offsets, items = ragged_take(self.offsets, rows)
-        return EntityLists(offsets, self.ids[items], self.of_nodes, _taken(self.nulls, rows))
+        return EntityLists(offsets, self.positions[items], self.of_nodes, _taken(self.nulls, rows))
 
     def objects(self) -> ObjectArray:
         """The same as Python values."""
         ref: type[NodeRef] | type[RelationshipRef] = NodeRef if self.of_nodes else RelationshipRef
-        refs = [ref(i) for i in self.ids.tolist()]
+        refs = [ref(i) for i in self.positions.tolist()]
         bounds = self.offsets.tolist()
         lists = object_array((refs[a:b] for a, b in pairwise(bounds)), len(self))
         if self.nulls is not None:
@@ -387,9 +387,9 @@ def constant(value: Any, count: int) -> Column:
         case VirtualNode() | VirtualRelationship():
             pass
         case NodeRef():
-            return Nodes(np.full(count, value.id, np.int64))
+            return Nodes(np.full(count, value.position, np.int64))
         case RelationshipRef():
-            return Relationships(np.full(count, value.id, np.int64))
+            return Relationships(np.full(count, value.position, np.int64))
     filled = np.empty(count, dtype=object)
     if isinstance(value, str):
         filled[:] = value
@@ -421,9 +421,9 @@ def from_objects(values: ObjectArray | Sequence[Any]) -> Column:
     if kinds == _STRING:
         return Strings(array)
     if kinds == _NODE:
-        return Nodes(_ids(array))
+        return Nodes(_positions(array))
     if kinds == _RELATIONSHIP:
-        return Relationships(_ids(array))
+        return Relationships(_positions(array))
     if kinds not in (_INTEGER, _FLOAT, _BOOLEAN):
         return Objects(array)
     mask = _is_none(array) if has_nulls else None
@@ -437,8 +437,8 @@ def from_objects(values: ObjectArray | Sequence[Any]) -> Column:
     return Booleans(array.astype(np.bool_), mask)
 
 
-def _ids(references: ObjectArray) -> Int64s:
-    return np.fromiter((-1 if r is None else r.id for r in references), np.int64, len(references))
+def _positions(references: ObjectArray) -> Int64s:
+    return np.fromiter((-1 if r is None else r.position for r in references), np.int64, len(references))
 
 
 def _joined_nulls(columns: Sequence[Integers | Floats | Booleans | EntityLists]) -> Bools | None:
@@ -475,12 +475,12 @@ def concatenate(columns: Sequence[Column]) -> Column:
         case Strings() | Objects():
             return kind(np.concatenate([c.values for c in same]))  # type: ignore[call-arg]
         case Nodes() | Relationships():
-            return kind(np.concatenate([c.ids for c in same]))  # type: ignore[call-arg]
+            return kind(np.concatenate([c.positions for c in same]))  # type: ignore[call-arg]
         case EntityLists():
             if any(c.of_nodes != first.of_nodes for c in same):
                 return Objects(np.concatenate([c.objects() for c in same]))
-            ids = np.concatenate([c.ids[c.offsets[0] : c.offsets[-1]] for c in same])
-            return EntityLists(_joined_offsets(same), ids, first.of_nodes, _joined_nulls(same))
+            positions = np.concatenate([c.positions[c.offsets[0] : c.offsets[-1]] for c in same])
+            return EntityLists(_joined_offsets(same), positions, first.of_nodes, _joined_nulls(same))
         case Paths():
             cut = [slice(int(c.offsets[0]), int(c.offsets[-1])) for c in same]
             return Paths(
@@ -506,10 +506,10 @@ def with_nulls_at(column: Column, rows: Bools) -> Column:
             return Strings(_objects_with_nulls(column.values, rows))
         case Objects():
             return Objects(_objects_with_nulls(column.values, rows))
-        case Nodes(ids=ids):
-            return Nodes(np.where(rows, -1, ids))
-        case Relationships(ids=ids):
-            return Relationships(np.where(rows, -1, ids))
+        case Nodes(positions=positions):
+            return Nodes(np.where(rows, -1, positions))
+        case Relationships(positions=positions):
+            return Relationships(np.where(rows, -1, positions))
         case EntityLists() | Paths():  # a null row has no items
             null_row = len(column)
             return concatenate([column, null_like(column, 1)]).take(np.where(rows, null_row, np.arange(null_row)))

@@ -17,14 +17,14 @@ from hoplite.lazy_dataclass import dataclass
 class NodeRef:
     """A node, by its position."""
 
-    id: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipRef:
     """A relationship, by its position."""
 
-    id: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

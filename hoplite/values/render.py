@@ -111,9 +111,9 @@ def _described(value: Any, node_id: PublicId, relationship_id: PublicId) -> Iter
                 yield from _described(item, node_id, relationship_id)
             yield "}"
         case NodeRef():
-            yield f"({node_id(value.id)})"
+            yield f"({node_id(value.position)})"
         case RelationshipRef():
-            yield f"-[{relationship_id(value.id)}]-"
+            yield f"-[{relationship_id(value.position)}]-"
         case PathValue(nodes=nodes, relationships=relationships):
             yield f"Path{{({node_id(nodes[0])})"
             for relationship, node in zip(relationships, nodes[1:], strict=True):

@@ -111,7 +111,7 @@ def test_nodes_are_collected_without_making_values() -> None:
     lists = aggregation.finish(2)
     assert isinstance(lists, EntityLists)
     assert lists.offsets.tolist() == [0, 1, 3]
-    assert lists.ids.tolist() == [6, 5, 7]
+    assert lists.positions.tolist() == [6, 5, 7]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_merging_a_node_finds_it_or_makes_it() -> None:
         (made,) = run(transaction, "apoc.merge.node", ["A", "B"], {"id": 1}, {"c": 1}, {"m": 2})
         (found,) = run(transaction, "apoc.merge.node", ["A"], {"id": 1}, {"c": 5}, {"m": 2})
         assert made == found
-        assert transaction.node_properties(made.id) == {"id": 1, "c": 1, "m": 2}
+        assert transaction.node_properties(made.position) == {"id": 1, "c": 1, "m": 2}
         assert run(transaction, "apoc.merge.node", ["A"], {"id": 2}) != [made]
         with pytest.raises(CypherError, match="at least one identifying property"):
             run(transaction, "apoc.merge.node", ["A"], {})
@@ -136,7 +136,7 @@ def test_merging_a_relationship_finds_it_or_makes_it() -> None:
         (made,) = run(transaction, "apoc.merge.relationship", *arguments)
         assert isinstance(made, RelationshipRef)
         assert run(transaction, "apoc.merge.relationship", *arguments) == [made]
-        assert transaction.relationship_properties(made.id) == {"k": 1, "c": 1, "m": 1}
+        assert transaction.relationship_properties(made.position) == {"k": 1, "c": 1, "m": 1}
         assert run(transaction, "apoc.merge.relationship", end, "T", {"k": 1}, {}, start) != [made]
 
 
@@ -148,7 +148,7 @@ def test_labels_and_properties_that_are_values() -> None:
         run(transaction, "apoc.create.setProperty", node, "p", 5)
         labels = PROCEDURES["db.labels"]
         assert labels.signature.outputs[0].name == "label"
-        assert transaction.node_properties(node.id) == {"x": 1, "p": 5}
+        assert transaction.node_properties(node.position) == {"x": 1, "p": 5}
         assert set(run(transaction, "db.labels")) == {"C", "D"}
 
 
@@ -157,11 +157,11 @@ def test_several_nodes_become_one() -> None:
         first = NodeRef(transaction.create_node(["A"], {"id": 1, "x": 1}))
         second = NodeRef(transaction.create_node(["B"], {"id": 2}))
         friend = transaction.create_node([], {})
-        transaction.create_relationship(second.id, friend, "KNOWS", {"since": 1})
-        transaction.create_relationship(first.id, friend, "KNOWS", {})
+        transaction.create_relationship(second.position, friend, "KNOWS", {"since": 1})
+        transaction.create_relationship(first.position, friend, "KNOWS", {})
         settings = {"properties": "combine", "mergeRels": True}
         assert run(transaction, "apoc.refactor.mergeNodes", [first, second], settings) == [first]
-        assert transaction.node_properties(first.id) == {"id": [1, 2], "x": 1}
+        assert transaction.node_properties(first.position) == {"id": [1, 2], "x": 1}
         assert transaction.relationship_count == 1
         assert transaction.node_count == 2
 

@@ -162,7 +162,7 @@ def test_nearest_vectors_come_first(people: Graph) -> None:
 )
 def test_full_text_queries(people: Graph, query: str, found: set[int]) -> None:
     rows = call(people, "db.index.fulltext.queryNodes", "names", query)
-    assert {node.id for node, _ in rows} == found
+    assert {node.position for node, _ in rows} == found
     assert all(score > 0 for _, score in rows)
 
 
