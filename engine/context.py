@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.engine.prepare import Prepared
     from hoplite.engine.procedures.registry import Procedure
-    from hoplite.engine.profile import Measured
+    from hoplite.engine.profile import Profile
     from hoplite.planner.notifications import Notification
     from hoplite.storage.snapshot import Snapshot
     from hoplite.storage.transaction import Transaction
@@ -127,7 +127,7 @@ class Execution:
     services: Services | None = None
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
     memory: Memory = field(default_factory=lambda: Memory(None))
-    measured: Mapping[int, Measured] = field(default_factory=dict)  # by the identity of the plan, for PROFILE
+    profile: Profile | None = None  # counts what operators do, for PROFILE
 
     @property
     def database(self) -> Services:

@@ -10,9 +10,9 @@ from typing import Any
 
 from hoplite import forks
 from hoplite.allowance import Allowance, allowing
+from hoplite.engine.build.operators import OperatorBuilder
 from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.lower import Lowering
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.parameters import parameter_types
 from hoplite.engine.procedures.registry import Procedure
@@ -25,15 +25,15 @@ from hoplite.grammar.parse import parse
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner.build import Builder
 from hoplite.planner.check import check
-from hoplite.planner.cost import Estimates
+from hoplite.planner.explain import Measurement
 from hoplite.planner.notifications import Notification, relaxed_form
 from hoplite.planner.options import check_options
-from hoplite.planner.plan_description import Measurement, plan_description
+from hoplite.planner.plan_description import plan_description
 from hoplite.planner.show import plan_show
 from hoplite.planner.standalone import with_implicit_arguments
-from hoplite.planner.tree import operators, subplans
 from hoplite.planner.types import CypherType
 from hoplite.planner.writes import plan_writes
 from hoplite.storage.snapshot import Snapshot
@@ -53,7 +53,7 @@ class Prepared:
     writes: bool
     notifications: tuple[Notification, ...]
     parameters: dict[str, None]  # in the order in which they are written
-    plan: lp.Plan | None
+    plan: pp.Plan | None
     operator: Operator | None
     command: ast.Command | None
 
@@ -72,13 +72,9 @@ def _parameters(node: Any) -> dict[str, None]:
     return dict.fromkeys(sorted(names, key=names.__getitem__))
 
 
-def _estimates(plan: lp.Plan, estimates: Estimates) -> dict[int, float]:
+def _estimates(builder: Builder) -> dict[int, float]:
     """How many rows each operator is expected to hand on, by its identity."""
-    found = {id(node): estimates.rows(node) for node in operators(plan)}
-    for node in operators(plan):
-        for inner in subplans(node):
-            found |= _estimates(inner, estimates)
-    return found
+    return {key: builder.estimates.rows(logical) for key, (_, logical) in builder.origins.items()}
 
 
 _DEFAULT_LIMITS = TextLimits()
@@ -99,7 +95,7 @@ class Preparer:
         self.limits = limits
         self.lenient = lenient
         self.procedures = procedures
-        self.lowering = Lowering(functions)
+        self.operators = OperatorBuilder(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
         self._kept_characters = 0
         # By text alone: the schema and parameter types that it came with last, which are compared faster than hashed.
@@ -172,32 +168,28 @@ class Preparer:
                 with suppress(TextLimitReached):
                     check(parse(text, False, self.limits), text, catalogue, types)
             raise
-        plan: lp.Plan | None = None
-        operator: Operator | None = None
+        plan: pp.Plan | None = None
         command: ast.Command | None = None
         writes = checked.writes
         parameters = _parameters(statement.body)
         if statement.use is not None:
             Builder(catalogue, text).use(statement.use)
+        builder = Builder(catalogue, text, checked.star_imports)
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
                 query = with_implicit_arguments(query, catalogue, types)
                 parameters = _parameters(query)
-                builder = Builder(catalogue, text, checked.star_imports)
                 built = builder.statement(query)
-                plan = builder.optimised(
-                    lp.EmptyResult(built.plan)
-                    if built.columns is None
-                    else lp.ProduceResults(built.plan, built.columns)
+                columns = built.columns or ()
+                # A subquery in transactions needs a transaction, even if it only reads.
+                writes = writes or plan_writes(built.plan)
+                plan = builder.physical(
+                    lp.EmptyResult(built.plan) if built.columns is None else lp.ProduceResults(built.plan, columns)
                 )
-                operator = self.lowering.lower(plan)
-                writes = writes or plan_writes(plan)  # a subquery in transactions needs one, even if it only reads
-                columns = built.columns or ()
             case ast.Show() as asked:
-                built = plan_show(asked, Builder(catalogue))
-                plan = lp.ProduceResults(built.plan, built.columns or ())
-                operator = self.lowering.lower(plan)
+                built = plan_show(asked, builder)
                 columns = built.columns or ()
+                plan = builder.physical(lp.ProduceResults(built.plan, columns))
             case body:
                 command, columns = body, checked.columns
         return Prepared(
@@ -209,7 +201,7 @@ class Preparer:
             checked.notifications,
             parameters,
             plan,
-            operator,
+            None if plan is None else self.operators.build(plan),
             command,
-            {} if plan is None or statement.mode is None else _estimates(plan, Estimates(catalogue)),
+            {} if statement.mode is None else _estimates(builder),
         )

@@ -1,69 +1,60 @@
-"""PROFILE: run a plan and measure the rows and the time of every operator."""
+"""PROFILE: what every operator of a run did, counted while it runs. The operators are those of any other run."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from hoplite.engine.batch import UNIT, Batch
-from hoplite.engine.context import Execution
-from hoplite.engine.lower import Functions, Lowering
-from hoplite.engine.operators.base import Operator
-from hoplite.lazy_dataclass import dataclass
-from hoplite.planner import logical as lp
+from hoplite.engine.batch import Batch
+from hoplite.planner.explain import NOT_RUN, Measurement
+from hoplite.planner.physical import Shown
+
+if TYPE_CHECKING:
+    from hoplite.engine.context import Execution
 
 
-@dataclass(slots=True, eq=False)
-class Measured:
-    """An operator that is watched: rows handed on, and seconds spent in it and below it. On disk, also how much of the
-    graph was found in the cache meanwhile, how much was loaded, and how much was evicted.
-    """
+class Profile:
+    """Rows, time and use of the cache by the identity of the operator's plan. Time and cache include what is below."""
 
-    operator: Operator
-    rows: int = 0
-    seconds: float = 0.0
-    cache: tuple[int, int, int] | None = None
+    def __init__(self) -> None:
+        self.measured: dict[int, Measurement] = {}
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """What the operator yields."""
-        batches = self.operator.run(context, argument)
+    def watched(self, plan: Shown, batches: Iterator[Batch], context: Execution) -> Iterator[Batch]:
+        """The same batches, counted."""
         while True:
-            began, before = time.perf_counter(), context.graph.cache_counts
+            watch = Watch(self, context)
             batch = next(batches, None)
-            self.seconds += time.perf_counter() - began
-            if before is not None and (after := context.graph.cache_counts) is not None:
-                hits, loads, evictions = self.cache or (0, 0, 0)
-                self.cache = hits + after[0] - before[0], loads + after[1] - before[1], evictions + after[2] - before[2]
+            watch.note(plan, 0 if batch is None else batch.row_count)
             if batch is None:
                 return
-            self.rows += batch.row_count
             yield batch
 
-
-class MeasuringLowering(Lowering):
-    """Lowers plans with every operator watched."""
-
-    def __init__(self, functions: Functions) -> None:
-        super().__init__(functions)
-        self.measured: dict[int, Measured] = {}
-
-    def lower(self, plan: lp.Plan) -> Operator:
-        """The operator, watched."""
-        operator = Measured(super().lower(plan))
-        self.measured[id(plan)] = operator
-        return operator
+    def add(self, plan: Shown, seen: Measurement) -> None:
+        """Count what an operator did."""
+        known = self.measured.get(id(plan), NOT_RUN)
+        cache = seen.cache
+        if cache is not None and known.cache is not None:
+            cache = (cache[0] + known.cache[0], cache[1] + known.cache[1], cache[2] + known.cache[2])
+        self.measured[id(plan)] = Measurement(known.rows + seen.rows, known.seconds + seen.seconds, cache)
 
 
-def watched(lowering: Lowering, plan: lp.Plan, context: Execution) -> Operator:
-    """The operator of a plan with everything in it watched; the execution shows what was measured so far."""
-    measuring = MeasuringLowering(lowering.functions)
-    context.run_plan = lambda inner, argument, run: measuring.operator_for(inner).run(run, argument)
-    context.measured = measuring.measured
-    return measuring.lower(plan)
+class Watch:
+    """Begins when it is made; `note` says what an operator did since then. Without a profile it does nothing."""
 
+    __slots__ = ("_before", "_began", "_context", "_profile")
 
-def profiled(lowering: Lowering, plan: lp.Plan, context: Execution) -> dict[int, tuple[int, float]]:
-    """Run the plan to its end; rows and seconds of each operator by the identity of its plan."""
-    for _ in watched(lowering, plan, context).run(context, UNIT):
-        pass
-    return {key: (operator.rows, operator.seconds) for key, operator in context.measured.items()}
+    def __init__(self, profile: Profile | None, context: Execution) -> None:
+        self._profile = profile
+        self._context = context
+        if profile is not None:
+            self._began, self._before = time.perf_counter(), context.graph.cache_counts
+
+    def note(self, plan: Shown | None, rows: int) -> None:
+        """An operator has handed on some rows."""
+        if self._profile is None or plan is None:
+            return
+        seconds, before, cache = time.perf_counter() - self._began, self._before, None
+        if before is not None and (after := self._context.graph.cache_counts) is not None:
+            cache = after[0] - before[0], after[1] - before[1], after[2] - before[2]
+        self._profile.add(plan, Measurement(rows, seconds, cache))

@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from hoplite.engine.build.operators import OperatorBuilder
 from hoplite.engine.context import Execution, Services
 from hoplite.engine.functions.registry import Function
-from hoplite.engine.lower import Lowering
 from hoplite.engine.memory import Memory
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.storage.snapshot import Snapshot
@@ -24,7 +24,7 @@ def execution_for(
     parameters: Mapping[str, Any],
     functions: Mapping[str, Function],
     procedures: Mapping[str, Procedure],
-    lowering: Lowering,
+    operators: OperatorBuilder,
     writer: Transaction | None,
     timeout: float | None,
     deadline: float | None,
@@ -41,7 +41,7 @@ def execution_for(
         functions=functions,
         statement_time=now,
         transaction_time=now,
-        run_plan=lowering.run_plan,
+        run_plan=operators.run_plan,
         writer=writer,
         deadline=deadline,
         timeout=timeout,

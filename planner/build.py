@@ -11,8 +11,10 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner.absorb import absorb_path_predicates
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.choose import Origins, choose
 from hoplite.planner.consecutive_matches import can_be_matched_together, consecutive_matches
 from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
@@ -46,6 +48,7 @@ class Builder:
         self.text = text
         self.star_imports = star_imports or {}
         self.estimates = Estimates(catalogue)
+        self.origins: Origins = {}
         self.names = Names()
         self.writes = Writes(self)
         self.standalone: ast.CallProcedure | None = None
@@ -57,6 +60,10 @@ class Builder:
             expression = without_places(expression, scope)
         term: lp.Term = plan_subqueries(expression, scope, self)
         return term
+
+    def physical(self, plan: lp.Plan) -> pp.Plan:
+        """What runs: the plan after the rewrite rules, with an operator chosen for each of its steps."""
+        return choose(self.optimised(plan), self.origins)
 
     def optimised(self, plan: lp.Plan) -> lp.Plan:
         """The plan after the rewrite rules."""

@@ -1,15 +1,16 @@
-"""EXPLAIN: a plan as a text table. How summaries show it is in `plan_description`."""
+"""EXPLAIN: a physical plan as a text table. How summaries show it is in `plan_description`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, assert_never, get_args
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
-from hoplite.planner.tree import children, subplans
+from hoplite.planner import physical as pp
+from hoplite.planner.plan_tree import chain
 from hoplite.planner.unparse import unparse
 
 
@@ -22,145 +23,297 @@ class Line:
     computed: str = ""
 
 
-def describe(plan: lp.Plan) -> Line:
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one operator did in a run: rows handed on, and seconds spent in it and below it.
+
+    `cache`, for a graph on disk: how often a partition or column was found in the cache, loaded, and evicted meanwhile.
+    """
+
+    rows: int
+    seconds: float
+    cache: tuple[int, int, int] | None = None
+
+
+NOT_RUN = Measurement(0, 0.0)
+
+
+def describe(node: pp.Shown) -> Line:
     """The line of one operator."""
-    match plan:
-        case lp.Argument(variables=variables):
+    match node:
+        case pp.Argument(variables=variables):
             return Line("Argument", ", ".join(_shown(variables)))
-        case lp.AllNodesScan(node=node):
-            return Line("AllNodesScan", named(node))
-        case lp.NodeByLabelScan(node=node, label=label):
-            return Line("NodeByLabelScan", f"{named(node)}:{label}")
-        case lp.NodeIndexSeek(node=node, label=label, key=key, value=value, many=many, unique=unique):
-            operator = "IN" if many else "="
-            name = "NodeUniqueIndexSeek" if unique else "NodeIndexSeek"
-            return Line(name, f"RANGE INDEX {named(node)}:{label}({key}) WHERE {key} {operator} {_term(value)}")
-        case lp.NodeIndexSearch(node=node, label=label, key=key, conditions=conditions):
-            names = {"CONTAINS": "NodeIndexContainsScan", "ENDS WITH": "NodeIndexEndsWithScan"}
-            names["IS NOT NULL"] = "NodeIndexScan"
-            asked = " AND ".join(
-                f"{key} {c.operator}" + ("" if c.value is None else f" {_term(c.value)}") for c in conditions
-            )
-            name = names.get(conditions[0].operator, "NodeIndexSeekByRange")
-            return Line(name, f"RANGE INDEX {named(node)}:{label}({key}) WHERE {asked}")
-        case lp.NodeByIdSeek(node=node, value=value, many=many, by_element_id=by_element_id):
+        case pp.NodeScan(node=name, label=None):
+            return Line("AllNodesScan", named(name))
+        case pp.NodeScan(node=name, label=label):
+            return Line("NodeByLabelScan", f"{named(name)}:{label}")
+        case pp.IndexSeek(many=many, value=value):
+            return _seek(node, f"{'IN' if many else '='} {_term(value)}")
+        case pp.ParameterSeek(value=value):
+            return _seek(node, f"= {_term(value)}", "one look-up")
+        case pp.ElementsSeek(elements=elements):
+            return _seek(node, f"IN {_term(elements)}", "all elements at once")
+        case pp.IndexSearch():
+            return _search(node)
+        case pp.IdSeek(node=name, value=value, many=many, by_element_id=by_element_id):
             function = "elementId" if by_element_id else "id"
-            name = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"
-            return Line(name, f"{named(node)} WHERE {function}({named(node)}) {'IN' if many else '='} {_term(value)}")
-        case lp.RelationshipTypeScan(relationship=relationship, types=types, directed=directed):
-            name = "DirectedRelationshipTypeScan" if directed else "UndirectedRelationshipTypeScan"
-            direction = ast.Direction.OUTGOING if directed else ast.Direction.BOTH
-            return Line(name, _pattern(plan.start, relationship, types, "", direction, plan.end))
-        case lp.RelationshipIndexSeek(relationship=relationship, directed=directed, key=key):
-            name = "DirectedRelationshipIndexSeek" if directed else "UndirectedRelationshipIndexSeek"
-            direction = ast.Direction.OUTGOING if directed else ast.Direction.BOTH
-            pattern = _pattern(plan.start, relationship, (plan.type,), "", direction, plan.end)
-            operator = "IN" if plan.many else "="
-            return Line(name, f"RANGE INDEX {pattern} WHERE {key} {operator} {_term(plan.value)}")
-        case lp.Expand(into=into):
-            pattern = _pattern(plan.from_node, plan.relationship, plan.types, "", plan.direction, plan.to_node)
-            computed = "one hop, in small pieces for the LIMIT" if plan.stopped_early and not into else "one hop"
-            return Line("Expand(Into)" if into else "Expand(All)", pattern, computed)
-        case lp.DistinctExpand():
-            return Line("Expand(Pruning)", _chain(plan.from_node, plan.hops), f"frontier: {plan.reason}")
-        case lp.CountWalks():
-            return Line("CountWalks", _chain(plan.from_node, plan.hops), "walk counts for each end, hop by hop")
-        case lp.CountBranches(branches=branches):
-            return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
-        case lp.GetDegree():
-            return _degree(plan)
-        case lp.VarLengthExpand():
-            return _var_length(plan)
-        case lp.Repeat():
-            bounds = _bounds(plan.lower, plan.upper)
-            return Line(
-                "Repeat(Trail)", f"({named(plan.from_node)}) (...){{{bounds}}} ({named(plan.to_node)})", "trails"
-            )
-        case lp.ShortestPath():
-            hops = "*" + _bounds(plan.lower, plan.upper)
-            pattern = _pattern(plan.from_node, plan.relationship, plan.types, hops, plan.direction, plan.to_node)
-            function = "allShortestPaths" if plan.every else "shortestPath"
-            computed = "trails by length: predicates on whole paths" if plan.predicates else "levels and parents"
-            return Line("ShortestPath", f"{function}({pattern})", computed)
-        case lp.StatefulShortestPath(kind=kind, count=count):
-            hops = "*" + _bounds(plan.lower, plan.upper)
-            pattern = _pattern(plan.from_node, plan.relationship, plan.types, hops, plan.direction, plan.to_node)
-            computed = "levels, then trails by length"
-            if not plan.predicates and (kind == "ALL SHORTEST" or _term(count) == "1"):
-                computed = "levels and parents"
-            name = "StatefulShortestPath(Into)" if plan.into else "StatefulShortestPath(All)"
-            return Line(name, f"{kind} {_term(count)} {pattern}", computed)
-        case lp.SelectShortest(kind=kind, count=count):
-            return Line("StatefulShortestPath(All)", f"{kind} {_term(count)}", "trails, the shortest kept")
-        case lp.ProjectEndpoints(relationship=relationship):
-            return Line("ProjectEndpoints", f"({named(plan.start)})-[{named(relationship)}]-({named(plan.end)})")
-        case lp.DistinctRelationships(relationship=relationship, others=others):
+            operator = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"
+            asked = f"{function}({named(name)}) {'IN' if many else '='} {_term(value)}"
+            return Line(operator, f"{named(name)} WHERE {asked}")
+        case pp.RelationshipScan() | pp.RelationshipSeek():
+            return _relationships(node)
+        case (
+            pp.Expand()
+            | pp.ExpandInto()
+            | pp.DistinctExpand()
+            | pp.CountWalks()
+            | pp.CountBranches()
+            | pp.CountSteps()
+            | pp.Reach()
+            | pp.Trails()
+            | pp.Repeat()
+            | pp.ShortestPaths()
+            | pp.ShortestTrails()
+            | pp.SelectShortest()
+        ):
+            return _hops(node)
+        case pp.FollowBound(relationship=relationship, start=start, end=end):
+            return Line("ProjectEndpoints", f"({named(start)})-[{named(relationship)}]-({named(end)})")
+        case pp.DistinctRelationships(relationship=relationship, others=others):
             parts = [f"NOT {named(relationship)} = {named(other)}" for other in others]
             return Line("Filter", " AND ".join(parts), "relationships differ")
-        case lp.ProjectPath(path=path):
+        case pp.BuildPath(path=path):
             return Line("Projection", f"path AS {named(path)}")
-        case lp.Filter(predicate=predicate):
-            return Line("Filter", _term(predicate))
-        case lp.Projection(items=items):
-            return Line("Projection", ", ".join(f"{_term(term)} AS {named(name)}" for name, term in items))
-        case lp.Select(names=names):
-            return Line("Projection", ", ".join(_shown(names)))
-        case lp.Reimport(names=names):
-            return Line("Projection", ", ".join(_shown(names)), "of the outer row")
-        case lp.Distinct(names=names):
-            return Line("Distinct", ", ".join(_shown(names)))
-        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
-            parts = [f"{_term(term)} AS {named(name)}" for name, term in keys]
-            parts += [_aggregate(a) for a in aggregates]
-            return Line("EagerAggregation", ", ".join(parts), "pairs of numbers" if plan.keys_at is not None else "")
-        case lp.NodeCountFromCountStore(label=counted):
-            return Line("NodeCountFromCountStore", "count(())" if counted is None else f"count((:{counted}))")
-        case lp.RelationshipCountFromCountStore(types=types):
-            return Line("RelationshipCountFromCountStore", f"count(()-[{_types(types)}]->())")
-        case lp.Sort(keys=keys):
-            return Line("Sort", _order(keys))
-        case lp.Top(keys=keys, count=count, skip=skip):
-            skipped = "" if skip is None else f" SKIP {_term(skip)}"
-            return Line("Top", f"{_order(keys)}{skipped} LIMIT {_term(count)}")
-        case lp.Skip(count=count):
-            return Line("Skip", _term(count))
-        case lp.Limit(count=count):
-            return Line("Limit", _term(count))
-        case lp.Unwind(expression=expression, variable=variable):
-            return Line("Unwind", f"{_term(expression)} AS {named(variable)}")
-        case lp.Union():
-            return Line("Union", "")
-        case lp.Apply(kind=kind):
-            name = {"all": "Apply", "optional": "Apply(Optional)", "unit": "SubqueryForeach"}[kind]
-            return Line(name, ", ".join(_shown(plan.imports)), "row by row" if plan.row_by_row else "a batch at once")
-        case lp.TransactionApply(rows=rows):
-            return Line("TransactionApply", f"IN TRANSACTIONS OF {_term(rows)} ROWS ON ERROR {plan.on_error}")
-        case lp.ValueHashJoin(left_key=left_key, right_key=right_key):
-            return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
-        case lp.CartesianProduct():
-            return Line("CartesianProduct", "")
-        case lp.ProcedureCall(procedure=procedure, arguments=arguments):
+        case (
+            pp.DistinctEnds()
+            | pp.Aggregate()
+            | pp.CountEnds()
+            | pp.CountPairs()
+            | pp.CountNodes()
+            | pp.CountRelationships()
+        ):
+            return _aggregation(node)
+        case pp.Create() | pp.Merge() | pp.Set() | pp.Delete() | pp.Foreach():
+            return _write(node)
+        case pp.Write(steps=steps):
+            return _write(steps[-1])
+        case pp.ForEachRow() | pp.Apply() | pp.InTransactions() | pp.HashJoin() | pp.Product() | pp.Union():
+            return _plans(node)
+        case pp.CallProcedure(procedure=procedure, arguments=arguments):
             return Line("ProcedureCall", f"{procedure}({', '.join(map(_term, arguments))})")
-        case lp.ShowRows(kind=kind):
+        case pp.Show(kind=kind):
             return Line(f"Show{kind.capitalize()}", "")
-        case lp.LoadCSV(variable=variable):
+        case pp.LoadCsv(variable=variable):
             return Line("LoadCSV", named(variable))
-        case lp.Create(creations=creations):
-            return Line("Create", ", ".join(named(c.variable) for c in creations))
-        case lp.Merge(added=added):
-            return Line("Merge", ", ".join(_shown(added)), "row by row")
-        case lp.SetProperties(assignments=assignments):
-            return Line(*_assignments(assignments))
-        case lp.Delete(expressions=expressions, detach=detach):
-            return Line("DetachDelete" if detach else "Delete", ", ".join(map(_term, expressions)))
-        case lp.Foreach(variable=variable):
-            return Line("Foreach", f"{named(variable)} IN {_term(plan.list)}")
-        case lp.EmptyResult():
+        case _:
+            return _rows(node)
+
+
+_Rows: TypeAlias = (
+    pp.Filter
+    | pp.Project
+    | pp.Select
+    | pp.Reimport
+    | pp.Distinct
+    | pp.Sort
+    | pp.Top
+    | pp.Cut
+    | pp.Unwind
+    | pp.UnwindRange
+    | pp.Drain
+    | pp.Results
+)
+
+
+def _rows(node: _Rows) -> Line:
+    match node:
+        case pp.Filter(predicate=predicate):
+            return Line("Filter", _term(predicate))
+        case pp.Project(items=items):
+            return Line("Projection", _items(items))
+        case pp.Select(names=names):
+            return Line("Projection", ", ".join(_shown(names)))
+        case pp.Reimport(names=names):
+            return Line("Projection", ", ".join(_shown(names)), "of the outer row")
+        case pp.Distinct(names=names):
+            return Line("Distinct", ", ".join(_shown(names)))
+        case pp.Sort(keys=keys):
+            return Line("Sort", order_of(keys))
+        case pp.Top(keys=keys, limit=limit, skip=skip):
+            skipped = "" if skip is None else f" SKIP {_term(skip)}"
+            return Line("Top", f"{order_of(keys)}{skipped} LIMIT {_term(limit)}")
+        case pp.Cut(skip=skip, limit=limit):
+            if limit is None:
+                return Line("Skip", "" if skip is None else _term(skip))
+            return Line("Limit", _term(limit) if skip is None else f"SKIP {_term(skip)} LIMIT {_term(limit)}")
+        case pp.Unwind(expression=expression, variable=variable):
+            return Line("Unwind", f"{_term(expression)} AS {named(variable)}")
+        case pp.UnwindRange(arguments=arguments, variable=variable):
+            called = f"range({', '.join(map(_term, arguments))})"
+            return Line("Unwind", f"{called} AS {named(variable)}", "numbers, never a list")
+        case pp.Drain():
             return Line("EmptyResult", "")
-        case lp.ProduceResults(columns=columns):
+        case pp.Results(columns=columns):
             return Line("ProduceResults", ", ".join(columns))
         case _:
-            assert_never(plan)
+            assert_never(node)
+
+
+def _seek(node: pp.IndexSeek | pp.ParameterSeek | pp.ElementsSeek, asked: str, computed: str = "") -> Line:
+    operator = "NodeUniqueIndexSeek" if node.unique else "NodeIndexSeek"
+    return Line(operator, f"RANGE INDEX {named(node.node)}:{node.label}({node.key}) WHERE {node.key} {asked}", computed)
+
+
+def _search(node: pp.IndexSearch) -> Line:
+    operators = {
+        "CONTAINS": "NodeIndexContainsScan",
+        "ENDS WITH": "NodeIndexEndsWithScan",
+        "IS NOT NULL": "NodeIndexScan",
+    }
+    key, conditions = node.key, node.conditions
+    asked = " AND ".join(f"{key} {c.operator}" + ("" if c.value is None else f" {_term(c.value)}") for c in conditions)
+    operator = operators.get(conditions[0].operator, "NodeIndexSeekByRange")
+    return Line(operator, f"RANGE INDEX {named(node.node)}:{node.label}({key}) WHERE {asked}")
+
+
+def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
+    directed = "Directed" if node.directed else "Undirected"
+    direction = ast.Direction.OUTGOING if node.directed else ast.Direction.BOTH
+    match node:
+        case pp.RelationshipScan(types=types):
+            pattern = _pattern(node.start, node.relationship, types, "", direction, node.end)
+            return Line(f"{directed}RelationshipTypeScan", pattern)
+        case pp.RelationshipSeek(type=type, key=key, value=value, many=many):
+            pattern = _pattern(node.start, node.relationship, (type,), "", direction, node.end)
+            asked = f"{key} {'IN' if many else '='} {_term(value)}"
+            return Line(f"{directed}RelationshipIndexSeek", f"RANGE INDEX {pattern} WHERE {asked}")
+        case _:
+            assert_never(node)
+
+
+_Hops: TypeAlias = (
+    pp.Expand
+    | pp.ExpandInto
+    | pp.DistinctExpand
+    | pp.CountWalks
+    | pp.CountBranches
+    | pp.CountSteps
+    | pp.Reach
+    | pp.Trails
+    | pp.Repeat
+    | pp.ShortestPaths
+    | pp.ShortestTrails
+    | pp.SelectShortest
+)
+
+
+def _hops(node: _Hops) -> Line:
+    match node:
+        case pp.Expand(small_pieces=small_pieces):
+            pattern = _pattern(node.from_node, node.relationship, node.types, "", node.direction, node.to_node)
+            return Line("Expand(All)", pattern, "one hop, in small pieces for the LIMIT" if small_pieces else "one hop")
+        case pp.ExpandInto():
+            pattern = _pattern(node.from_node, node.relationship, node.types, "", node.direction, node.to_node)
+            return Line("Expand(Into)", pattern, "one hop")
+        case pp.DistinctExpand(from_node=from_node, hops=hops, reason=reason):
+            return Line("Expand(Pruning)", _chain(from_node, hops), f"frontier: {reason}")
+        case pp.CountWalks(from_node=from_node, hops=hops):
+            return Line("CountWalks", _chain(from_node, hops), "walk counts for each end, hop by hop")
+        case pp.CountBranches(branches=branches):
+            return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
+        case pp.CountSteps():
+            return _degree(node)
+        case pp.Reach(into=into, reason=reason):
+            operator = f"VarLengthExpand(Pruning,BFS,{'Into' if into else 'All'})"
+            return Line(operator, _repeated(node), f"frontier: {reason}")
+        case pp.Trails(into=into, reason=reason, end_predicates=asked):
+            computed = f"trails: {reason}" if reason else "trails"
+            if asked:
+                computed += f"; led to ends where {' AND '.join(map(_term, asked))}"
+            return Line(f"VarLengthExpand({'Into' if into else 'All'})", _repeated(node), computed)
+        case pp.Repeat(from_node=from_node, to_node=to_node):
+            bounds = _bounds(node.lower, node.upper)
+            return Line("Repeat(Trail)", f"({named(from_node)}) (...){{{bounds}}} ({named(to_node)})", "trails")
+        case pp.ShortestPaths(every=every, predicates=predicates):
+            function = "allShortestPaths" if every else "shortestPath"
+            computed = "trails by length: predicates on whole paths" if predicates else "levels and parents"
+            return Line("ShortestPath", f"{function}({_repeated(node)})", computed)
+        case pp.ShortestTrails(kind=kind, count=count, into=into):
+            computed = "levels, then trails by length"
+            if not node.predicates and (kind == "ALL SHORTEST" or _term(count) == "1"):
+                computed = "levels and parents"
+            operator = f"StatefulShortestPath({'Into' if into else 'All'})"
+            return Line(operator, f"{kind} {_term(count)} {_repeated(node)}", computed)
+        case pp.SelectShortest(kind=kind, count=count):
+            return Line("StatefulShortestPath(All)", f"{kind} {_term(count)}", "trails, the shortest kept")
+        case _:
+            assert_never(node)
+
+
+def _repeated(node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTrails) -> str:
+    hops = "*" + _bounds(node.lower, node.upper)
+    return _pattern(node.from_node, node.relationship or "", node.types, hops, node.direction, node.to_node)
+
+
+_Aggregation: TypeAlias = (
+    pp.DistinctEnds | pp.Aggregate | pp.CountEnds | pp.CountPairs | pp.CountNodes | pp.CountRelationships
+)
+
+
+def _aggregation(node: _Aggregation) -> Line:
+    match node:
+        case pp.DistinctEnds(ends=ends, name=name, key=key):
+            details = f"{named(ends.to_node)}.{key} AS {named(name)}"
+            return Line("Distinct", details, "ends of one frontier, compared only where values may repeat")
+        case pp.Aggregate(keys=keys, aggregates=aggregates):
+            parts = [_items(keys)] if keys else []
+            return Line("EagerAggregation", ", ".join([*parts, *map(_aggregate, aggregates)]))
+        case pp.CountEnds(ends=ends):
+            return Line("EagerAggregation", f"count(DISTINCT {named(ends.to_node)})", "size of the frontier")
+        case pp.CountPairs(keys=keys, counts=counts):
+            parts = [_items(keys), *(f"count(DISTINCT {_term(term)})" for _, term in counts)]
+            return Line("EagerAggregation", ", ".join(parts), "pairs of numbers")
+        case pp.CountNodes(label=label):
+            return Line("NodeCountFromCountStore", "count(())" if label is None else f"count((:{label}))")
+        case pp.CountRelationships(types=types):
+            return Line("RelationshipCountFromCountStore", f"count(()-[{_types(types)}]->())")
+        case _:
+            assert_never(node)
+
+
+def _plans(node: pp.ForEachRow | pp.Apply | pp.InTransactions | pp.HashJoin | pp.Product | pp.Union) -> Line:
+    match node:
+        case pp.ForEachRow(imports=imports):
+            return Line("SubqueryForeach", ", ".join(_shown(imports)), "row by row")
+        case pp.Apply(imports=imports, optional=optional, row_by_row=row_by_row):
+            operator = "Apply(Optional)" if optional else "Apply"
+            return Line(operator, ", ".join(_shown(imports)), "row by row" if row_by_row else "a batch at once")
+        case pp.InTransactions(rows=rows, on_error=on_error):
+            return Line("TransactionApply", f"IN TRANSACTIONS OF {_term(rows)} ROWS ON ERROR {on_error}")
+        case pp.HashJoin(left_key=left_key, right_key=right_key):
+            return Line("ValueHashJoin", f"{_term(left_key)} = {_term(right_key)}")
+        case pp.Product():
+            return Line("CartesianProduct", "")
+        case pp.Union():
+            return Line("Union", "")
+        case _:
+            assert_never(node)
+
+
+def _write(node: pp.WriteStep) -> Line:
+    match node:
+        case pp.Create(creations=creations):
+            return Line("Create", ", ".join(named(c.variable) for c in creations))
+        case pp.Merge(added=added):
+            return Line("Merge", ", ".join(_shown(added)), "row by row")
+        case pp.Set(assignments=assignments):
+            return Line(*_assignments(assignments))
+        case pp.Delete(expressions=expressions, detach=detach):
+            return Line("DetachDelete" if detach else "Delete", ", ".join(map(_term, expressions)))
+        case pp.Foreach(variable=variable, list=values):
+            return Line("Foreach", f"{named(variable)} IN {_term(values)}")
+        case _:
+            assert_never(node)
 
 
 def _chains(branches: tuple[lp.Branch, ...]) -> Iterator[str]:
@@ -196,7 +349,7 @@ def _labelled_chain(from_node: str, hops: tuple[tuple[lp.ChainHop, tuple[str, ..
     return f"{pattern} WHERE {' AND '.join(asked)}" if asked else pattern
 
 
-def _degree(plan: lp.GetDegree) -> Line:
+def _degree(plan: pp.CountSteps) -> Line:
     hops = "" if plan.upper == 1 else "*" + _bounds(plan.lower, plan.upper)
     labels = "".join(f":{label}" for label in plan.labels)
     details = _pattern(plan.from_node, "", plan.types, hops, plan.direction, labels)
@@ -206,25 +359,14 @@ def _degree(plan: lp.GetDegree) -> Line:
     return Line("GetDegree", details, computed)
 
 
-def _var_length(plan: lp.VarLengthExpand) -> Line:
-    hops = "*" + _bounds(plan.lower, plan.upper)
-    relationship = plan.relationship or ""
-    pattern = _pattern(plan.from_node, relationship, plan.types, hops, plan.direction, plan.to_node)
-    into = "Into" if plan.into else "All"
-    if plan.pruning:
-        return Line(f"VarLengthExpand(Pruning,BFS,{into})", pattern, f"frontier: {plan.reason}")
-    computed = f"trails: {plan.reason}" if plan.reason else "trails"
-    if plan.end_predicates:
-        computed += f"; led to ends where {' AND '.join(map(_term, plan.end_predicates))}"
-    return Line(f"VarLengthExpand({into})", pattern, computed)
-
-
-def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[str, str]:
+def _assignments(assignments: tuple[pp.Assignment, ...]) -> tuple[str, str]:
     name, parts = "SetProperty", []
     for item in assignments:
         match item:
             case lp.AssignProperty(subject=subject, key=key, value=value):
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = {_term(value)}")
+            case pp.AssignTogether(subject=subject, entries=entries):
+                parts += [f"{_term(subject)}.{key} = {_term(value)}" for key, value in entries]
             case lp.AssignProperties(variable=variable, value=value, merge=merge):
                 name = "SetProperties"
                 parts.append(f"{named(variable)} {'+=' if merge else '='} {_term(value)}")
@@ -236,12 +378,18 @@ def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[str, str]:
             case lp.DropLabels(variable=variable, labels=labels):
                 name = "RemoveLabels"
                 parts.append(f"{named(variable)}:{':'.join(map(str, labels))}")
+            case _:
+                assert_never(item)
     return name, ", ".join(parts)
 
 
 def _aggregate(aggregate: lp.Aggregate) -> str:
     inside = ", ".join(map(_term, aggregate.arguments)) or "*"
     return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside})"
+
+
+def _items(items: tuple[tuple[str, lp.Term], ...]) -> str:
+    return ", ".join(f"{_term(term)} AS {named(name)}" for name, term in items)
 
 
 def _term(term: lp.Term) -> str:
@@ -265,7 +413,8 @@ def _bounds(lower: int, upper: int | None) -> str:
     return f"{lower}.." if upper is None else f"{lower}..{upper}"
 
 
-def _order(keys: tuple[lp.SortKey, ...]) -> str:
+def order_of(keys: tuple[lp.SortKey, ...]) -> str:
+    """Sort keys as EXPLAIN shows them."""
     return ", ".join(f"{named(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
 
 
@@ -281,26 +430,24 @@ def _pattern(
 
 # --- the whole plan ---------------------------------------------------------------------------------------------
 
+_RUNS_HOPS = (*get_args(_Hops),)
 
-def rows_of(plan: lp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, lp.Plan]]:
+
+def rows_of(plan: pp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, pp.Shown]]:
     """Operators from the top with their depth; what feeds an operator stands below it, subqueries are indented."""
-    yield depth, describe(plan), plan
-    for subplan in subplans(plan):
-        yield from rows_of(subplan, depth + 1)
-    below = list(children(plan))
-    for branch in below[1:]:
-        yield from rows_of(branch, depth + 1)
-    if below:
-        yield from rows_of(below[0], depth)
+    for link in chain(plan):
+        yield depth, describe(link.node), link.node
+        for branch in link.beside:
+            yield from rows_of(branch, depth + 1)
 
 
-def has_hops(plan: lp.Plan) -> bool:
+def has_hops(plan: pp.Plan) -> bool:
     """Whether the plan follows relationships."""
-    return any(line.computed for _, line, _ in rows_of(plan))
+    return any(isinstance(node, _RUNS_HOPS) for _, _, node in rows_of(plan))
 
 
-def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None) -> str:
-    """The plan as a table; with measurements (rows and seconds by operator) as PROFILE has them."""
+def explain(plan: pp.Plan, measured: Mapping[int, Measurement] | None = None) -> str:
+    """The plan as a table; with measurements, by the identity of the operator, as PROFILE has them."""
     header = ["Operator", "Details", "Computed by"]
     if measured is not None:
         header += ["Rows", "ms"]
@@ -308,8 +455,8 @@ def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None)
     for depth, line, node in rows_of(plan):
         row = [f"{'| ' * depth}+{line.name}", line.details, line.computed]
         if measured is not None:
-            rows, seconds = measured.get(id(node), (0, 0.0))
-            row += [str(rows), f"{seconds * 1000:.2f}"]
+            seen = measurement_of(node, measured)
+            row += [str(seen.rows), f"{seen.seconds * 1000:.2f}"]
         table.append(row)
     widths = [max(len(row[i]) for row in table) for i in range(len(header))]
     ruler = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
@@ -320,3 +467,10 @@ def explain(plan: lp.Plan, measured: dict[int, tuple[int, float]] | None = None)
             lines.append(ruler)
     lines.append(ruler)
     return "\n".join(lines)
+
+
+def measurement_of(node: pp.Shown, measured: Mapping[int, Measurement]) -> Measurement:
+    """What an operator did. That of the answer is its source's: it has no operator of its own."""
+    while isinstance(node, pp.Results):
+        node = node.source
+    return measured.get(id(node.steps[-1] if isinstance(node, pp.Write) else node), NOT_RUN)

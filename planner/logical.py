@@ -19,6 +19,11 @@ ChainEnd: TypeAlias = Literal["start", "end"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PhysicalPlan:
+    """What a planned subquery runs: one of the operators of `planner/physical.py`, which is built on this module."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PlannedSubquery:
     """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
 
@@ -28,7 +33,7 @@ class PlannedSubquery:
     """
 
     kind: str
-    plan: Plan
+    plan: PhysicalPlan
     imports: tuple[str, ...]
     value: str | None = None
     span: Span = NOWHERE

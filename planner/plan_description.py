@@ -14,9 +14,9 @@ from dataclasses import fields
 from typing import Any
 
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner import logical as lp
-from hoplite.planner.explain import describe, named
-from hoplite.planner.tree import children, subplans
+from hoplite.planner import physical as pp
+from hoplite.planner.explain import Measurement, describe, measurement_of, named, order_of
+from hoplite.planner.plan_tree import Link, chain
 
 _VERSION = "5.26"
 _ROOT_ARGUMENTS = {
@@ -30,43 +30,34 @@ _ROOT_ARGUMENTS = {
 }
 _BINDING_FIELDS = ("node", "relationship", "start", "end", "from_node", "to_node", "path", "variable")
 _TOUCHING = (
-    lp.AllNodesScan,
-    lp.NodeByLabelScan,
-    lp.NodeIndexSeek,
-    lp.NodeIndexSearch,
-    lp.NodeByIdSeek,
-    lp.RelationshipTypeScan,
-    lp.RelationshipIndexSeek,
-    lp.Expand,
-    lp.DistinctExpand,
-    lp.CountWalks,
-    lp.CountBranches,
-    lp.GetDegree,
-    lp.VarLengthExpand,
-    lp.Repeat,
-    lp.ShortestPath,
-    lp.StatefulShortestPath,
-    lp.SelectShortest,
-    lp.NodeCountFromCountStore,
-    lp.RelationshipCountFromCountStore,
-    lp.Create,
-    lp.Merge,
-    lp.SetProperties,
-    lp.Delete,
+    pp.NodeScan,
+    pp.IndexSeek,
+    pp.ParameterSeek,
+    pp.ElementsSeek,
+    pp.IndexSearch,
+    pp.IdSeek,
+    pp.RelationshipScan,
+    pp.RelationshipSeek,
+    pp.Expand,
+    pp.ExpandInto,
+    pp.DistinctExpand,
+    pp.CountWalks,
+    pp.CountBranches,
+    pp.CountSteps,
+    pp.Reach,
+    pp.Trails,
+    pp.Repeat,
+    pp.ShortestPaths,
+    pp.ShortestTrails,
+    pp.SelectShortest,
+    pp.CountNodes,
+    pp.CountRelationships,
+    pp.Create,
+    pp.Merge,
+    pp.Set,
+    pp.Delete,
 )
-_KEEPING_ORDER = (lp.Limit, lp.Skip, lp.Filter, lp.Projection, lp.ProduceResults)
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What one operator did in a run: rows handed on, and seconds spent in it and below it.
-
-    `cache`, for a graph on disk: how often a partition or column was found in the cache, loaded, and evicted meanwhile.
-    """
-
-    rows: int
-    seconds: float
-    cache: tuple[int, int, int] | None = None
+_KEEPING_ORDER = (pp.Cut, pp.Filter, pp.Project, pp.Results)
 
 
 @dataclass(slots=True)
@@ -74,16 +65,17 @@ class _Entry:
     """An operator with its place in the tree."""
 
     number: int
-    plan: lp.Plan
+    node: pp.Shown
     name: str
     details: str
+    computed: str
     identifiers: tuple[str, ...]
     order: str
     branches: list[_Entry]  # the first one feeds it, the others are run beside it
 
 
 def plan_description(
-    plan: lp.Plan, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None = None
+    plan: pp.Plan, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None = None
 ) -> dict[str, Any]:
     """The tree of a plan, for EXPLAIN; with measurements, by the identity of the operator, for PROFILE."""
     root = _entry(plan, [0])
@@ -92,68 +84,80 @@ def plan_description(
     described["args"]["string-representation"] = _text(root, estimates, measured)
     if measured is not None:
         described["args"] |= {"Memory": 0, "GlobalMemory": 0}
-        if (cache := _cache_of(root, measured)) is not None:
+        if (cache := measurement_of(root.node, measured).cache) is not None:
             described["args"] |= {"PartitionLoads": cache[1], "PartitionEvictions": cache[2]}
     return described
 
 
-def _entry(plan: lp.Plan, counter: list[int]) -> _Entry:
-    while isinstance(plan, lp.Select):  # it only drops columns
-        plan = plan.source
-    line = describe(plan)
-    entry = _Entry(counter[0], plan, line.name, line.details, (), "", [])
+def _entry(plan: pp.Plan, counter: list[int]) -> _Entry:
+    """The top operator of a plan, with everything below it. What is beside an operator is numbered before what feeds
+    it, as Neo4j does.
+    """
+    entries: list[_Entry] = []
+    for link in chain(plan):
+        if not isinstance(link.node, pp.Select) and not (entries and _is_start(link.node)):
+            entries.append(_numbered(link, counter))
+    for entry, feeding in zip(reversed(entries), (None, *reversed(entries)), strict=False):
+        if feeding is not None:
+            entry.branches.insert(0, feeding)
+        entry.identifiers = _identifiers(entry)
+        entry.order = _order(entry)
+    return entries[0]
+
+
+def _numbered(link: Link, counter: list[int]) -> _Entry:
+    line = describe(link.node)
+    entry = _Entry(counter[0], link.node, line.name, line.details, line.computed, (), "", [])
     counter[0] += 1
-    below = [child for child in children(plan) if not _is_start(child)]
-    beside = [_entry(branch, counter) for branch in (*subplans(plan), *below[1:])]  # numbered first, as Neo4j does
-    if below:
-        entry.branches.append(_entry(below[0], counter))
-    entry.branches += beside
-    entry.identifiers = _identifiers(entry)
-    entry.order = _order(entry)
+    entry.branches += [_entry(branch, counter) for branch in link.beside if not _is_start(branch)]
     return entry
 
 
-def _is_start(plan: lp.Plan) -> bool:
+def _is_start(node: pp.Shown) -> bool:
     """Whether this is the one empty row that a plan starts from, which is not shown."""
-    return isinstance(plan, lp.Argument) and not plan.variables
+    return isinstance(node, pp.Argument) and not node.variables
 
 
 def _identifiers(entry: _Entry) -> tuple[str, ...]:
     """The names that stand for something above an operator."""
     below = [name for branch in entry.branches for name in branch.identifiers]
-    match entry.plan:
-        case lp.Argument(variables=variables):
+    match entry.node:
+        case pp.Argument(variables=variables):
             names = [*variables]
-        case lp.ProduceResults(columns=columns):
+        case pp.Results(columns=columns):
             names = [*below, *columns]
-        case lp.Select(names=kept) | lp.Distinct(names=kept) | lp.Union(names=kept):
+        case pp.Distinct(names=kept) | pp.Union(names=kept):
             names = [*kept]
-        case lp.EagerAggregation(keys=keys, aggregates=aggregates):
+        case pp.Aggregate(keys=keys, aggregates=aggregates):
             names = [name for name, _ in keys] + [aggregate.name for aggregate in aggregates]
-        case lp.Reimport(names=imported):
+        case pp.CountPairs(keys=keys, counts=counts):
+            names = [name for name, _ in (*keys, *counts)]
+        case pp.CountEnds(name=name) | pp.DistinctEnds(name=name):
+            names = [name]
+        case pp.Reimport(names=imported):
             names = [*below, *imported]
-        case lp.Projection(items=items):
+        case pp.Project(items=items):
             names = [*below, *(name for name, _ in items)]
-        case lp.Create(creations=creations):
+        case pp.Create(creations=creations):
             names = [*below, *(creation.variable for creation in creations)]
-        case plan:
-            names = below + list(_bound(plan))
+        case node:
+            names = below + list(_bound(node))
     return tuple(dict.fromkeys(map(named, names)))
 
 
-def _bound(plan: lp.Plan) -> Iterator[str]:
-    present = {field.name for field in fields(plan)}
+def _bound(node: pp.Shown) -> Iterator[str]:
+    present = {field.name for field in fields(node)}
     for name in _BINDING_FIELDS:
-        value = getattr(plan, name) if name in present else None
+        value = getattr(node, name) if name in present else None
         if isinstance(value, str):
             yield value
 
 
 def _order(entry: _Entry) -> str:
-    match entry.plan:
-        case lp.Sort(keys=keys) | lp.Top(keys=keys):
-            return ", ".join(f"{named(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
-        case plan if isinstance(plan, _KEEPING_ORDER) and entry.branches:
+    match entry.node:
+        case pp.Sort(keys=keys) | pp.Top(keys=keys):
+            return order_of(keys)
+        case node if isinstance(node, _KEEPING_ORDER) and entry.branches:
             return entry.branches[0].order
         case _:
             return ""
@@ -165,8 +169,10 @@ def _dictionary(
     arguments: dict[str, Any] = {
         "Id": entry.number,
         "Details": entry.details,
-        "EstimatedRows": estimates.get(id(entry.plan), 1.0),
+        "EstimatedRows": estimates.get(id(entry.node), 1.0),
     }
+    if entry.computed:
+        arguments["ComputedBy"] = entry.computed
     if entry.order:
         arguments["Order"] = entry.order
     described: dict[str, Any] = {
@@ -189,22 +195,17 @@ def _dictionary(
 
 def _numbers(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int, int]:
     """Rows, accesses, and the nanoseconds of the operator alone."""
-    own = measured.get(id(entry.plan), Measurement(0, 0.0))
-    below = sum(measured[id(branch.plan)].seconds for branch in entry.branches if id(branch.plan) in measured)
-    accesses = own.rows if isinstance(entry.plan, _TOUCHING) else 0
+    own = measurement_of(entry.node, measured)
+    below = sum(measurement_of(branch.node, measured).seconds for branch in entry.branches)
+    accesses = own.rows if isinstance(entry.node, _TOUCHING) else 0
     return own.rows, accesses, max(0, round((own.seconds - below) * 1e9))
-
-
-def _cache_of(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int, int] | None:
-    own = measured.get(id(entry.plan))
-    return None if own is None else own.cache
 
 
 def _own_cache_use(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int]:
     """Hits and loads of the operator alone. What Neo4j's page cache is to it, partitions and columns are to us."""
-    hits, loads, _ = _cache_of(entry, measured) or (0, 0, 0)
+    hits, loads, _ = measurement_of(entry.node, measured).cache or (0, 0, 0)
     for branch in entry.branches:
-        below = _cache_of(branch, measured) or (0, 0, 0)
+        below = measurement_of(branch.node, measured).cache or (0, 0, 0)
         hits, loads = hits - below[0], loads - below[1]
     return max(0, hits), max(0, loads)
 
@@ -221,7 +222,7 @@ def _text(root: _Entry, estimates: Mapping[int, float], measured: Mapping[int, M
     table: list[list[str]] = []
     total = 0
     for tree, entry in lines:
-        row = [tree, str(entry.number), entry.details, str(round(estimates.get(id(entry.plan), 1.0)))]
+        row = [tree, str(entry.number), entry.details, str(round(estimates.get(id(entry.node), 1.0)))]
         if measured is not None:
             rows, accesses, _ = _numbers(entry, measured)
             total += accesses
@@ -242,7 +243,7 @@ def _text(root: _Entry, estimates: Mapping[int, float], measured: Mapping[int, M
     accessed = "?" if measured is None else f"{total}, total allocated memory: 0"
     head = f"Cypher 5\n\nPlanner COST\n\nRuntime SLOTTED\n\nRuntime version {_VERSION}\n"
     body = "\n".join([ruler, title, ruler, *map(written, table), ruler])
-    cache = None if measured is None else _cache_of(root, measured)
+    cache = None if measured is None else measurement_of(root.node, measured).cache
     loaded = "" if cache is None else f"Loaded from disk: {cache[1]:,}, evicted: {cache[2]:,}\n"
     return f"{head}\n{body}\n\nTotal database accesses: {accessed}\n{loaded}"
 

@@ -111,7 +111,7 @@ def _planned(
     elif kind == "count":  # the rules know how to count without rows
         value = HIDDEN + "count"
         plan = lp.EagerAggregation(plan, (), (lp.Aggregate(value, "count", False, ()),))
-    return PlannedSubquery(kind, builder.optimised(plan), imports, value, span)
+    return PlannedSubquery(kind, builder.physical(plan), imports, value, span)
 
 
 def _matched(

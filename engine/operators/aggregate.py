@@ -36,7 +36,7 @@ class AggregateCall:
 
 
 @dataclass(slots=True, eq=False)
-class Aggregate:
+class Aggregate(Operator):
     """One row for each group; without keys one row, for each row of the argument."""
 
     source: Operator
@@ -44,7 +44,7 @@ class Aggregate:
     keys: tuple[Evaluator, ...]
     calls: tuple[AggregateCall, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Reads everything, then hands on all groups."""
         numbered = ROW in argument
         grouping = Grouping()

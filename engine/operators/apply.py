@@ -36,7 +36,7 @@ def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:
 
 
 @dataclass(slots=True, eq=False)
-class Apply:
+class Apply(Operator):
     """Rows of the left with the columns of what the right side finds for them."""
 
     left: Operator
@@ -46,7 +46,7 @@ class Apply:
     optional: bool
     row_by_row: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """In the order of the left's rows; where optional, a row without a partner comes with nulls."""
         if self.row_by_row:
             # What writes must first have read: later rows see earlier writes, the left side and what follows none.
@@ -106,14 +106,14 @@ class Apply:
 
 
 @dataclass(slots=True, eq=False)
-class ForEachRow:
+class ForEachRow(Operator):
     """Run the right side for what it does; the rows of the left come out unchanged."""
 
     left: Operator
     right: Operator
     imports: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The left's rows, after all is done."""
         batches = list(self.left.run(context, argument))
         for batch in batches:
@@ -124,7 +124,7 @@ class ForEachRow:
 
 
 @dataclass(slots=True, eq=False)
-class HashJoin:
+class HashJoin(Operator):
     """Pairs of rows whose keys may be equal; the right side is run once and held in memory."""
 
     left: Operator
@@ -133,7 +133,7 @@ class HashJoin:
     right_key: Evaluator
     added: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """In the order of the left's rows."""
         table: dict[object, list[int]] | None = None
         right: Batch | None = None
@@ -188,14 +188,14 @@ def _partners(keys: Column, table: dict[object, list[int]]) -> Iterator[tuple[In
 
 
 @dataclass(slots=True, eq=False)
-class Product:
+class Product(Operator):
     """Every pair of rows; what the right side finds is kept while it is read for the first batch of the left."""
 
     left: Operator
     right: Operator
     added: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The pairs in bounded batches."""
         read: list[Batch] | None = None
         with context.memory.holding() as held:

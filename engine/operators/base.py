@@ -8,15 +8,18 @@ each row of the argument apart.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from dataclasses import field
 
 import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.errors import CypherError, type_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
+from hoplite.planner.physical import Shown
 from hoplite.values.columns import Column, Int64s, Integers, Nodes, Objects, Relationships, from_objects
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
@@ -27,12 +30,25 @@ FIRST_BATCH, SMALL_BATCH, LARGEST_BATCH = 256, 2048, 65_536
 Evaluator = Callable[[Batch, Execution], Column]
 
 
-class Operator(Protocol):
-    """A step of a plan, ready to run."""
+@dataclass(slots=True, eq=False)
+class Operator(ABC):
+    """A step of a plan, ready to run.
+
+    `plan` is the node it was built for; an operator inside another one, which no plan shows, has none.
+    """
+
+    plan: Shown | None = field(default=None, init=False, repr=False)
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows it produces for this argument."""
-        ...
+        """The rows it produces for this argument; a profile watches them pass."""
+        batches = self.batches(context, argument)
+        if context.profile is None or self.plan is None:
+            return batches
+        return context.profile.watched(self.plan, batches, context)
+
+    @abstractmethod
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """What `run` hands on."""
 
 
 def evaluate(

@@ -11,7 +11,6 @@ or raise an error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from hoplite.engine.operators.degrees import labels_are_certain
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.engine.operators.walks import PIECE, Sums, total
 from hoplite.errors import arithmetic_error
+from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s, Integers
 
 _LARGEST = 1 << 63
@@ -42,7 +42,7 @@ class Branch:
 
 
 @dataclass(slots=True, eq=False)
-class CountBranches:
+class CountBranches(Operator):
     """The number of ways for each row, as a column."""
 
     source: Operator
@@ -50,7 +50,7 @@ class CountBranches:
     name: str
     keep: frozenset[str] | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows from which there is a way."""
         so_far = 0
         for batch in self.source.run(context, argument):

@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 4096
 
 
 @dataclass(slots=True, eq=False)
-class CallProcedure:
+class CallProcedure(Operator):
     """Call a procedure for each row; one that yields nothing hands the row on."""
 
     source: Operator
@@ -27,7 +27,7 @@ class CallProcedure:
     yields: bool
     optional: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each row that the procedure yields."""
         procedure = context.procedures[self.procedure]
         for incoming in self.source.run(context, argument):

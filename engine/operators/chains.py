@@ -28,6 +28,7 @@ from hoplite.engine.operators.base import (
     node_positions,
 )
 from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.engine.profile import Watch
 from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
@@ -63,7 +64,7 @@ class ChainHop:
 
 
 @dataclass(slots=True, eq=False)
-class DistinctExpand:
+class DistinctExpand(Operator):
     """The distinct ends of a chain: for each row, or for all rows together where `merged`."""
 
     source: Operator
@@ -73,7 +74,7 @@ class DistinctExpand:
     keep: frozenset[str]  # the columns that are used above
     merged: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each row of the source and end of a chain from it."""
         if self.merged and argument_rows(argument) is None:
             yield from self._together(context, argument)
@@ -137,44 +138,47 @@ def _only(found: Neighbourhoods, step: ChainHop, context: Execution, node_count:
 
 
 @dataclass(slots=True, eq=False)
-class Gathered:
+class Gathered(Operator):
     """Rows that are there already."""
 
-    batches: list[Batch]
+    found: list[Batch]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The same batches again."""
-        yield from self.batches
+        yield from self.found
 
 
 @dataclass(slots=True, eq=False)
-class CountPairs:
+class CountPairs(Operator):
     """`count(DISTINCT value)` for each key, where a chain has the keys at one end and the values at the other.
 
     Both ends are given numbers, each row and each node once, and different pairs of numbers are counted.
     """
 
     chain: DistinctExpand
-    apart: Aggregate  # does the same by looking at every pair
+    row_by_row: Aggregate  # does the same by looking at every pair
     key_names: tuple[str, ...]
     keys: tuple[Evaluator, ...]
     names: tuple[str, ...]
     values: tuple[Evaluator, ...]
     keys_at_start: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All groups at once."""
+        watch = Watch(context.profile, context)
         batches = [] if ROW in argument else list(self._starts(context, argument))
         if not batches:
             if ROW in argument:
-                yield from self.apart.run(context, argument)
+                yield from self.row_by_row.run(context, argument)
             return
         rows = concatenate_batches(batches)
         found = self.chain.pairs(context, node_positions(rows, self.chain.from_node), _MOST_PAIRS)
         if found is None:  # the rows below are not asked for twice: they may have been written
             chain = replace(self.chain, source=Gathered(batches))
-            yield from replace(self.apart, source=chain).run(context, argument)
+            chain.plan = self.chain.plan
+            yield from replace(self.row_by_row, source=chain).run(context, argument)
             return
+        watch.note(self.chain.plan, len(found.nodes))
         if not len(found.nodes):
             return
         with context.memory.holding() as held:

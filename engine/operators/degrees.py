@@ -23,7 +23,7 @@ from hoplite.values.columns import Bools, Int64s, Integers
 
 
 @dataclass(slots=True, eq=False)
-class CountSteps:
+class CountSteps(Operator):
     """The number of trails from a bound node, as a column; rows without any are dropped."""
 
     source: Operator
@@ -37,7 +37,7 @@ class CountSteps:
     distinct_from: tuple[str, ...]  # columns of relationships that they may not use
     keep: frozenset[str] | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows from which there is a trail."""
         hop: Hop | None = None
         for batch in self.source.run(context, argument):

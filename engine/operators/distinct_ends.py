@@ -17,19 +17,19 @@ from hoplite.values.columns import Integers
 
 
 @dataclass(slots=True, eq=False)
-class DistinctEnds:
+class DistinctEnds(Operator):
     """Property `key` of the ends of one merged frontier as column `name`, each value once."""
 
     ends: Reach
-    apart: Operator  # does the same by looking at every value
+    row_by_row: Operator  # does the same by looking at every value
     name: str
     key: str
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All values as they are, where those of the key tell nodes apart; of the nodes without a value, the first."""
         graph = context.graph
         if context.writer is not None or ROW in argument or not graph.has_distinct_values(self.key):
-            yield from self.apart.run(context, argument)
+            yield from self.row_by_row.run(context, argument)
             return
         column = graph.node_property_of(self.ends.merged_ends(context, argument), self.key)
         if getattr(column, "nulls", self) is not None:
@@ -41,17 +41,17 @@ class DistinctEnds:
 
 
 @dataclass(slots=True, eq=False)
-class CountEnds:
+class CountEnds(Operator):
     """`count(DISTINCT end)` of one merged frontier, as column `name`."""
 
     ends: Reach
-    apart: Operator  # does the same by looking at every end
+    row_by_row: Operator  # does the same by looking at every end
     name: str
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One row."""
         if ROW in argument:
-            yield from self.apart.run(context, argument)
+            yield from self.row_by_row.run(context, argument)
             return
         count = len(self.ends.merged_ends(context, argument))
         yield Batch({self.name: Integers(np.array([count], np.int64))}, 1)

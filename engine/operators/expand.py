@@ -20,6 +20,7 @@ from hoplite.engine.operators.base import (
     node_positions,
     relationship_positions,
 )
+from hoplite.engine.profile import Watch
 from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
@@ -86,7 +87,7 @@ def make_hop(
 
 
 @dataclass(slots=True, eq=False)
-class Expand:
+class Expand(Operator):
     """One hop from a bound node to its neighbours."""
 
     source: Operator
@@ -98,7 +99,7 @@ class Expand:
     keep: frozenset[str] | None  # the columns that are used above; None: all may be
     piece: int = LARGEST_BATCH  # rows handed on at once
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each relationship, in order of the rows it comes from."""
         hop: Hop | None = None
         names_relationship = self.keep is None or self.relationship in self.keep
@@ -157,7 +158,7 @@ def _few_steps(context: Execution, nodes: Int64s, types: tuple[str, ...] | None,
 
 
 @dataclass(slots=True, eq=False)
-class ExpandInto:
+class ExpandInto(Operator):
     """The relationships between two bound nodes."""
 
     source: Operator
@@ -168,7 +169,7 @@ class ExpandInto:
     direction: Direction
     keep: frozenset[str] | None  # as in Expand
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each relationship."""
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
@@ -188,7 +189,7 @@ class ExpandInto:
 
 
 @dataclass(slots=True, eq=False)
-class Trails:
+class Trails(Operator):
     """All trails of some lengths from a bound node, to any node or into a bound one."""
 
     source: Operator
@@ -206,7 +207,7 @@ class Trails:
     turned: bool
     end_predicates: tuple[Evaluator, ...] = ()  # asked of the ends above: trails to others may be left out
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each trail; its relationships as a list in the order the pattern is written."""
         if self.upper is not None and self.upper < self.lower:
             return
@@ -286,7 +287,7 @@ def _backwards(offsets: Int64s) -> Int64s:
 
 
 @dataclass(slots=True, eq=False)
-class Reach:
+class Reach(Operator):
     """The distinct ends of trails, found by frontiers: for each row, or for all rows together where `merged`."""
 
     source: Operator
@@ -301,7 +302,7 @@ class Reach:
     distinct_from: tuple[str, ...]
     merged: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each row of the source and end of one of its trails."""
         if self.upper is not None and self.upper < self.lower:
             return
@@ -335,12 +336,19 @@ class Reach:
             yield batch.take(rows).with_columns({self.to_node: Nodes(nodes)})
 
     def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        nodes = self.merged_ends(context, argument)
+        nodes = self._merged_ends(context, argument)
         for start in range(0, len(nodes), LARGEST_BATCH):
             piece = nodes[start : start + LARGEST_BATCH]
             yield Batch({self.to_node: Nodes(piece)}, len(piece))
 
     def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
+        """What `run` hands on where all rows of the source share a frontier, as one array."""
+        watch = Watch(context.profile, context)
+        ends = self._merged_ends(context, argument)
+        watch.note(self.plan, len(ends))
+        return ends
+
+    def _merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """The distinct ends of trails from all rows of the source together."""
         starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
         if not starts or (self.upper is not None and self.upper < self.lower):
@@ -356,14 +364,14 @@ class Reach:
 
 
 @dataclass(slots=True, eq=False)
-class DistinctRelationships:
+class DistinctRelationships(Operator):
     """Rows in which a relationship, or list of them, shares nothing with others of the same MATCH."""
 
     source: Operator
     relationship: str
     others: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
         for batch in self.source.run(context, argument):
             kept = np.ones(batch.row_count, np.bool_)
@@ -420,7 +428,7 @@ def _shares(left: tuple[Int64s, Int64s], right: tuple[Int64s, Int64s]) -> Bools:
 
 
 @dataclass(slots=True, eq=False)
-class FollowBound:
+class FollowBound(Operator):
     """The ends of a relationship, or of a list of relationships that make a path, which is bound already."""
 
     source: Operator
@@ -434,7 +442,7 @@ class FollowBound:
     lower: int | None
     upper: int | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows (both ways round where undirected) in which ends, direction, types and length fit."""
         for batch in self.source.run(context, argument):
             parts: list[Batch] = []
@@ -550,7 +558,7 @@ def _walks_on(begun: tuple[int, int], starts: list[int], ends: list[int], direct
 
 
 @dataclass(slots=True, eq=False)
-class BuildPath:
+class BuildPath(Operator):
     """A path from its first node and its relationships, single ones and lists."""
 
     source: Operator
@@ -558,7 +566,7 @@ class BuildPath:
     start: str
     relationships: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each batch with its paths."""
         for batch in self.source.run(context, argument):
             yield batch.with_columns({self.path: build_paths(context, batch, self.start, self.relationships)})

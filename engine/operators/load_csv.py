@@ -41,7 +41,7 @@ _NOT_TEXT = (
 
 
 @dataclass(slots=True, eq=False)
-class LoadCsv:
+class LoadCsv(Operator):
     """A row for each line of a CSV file."""
 
     source: Operator
@@ -50,7 +50,7 @@ class LoadCsv:
     with_headers: bool
     field_terminator: str | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Lists of strings, or maps by the names of the first line; an empty field is null."""
         for incoming in self.source.run(context, argument):
             batch, (urls,), error = evaluate(incoming, (self.url,), context)

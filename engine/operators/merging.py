@@ -25,6 +25,7 @@ from hoplite.engine.operators.setting import (
     SeveralToSet,
     ToSet,
 )
+from hoplite.engine.operators.writes import Step
 from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar.hidden import HIDDEN
@@ -38,7 +39,7 @@ _WORTH_TOGETHER = 4  # rows from which on matching them together pays
 
 
 @dataclass(slots=True, eq=False)
-class Merge:
+class Merge(Step):
     """For each row the matches of a pattern; where there are none, the pattern is made."""
 
     match: Operator

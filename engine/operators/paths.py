@@ -71,7 +71,7 @@ class _State:
 
 
 @dataclass(slots=True, eq=False)
-class Repeat:
+class Repeat(Operator):
     """A path pattern repeated: states are extended by the inner plan, depth first, a bounded number at a time."""
 
     source: Operator
@@ -87,7 +87,7 @@ class Repeat:
     lower: int
     upper: int | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each path of `lower` to `upper` repetitions."""
         for batch in self.source.run(context, argument):
             sources = node_positions(batch, self.from_node)
@@ -163,7 +163,7 @@ def _lists(parts: list[Int64s], count: int, of_nodes: bool) -> EntityLists:
 
 
 @dataclass(slots=True, eq=False)
-class ShortestPaths:
+class ShortestPaths(Operator):
     """One shortest path between two bound nodes, or all of them."""
 
     source: Operator
@@ -179,7 +179,7 @@ class ShortestPaths:
     path: str | None
     predicates: tuple[Evaluator, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each path that was chosen."""
         for batch in self.source.run(context, argument):
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
@@ -229,7 +229,7 @@ def all_hold(predicates: tuple[Evaluator, ...], batch: Batch, context: Execution
 
 
 @dataclass(slots=True, eq=False)
-class ShortestTrails:
+class ShortestTrails(Operator):
     """For each node, or pair of nodes, the shortest trails of a repeated relationship that a selector asks for."""
 
     trails: Trails
@@ -238,7 +238,7 @@ class ShortestTrails:
     predicates: tuple[Evaluator, ...]
     path: str | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each trail that was chosen."""
         trails = self.trails
         choice = _choice(self.kind, constant_of(self.count, context))
@@ -287,7 +287,7 @@ def _choice(kind: str, count: object) -> hops.Choice:
 
 
 @dataclass(slots=True, eq=False)
-class SelectShortest:
+class SelectShortest(Operator):
     """Of the rows of a path pattern, the shortest for each pair of ends and row of the argument."""
 
     source: Operator
@@ -297,7 +297,7 @@ class SelectShortest:
     count: Evaluator
     relationships: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Reads all paths, keeping those that may be chosen, then hands on the chosen ones."""
         wanted = constant_of(self.count, context)
         assert isinstance(wanted, int)

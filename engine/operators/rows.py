@@ -37,14 +37,14 @@ def _kept_rows(column: Column) -> Int64s:
 
 
 @dataclass(slots=True, eq=False)
-class Filter:
+class Filter(Operator):
     """The rows for which a predicate is true."""
 
     source: Operator
     predicate: Evaluator
     lenient: bool  # anything but true is as good as false, where an operator's result was never a predicate
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
         for incoming in self.source.run(context, argument):
             context.check()
@@ -66,7 +66,7 @@ class Filter:
 
 
 @dataclass(slots=True, eq=False)
-class Project:
+class Project(Operator):
     """Computed columns beside those that are there, or only those of `kept`."""
 
     source: Operator
@@ -74,7 +74,7 @@ class Project:
     evaluators: tuple[Evaluator, ...]
     kept: tuple[str, ...] | None = None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each batch with the new columns; a row that fails raises once the rows before it are taken."""
         for incoming in self.source.run(context, argument):
             batch, columns, error = evaluate(incoming, self.evaluators, context)
@@ -86,26 +86,26 @@ class Project:
 
 
 @dataclass(slots=True, eq=False)
-class Select:
+class Select(Operator):
     """Only these columns."""
 
     source: Operator
     names: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each batch with fewer columns."""
         for batch in self.source.run(context, argument):
             yield with_row(batch, self.names)
 
 
 @dataclass(slots=True, eq=False)
-class Reimport:
+class Reimport(Operator):
     """Columns of the argument beside the rows that belong to it."""
 
     source: Operator
     names: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each batch with more columns."""
         for batch in self.source.run(context, argument):
             places = argument_rows(batch)
@@ -114,14 +114,14 @@ class Reimport:
 
 
 @dataclass(slots=True, eq=False)
-class Unwind:
+class Unwind(Operator):
     """A row for each element of a list."""
 
     source: Operator
     expression: Evaluator
     variable: str
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows in the order of the lists; null gives none, anything that is no list gives one."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.expression,), context)
@@ -133,14 +133,14 @@ class Unwind:
 
 
 @dataclass(slots=True, eq=False)
-class UnwindRange:
+class UnwindRange(Operator):
     """A row for each number of `range(start, end, step)`, which is never a list: it may be longer than memory."""
 
     source: Operator
     arguments: tuple[Evaluator, ...]
     variable: str
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows in the order of the numbers, at most LARGEST_BATCH at a time."""
         for incoming in self.source.run(context, argument):
             batch, columns, error = evaluate(incoming, self.arguments, context)
@@ -230,7 +230,7 @@ def constant_of(evaluator: Evaluator, context: Execution) -> object:
 
 
 @dataclass(slots=True, eq=False)
-class Cut:
+class Cut(Operator):
     """SKIP and LIMIT: rows `skip` up to `skip + limit`, for each row of the argument apart."""
 
     source: Operator
@@ -238,7 +238,7 @@ class Cut:
     limit: Evaluator | None
     writes: bool  # below, something is written: that is done for all rows, however few are kept
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows in between; the source is not asked for more than that."""
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
         limit = None if self.limit is None else row_count_of(constant_of(self.limit, context), "LIMIT")
@@ -333,14 +333,14 @@ def _occurrence(values: Int64s) -> Int64s:
 
 
 @dataclass(slots=True, eq=False)
-class Sort:
+class Sort(Operator):
     """All rows in order; within each row of the argument, where there are several."""
 
     source: Operator
     keys: tuple[str, ...]
     descending: tuple[bool, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One batch."""
         with context.memory.holding() as held:
             batches = [held.add_batch(batch) for batch in self.source.run(context, argument)]
@@ -363,7 +363,7 @@ def _sort_keys(batch: Batch, keys: Sequence[str], descending: Sequence[bool]) ->
 
 
 @dataclass(slots=True, eq=False)
-class Top:
+class Top(Operator):
     """The first rows of an order, without sorting all."""
 
     source: Operator
@@ -373,7 +373,7 @@ class Top:
     skip: Evaluator | None
     writes: bool  # below, something is written
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One batch of at most `count` rows."""
         count = row_count_of(constant_of(self.count, context), "LIMIT")
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
@@ -401,12 +401,12 @@ class Top:
 
 
 @dataclass(slots=True, eq=False)
-class Drain:
+class Drain(Operator):
     """Run the source for what it does, and hand on nothing."""
 
     source: Operator
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """No rows."""
         for _ in self.source.run(context, argument):
             context.check()
@@ -414,13 +414,13 @@ class Drain:
 
 
 @dataclass(slots=True, eq=False)
-class Distinct:
+class Distinct(Operator):
     """The first of the rows that are equal in these columns."""
 
     source: Operator
     names: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows that are new, with only these columns."""
         grouping = Grouping.without_keys()
         with context.memory.holding() as held:
@@ -438,13 +438,13 @@ class Distinct:
 
 
 @dataclass(slots=True, eq=False)
-class Union:
+class Union(Operator):
     """The rows of several plans over the same argument."""
 
     sources: tuple[Operator, ...]
     names: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One plan after the other; for a numbered argument in the order of its rows."""
         if ROW not in argument:
             for source in self.sources:

@@ -16,16 +16,16 @@ from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
 
 @dataclass(slots=True, eq=False)
-class Argument:
+class Argument(Operator):
     """The rows the plan is run over."""
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The argument itself."""
         yield argument
 
 
 @dataclass(slots=True, eq=False)
-class NodeScan:
+class NodeScan(Operator):
     """Every node, or every node with a label."""
 
     source: Operator
@@ -33,7 +33,7 @@ class NodeScan:
     label: str | None
     first: int = FIRST_BATCH  # rows handed on at once to begin with
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node."""
         nodes: Int64s | None = None
         for batch in self.source.run(context, argument):
@@ -45,7 +45,7 @@ class NodeScan:
 
 
 @dataclass(slots=True, eq=False)
-class RelationshipScan:
+class RelationshipScan(Operator):
     """Every relationship of some types, with its ends."""
 
     source: Operator
@@ -55,7 +55,7 @@ class RelationshipScan:
     types: tuple[str, ...] | None
     directed: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each relationship, both ways round where undirected (a loop once)."""
         graph = context.graph
         for batch in self.source.run(context, argument):
@@ -82,7 +82,7 @@ class RelationshipScan:
 
 
 @dataclass(slots=True, eq=False)
-class RelationshipSeek:
+class RelationshipSeek(Operator):
     """Relationships of a type whose property equals a value, or one of a list, with their ends."""
 
     source: Operator
@@ -95,7 +95,7 @@ class RelationshipSeek:
     many: bool
     directed: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each relationship that has the value, both ways round where undirected (a loop once)."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.value,), context)
@@ -157,7 +157,7 @@ def _once(rows: Int64s, nodes: Int64s) -> tuple[Int64s, Int64s]:
 
 
 @dataclass(slots=True, eq=False)
-class IndexSeek:
+class IndexSeek(Operator):
     """Nodes with a label whose property equals a value, or one of a list."""
 
     source: Operator
@@ -166,15 +166,9 @@ class IndexSeek:
     key: str
     value: Evaluator
     many: bool
-    parameter: str | None = None  # that the value is, where the source has no rows but the argument's
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node that has the value."""
-        if self.parameter is not None and not argument.columns and argument.row_count == 1:
-            _, nodes = context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))
-            if len(nodes):
-                yield Batch({self.node: Nodes(nodes)}, len(nodes))
-            return
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.value,), context)
             rows, values = _wanted(column, self.many)
@@ -189,20 +183,40 @@ class IndexSeek:
 
 
 @dataclass(slots=True, eq=False)
-class SeekElements:
+class ParameterSeek(Operator):
+    """Nodes with a label whose property equals a parameter."""
+
+    row_by_row: IndexSeek  # does the same for an argument of several rows
+    node: str
+    label: str
+    key: str
+    parameter: str
+
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The nodes, in one look-up."""
+        if argument.columns or argument.row_count != 1:
+            yield from self.row_by_row.run(context, argument)
+            return
+        _, nodes = context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))
+        if len(nodes):
+            yield Batch({self.node: Nodes(nodes)}, len(nodes))
+
+
+@dataclass(slots=True, eq=False)
+class ElementsSeek(Operator):
     """Nodes with a label whose property is one of the elements of a list that every row shares, where nobody sees the
     rows they come from: an Unwind and an IndexSeek in one."""
 
-    apart: IndexSeek  # does the same row by row, for an argument of several rows
+    row_by_row: IndexSeek  # does the same for an argument of several rows
     node: str
     label: str
     key: str
     parameter: str  # the list
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The nodes alone; a node may come several times."""
         if argument.columns or argument.row_count != 1:
-            yield from self.apart.run(context, argument)
+            yield from self.row_by_row.run(context, argument)
             return
         value = context.parameters[self.parameter]
         wanted = value if isinstance(value, list | tuple) else () if value is None else (value,)
@@ -212,7 +226,7 @@ class SeekElements:
 
 
 @dataclass(slots=True, eq=False)
-class IndexSearch:
+class IndexSearch(Operator):
     """Nodes with a label whose property meets one or two conditions; see `lp.NodeIndexSearch`."""
 
     source: Operator
@@ -221,7 +235,7 @@ class IndexSearch:
     key: str
     conditions: tuple[tuple[str, Evaluator | None], ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node that is found for it."""
         evaluators = [evaluator for _, evaluator in self.conditions if evaluator is not None]
         for incoming in self.source.run(context, argument):
@@ -262,7 +276,7 @@ class IndexSearch:
 
 
 @dataclass(slots=True, eq=False)
-class IdSeek:
+class IdSeek(Operator):
     """Nodes by their id or element id."""
 
     source: Operator
@@ -271,7 +285,7 @@ class IdSeek:
     many: bool
     by_element_id: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with the node of that id, if there is one."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.value,), context)
@@ -305,14 +319,14 @@ class IdSeek:
 
 
 @dataclass(slots=True, eq=False)
-class CountNodes:
+class CountNodes(Operator):
     """The number of nodes, from the statistics."""
 
     source: Operator
     name: str
     label: str | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One number for each row."""
         graph = context.graph
         for batch in self.source.run(context, argument):
@@ -321,14 +335,14 @@ class CountNodes:
 
 
 @dataclass(slots=True, eq=False)
-class CountRelationships:
+class CountRelationships(Operator):
     """The number of relationships, from the statistics."""
 
     source: Operator
     name: str
     types: tuple[str, ...] | None
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One number for each row."""
         graph = context.graph
         for batch in self.source.run(context, argument):

@@ -20,7 +20,7 @@ Rows = list[dict[str, Any]]
 
 
 @dataclass(slots=True, eq=False)
-class Show:
+class Show(Operator):
     """One kind of SHOW."""
 
     source: Operator
@@ -29,7 +29,7 @@ class Show:
     names: tuple[Evaluator, ...]
     columns: tuple[str, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All rows in one batch."""
         wanted = self._wanted(context)
         if self.kind == "TERMINATE TRANSACTIONS":

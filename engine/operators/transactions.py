@@ -19,7 +19,7 @@ _NUMBERS = itertools.count(1)  # of the transactions that a status reports
 
 
 @dataclass(slots=True, eq=False)
-class InTransactions:
+class InTransactions(Operator):
     """Run the right side for batches of rows, and commit what each batch wrote."""
 
     left: Operator
@@ -32,7 +32,7 @@ class InTransactions:
     returns: bool
     optional: bool
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All rows after the last commit, for they see what every batch wrote; those of one that failed have nulls."""
         batches = list(self.left.run(context, argument))
         if not batches:

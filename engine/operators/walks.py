@@ -61,7 +61,7 @@ def total(ways: Int64s) -> int:
 
 
 @dataclass(slots=True, eq=False)
-class CountWalks:
+class CountWalks(Operator):
     """The number of ways to each different end as a column."""
 
     source: Operator
@@ -70,7 +70,7 @@ class CountWalks:
     to_node: str
     name: str
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The ends that a way leads to."""
         so_far = 0
         for batch, ways in self._to_ends(context, argument):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import field
+from typing import Any
 
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
@@ -11,40 +13,47 @@ from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.making import Maker, ToMake, columns_of, made_columns
 from hoplite.engine.operators.row_values import RowValue, writer_of
 from hoplite.engine.operators.setting import Setter, ToSet
+from hoplite.engine.profile import Watch
 from hoplite.errors import type_error
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.physical import Shown
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
 _WORTH_DOING_AT_ONCE = 8  # rows
 
 
-class Step(Protocol):
-    """A writing clause: all rows in, all rows out."""
+@dataclass(slots=True, eq=False)
+class Step(ABC):
+    """A writing clause: all rows in, all rows out. `plan` as in `Operator`."""
 
+    plan: Shown | None = field(default=None, init=False, repr=False)
+
+    @abstractmethod
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """Write for every row, in order."""
-        ...
 
 
 @dataclass(slots=True, eq=False)
-class Writing:
+class Write(Operator):
     """Writing clauses one after the other, over everything that the source has."""
 
     source: Operator
     steps: tuple[Step, ...]
 
-    def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows, after all is written."""
+        watch = Watch(context.profile, context)
         batches = list(self.source.run(context, argument))  # read before anything is written
         if batches:
             batch = concatenate_batches(batches)
             for step in self.steps:
                 batch = step.apply(batch, context)
+                watch.note(step.plan, batch.row_count)
             yield batch
 
 
 @dataclass(slots=True, eq=False)
-class Create:
+class Create(Step):
     """Make a pattern for each row."""
 
     creations: tuple[ToMake, ...]
@@ -66,7 +75,7 @@ def _class(value: Any) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Set:
+class Set(Step):
     """SET and REMOVE."""
 
     items: tuple[ToSet, ...]
@@ -78,7 +87,7 @@ class Set:
 
 
 @dataclass(slots=True, eq=False)
-class Delete:
+class Delete(Step):
     """DELETE and DETACH DELETE of nodes, relationships and paths."""
 
     expressions: tuple[Evaluator, ...]
@@ -122,7 +131,7 @@ class Delete:
 
 
 @dataclass(slots=True, eq=False)
-class Foreach:
+class Foreach(Step):
     """Run writes over each element of a list."""
 
     variable: str

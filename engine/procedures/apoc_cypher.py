@@ -87,7 +87,7 @@ def run_statement(
     counters: Counters | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of a statement as maps, in the transaction of the one that runs; `counters` counts what it writes."""
-    inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, measured={})
+    inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, profile=None)
     try:
         prepared = context.database.prepare(text, context.graph, parameters)
         if (prepared.command is not None and not may_change_schema) or (prepared.writes and not may_write):
@@ -320,7 +320,7 @@ def _write(context: Execution, text: str, given: Mapping[str, Any], changed: Cou
     prepared = context.database.prepare(text, context.graph, given)
     if prepared.operator is None:
         raise CypherError(FORBIDDEN, "Schema operations are not allowed for user '' with FULL overridden by WRITE.")
-    inner = replace(context, parameters=given, counters=changed, constants={}, measured={})
+    inner = replace(context, parameters=given, counters=changed, constants={}, profile=None)
     for _ in prepared.operator.run(inner, UNIT):
         pass
 

@@ -22,7 +22,6 @@ from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
-from hoplite.engine.operators.base import Operator
 from hoplite.engine.parameters import parameter_types
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -32,7 +31,7 @@ from hoplite.engine.procedures.registry import (
     user_function,
     user_procedure,
 )
-from hoplite.engine.profile import profiled, watched
+from hoplite.engine.profile import Profile
 from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
     access_mode,
@@ -41,7 +40,6 @@ from hoplite.errors import (
     mixed_transaction,
     parameter_missing,
     transaction_timed_out,
-    unsupported,
 )
 from hoplite.grammar.limits import TextLimits
 from hoplite.lazy_dataclass import dataclass
@@ -202,20 +200,18 @@ class Database(Transfers):
             return f"{table}\nHops run in: {_described(self._backend)}" if has_hops(prepared.plan) else table
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
-        """Run a reading query, and return its plan with the rows and the time of each operator; on disk, also how
-        many partitions and columns it loaded."""
+        """Run a statement as `run` does, and return its plan with the rows and the time of each operator; on disk,
+        also how many partitions and columns it loaded."""
         before = self._graph.loads()
+        given = {**(parameters or {}), **params}
         with driver_errors():
             allowance = self._limits.allowance()
-            given = from_parameters({**(parameters or {}), **params}, allowance)
-            graph = self._graph.snapshot()
-            prepared = self._prepare(query, graph, given, allowance)
-            if prepared.writes or prepared.plan is None:
-                raise unsupported("PROFILE of a statement that writes")
-            measured = profiled(
-                self._preparer.lowering, prepared.plan, self._execution(graph, given, None, self._limits, allowance)
-            )
-            plan = explain(prepared.plan, measured)
+            converted = from_parameters(given, allowance)
+            prepared = self._prepare(query, self._graph.snapshot(), converted, allowance)
+            prepared = replace(prepared, mode="PROFILE")
+            result = self._run_alone(prepared, given, self._limits, converted)
+            result.consume()
+            plan = "" if prepared.plan is None else explain(prepared.plan, result.measured)
         if before is None or (after := self._graph.loads()) is None:
             return plan
         return f"{plan}\nLoaded from disk: {after[0] - before[0]:,}, evicted: {after[1] - before[1]:,}"
@@ -458,7 +454,7 @@ class Database(Transfers):
             parameters,
             self._functions,
             self._procedures,
-            self._preparer.lowering,
+            self._preparer.operators,
             writer,
             limits.timeout,
             allowance.deadline,
@@ -471,12 +467,12 @@ class Database(Transfers):
             execution.cancelled = limits.stop
         return execution
 
-    def _operator(self, prepared: Prepared, execution: Execution) -> Operator:
-        """What runs a statement: the operator kept with it, or one that is watched, for PROFILE."""
-        if prepared.mode == "PROFILE" and prepared.plan is not None:
-            return watched(self._preparer.lowering, prepared.plan, execution)
+    def _batches(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
+        """The rows of a statement; under PROFILE they are counted on their way."""
         assert prepared.operator is not None
-        return prepared.operator
+        if prepared.mode == "PROFILE":
+            execution.profile = Profile()
+        return prepared.operator.run(execution, UNIT)
 
     def _prepare(
         self,
@@ -496,7 +492,11 @@ class Database(Transfers):
         return prepared
 
     def _run_alone(
-        self, text: str, given: Mapping[str, Any], limits: Limits, parameters: Mapping[str, Any] | None = None
+        self,
+        statement: str | Prepared,
+        given: Mapping[str, Any],
+        limits: Limits,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Result:
         """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
         graph = self._graph
@@ -505,12 +505,15 @@ class Database(Transfers):
             if parameters is None:
                 parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()
-            prepared = self._prepare(text, snapshot, parameters, allowance, judge=limits.judge)
+            if isinstance(statement, str):
+                prepared = self._prepare(statement, snapshot, parameters, allowance, judge=limits.judge)
+            else:
+                prepared = statement
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows)
             if not prepared.writes and prepared.command is None:
                 execution = self._execution(snapshot, parameters, None, limits, allowance)
-                batches = self._operator(prepared, execution).run(execution, UNIT)
+                batches = self._batches(prepared, execution)
                 if not prepared.columns:  # nothing will be read from it: run it now
                     with Guarded(execution):
                         batches = iter(list(batches))
@@ -544,7 +547,7 @@ class Database(Transfers):
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:
-            batches = self._operator(prepared, execution).run(execution, UNIT)
+            batches = self._batches(prepared, execution)
         if not prepared.columns:  # nothing is returned: run it for what it does
             with Guarded(execution):
                 for _ in batches:

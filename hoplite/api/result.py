@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from neo4j.graph import Graph
 
     from hoplite.api.records import RecordMaker, Row
-    from hoplite.engine.profile import Measured
+    from hoplite.planner.explain import Measurement
     from hoplite.planner.notifications import Notification
 
 
@@ -63,7 +63,7 @@ class _Outcome:
 
     counters: Counters = field(default_factory=Counters)
     notifications: Sequence[Notification] = ()
-    measured: Mapping[int, Measured] = field(default_factory=dict)
+    measured: Mapping[int, Measurement] = field(default_factory=dict)
 
 
 class _Reading:
@@ -257,7 +257,8 @@ class Result:
         self._batches, self._begun, self._execution, self._hydrator = iter(()), None, None, None
         self._guard = self._owner = None
         if execution is not None:
-            self._outcome = _Outcome(execution.counters, execution.notifications, execution.measured)
+            measured = {} if execution.profile is None else execution.profile.measured
+            self._outcome = _Outcome(execution.counters, execution.notifications, measured)
         if hydrator is not None:
             self._entities = hydrator.made_graph()
 
@@ -428,6 +429,11 @@ class Result:
         return summary_metadata(
             self._prepared, said.counters, said.notifications, self._row_count, elapsed, said.measured
         )
+
+    @property
+    def measured(self) -> Mapping[int, Measurement]:
+        """What each operator did, by the identity of its plan, once a statement under PROFILE has ended."""
+        return self._outcome.measured
 
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""

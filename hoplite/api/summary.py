@@ -10,9 +10,8 @@ from neo4j import Address, ResultSummary, ServerInfo
 
 from hoplite.engine.context import Counters
 from hoplite.engine.prepare import Prepared
-from hoplite.engine.profile import Measured
+from hoplite.planner.explain import Measurement
 from hoplite.planner.notifications import Notification
-from hoplite.planner.plan_description import Measurement
 
 _AGENT = "Neo4j/5.26.12"
 ADDRESS = Address(("localhost", 7687))
@@ -46,7 +45,7 @@ def summary_metadata(
     notifications: Sequence[Notification],
     row_count: int,
     consumed_ms: int,
-    measured: Mapping[int, Measured],
+    measured: Mapping[int, Measurement],
 ) -> dict[str, Any]:
     """What a server sends at the end of a result."""
     stats = {name.replace("_", "-"): value for name, value in asdict(counters).items() if value}
@@ -63,10 +62,7 @@ def summary_metadata(
     if prepared.mode == "EXPLAIN":
         metadata["plan"] = prepared.description()
     elif prepared.mode == "PROFILE":
-        seen = {
-            plan: Measurement(operator.rows, operator.seconds, operator.cache) for plan, operator in measured.items()
-        }
-        metadata["profile"] = prepared.description(seen)
+        metadata["profile"] = prepared.description(measured)
     return metadata
 
 

@@ -14,22 +14,24 @@ from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner.cost import COMPARISON, EQUALITY, MANY_ROWS, OTHER, Estimates, selectivity
-from hoplite.planner.tree import children, operators, subplans
+from hoplite.planner.explain import describe
+from hoplite.planner.plan_tree import children, operators, subqueries
 
 _EVERYTHING = math.inf
 _MOST = 1e18  # beyond, a number says no more
 
 # What reads all of its input before it hands on a row.
 _BLOCKING = (
-    *(lp.Sort, lp.Top, lp.EagerAggregation, lp.SelectShortest, lp.CountWalks, lp.TransactionApply),
-    *(lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach, lp.EmptyResult),
+    *(pp.Sort, pp.Top, pp.Aggregate, pp.CountEnds, pp.CountPairs, pp.SelectShortest, pp.CountWalks),
+    *(pp.InTransactions, pp.Write, pp.Drain),
 )
 # What runs its other plans for each row of the first.
-_RUN_FOR_EACH_ROW = (lp.Apply, lp.TransactionApply, lp.Merge, lp.Foreach)
+_RUN_FOR_EACH_ROW = (pp.Apply, pp.ForEachRow, pp.InTransactions, pp.Write)
 
 
-def largest_estimate(plan: lp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> tuple[float, str]:
+def largest_estimate(plan: pp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> tuple[float, str]:
     """How many rows the busiest operator makes, about, and its name."""
     return _Plan(plan, estimates, parameters).largest()
 
@@ -42,7 +44,7 @@ def _later(found: tuple[float, str], rows: float, name: str) -> tuple[float, str
 class _Plan:
     """One plan: the whole one, or that of a subquery."""
 
-    def __init__(self, plan: lp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, plan: pp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> None:
         self._plan = plan
         self._estimates = estimates
         self._parameters = parameters
@@ -57,12 +59,12 @@ class _Plan:
     def largest(self) -> tuple[float, str]:
         """The most rows that an operator makes, and which."""
         found = (0.0, "")
-        waiting: list[tuple[lp.Plan, float, float]] = [(self._plan, _EVERYTHING, 1.0)]
+        waiting: list[tuple[pp.Shown, float, float]] = [(self._plan, _EVERYTHING, 1.0)]
         while waiting:
             node, demand, times = waiting.pop()
             made = min(max(min(self._rows[id(node)], demand), self._inside(node)) * times, _MOST)
-            found = _later(found, made, type(node).__name__)
-            for inner in subplans(node):
+            found = _later(found, made, describe(node).name)
+            for inner in subqueries(node):
                 rows, name = _Plan(inner, self._estimates, self._parameters).largest()
                 found = _later(found, min(rows * max(made, 1.0), _MOST), name)
             below = children(node)
@@ -74,57 +76,71 @@ class _Plan:
 
     # --- from below --------------------------------------------------------------------------------------------
 
-    def _made(self, plan: lp.Plan) -> float:
+    def _made(self, plan: pp.Shown) -> float:
         below = [self._rows[id(child)] for child in children(plan)]
         source = below[0] if below else 1.0
         estimates = self._estimates
         match plan:
-            case lp.AllNodesScan():
-                return source * estimates.nodes(())
-            case lp.NodeByLabelScan(label=label):
-                return source * estimates.nodes((label,))
-            case lp.NodeIndexSeek(label=label, key=key, value=value, many=many):
+            case pp.NodeScan(label=label):
+                return source * estimates.nodes(() if label is None else (label,))
+            case pp.IndexSeek(label=str(label), key=key, value=value, many=many):
                 return source * estimates.seek(label, key) * (self._length(value) if many else 1.0)
-            case lp.NodeIndexSearch(label=label):
+            case pp.ParameterSeek(label=str(label), key=key):
+                return source * estimates.seek(label, key)
+            case pp.ElementsSeek(label=str(label), key=key, elements=elements):
+                return source * estimates.seek(label, key) * self._length(elements)
+            case pp.IndexSearch(label=str(label)):
                 return source * estimates.nodes((label,)) * COMPARISON
-            case lp.NodeByIdSeek(value=value, many=many):
+            case pp.IdSeek(value=value, many=many):
                 return source * (self._length(value) if many else 1.0)
-            case lp.RelationshipTypeScan(types=types, directed=directed):
+            case pp.RelationshipScan(types=types, directed=directed):
                 return source * estimates.relationships(types) * (1 if directed else 2)
-            case lp.RelationshipIndexSeek(type=type_name):
+            case pp.RelationshipSeek(type=type_name):
                 return source * max(1.0, estimates.relationships((type_name,)) * EQUALITY)
-            case lp.Expand() | lp.VarLengthExpand() | lp.StatefulShortestPath():
+            case pp.Expand() | pp.ExpandInto() | pp.Reach() | pp.Trails() | pp.ShortestTrails():
                 return source * self._hops(plan)
-            case lp.DistinctExpand(merged=merged):
+            case pp.DistinctExpand(merged=merged):
                 return estimates.nodes(()) if merged else source * estimates.nodes(())
-            case lp.Repeat(lower=lower, upper=upper):
+            case pp.Repeat(lower=lower, upper=upper):
                 return source * estimates.trails(below[1], lower, upper)
-            case lp.Filter(predicate=predicate):
+            case pp.Filter(predicate=predicate):
                 return source * (OTHER if isinstance(predicate, lp.PlannedSubquery) else selectivity(predicate))
-            case lp.EagerAggregation(keys=()):
+            case pp.Aggregate(keys=()) | pp.CountEnds():
                 return 1.0
-            case lp.Limit(count=count) | lp.Top(count=count):
-                return min(source, self._number(count))
-            case lp.Unwind(expression=expression) | lp.Foreach(list=expression):
+            case pp.Cut(limit=limit) | pp.Top(limit=limit) if limit is not None:
+                return min(source, self._number(limit))
+            case pp.Unwind(expression=expression):
                 return source * self._length(expression)
-            case lp.Union():
+            case pp.UnwindRange(arguments=arguments):
+                return source * self._length_of_range(arguments)
+            case pp.Union():
                 return sum(below)
-            case lp.Apply(kind=kind):
-                return source if kind == "unit" else source * max(below[1], 1.0 if kind == "optional" else 0.0)
-            case lp.TransactionApply() | lp.CartesianProduct():
+            case pp.Apply(optional=optional):
+                return source * max(below[1], 1.0 if optional else 0.0)
+            case pp.InTransactions() | pp.Product():
                 return source * below[1]
-            case lp.ValueHashJoin():
+            case pp.HashJoin():
                 return max(below)
-            case lp.ProcedureCall() | lp.ShowRows() | lp.LoadCSV():
+            case pp.CallProcedure() | pp.Show() | pp.LoadCsv():
                 return source * MANY_ROWS
-            case lp.Create(creations=creations):
-                return source * max(1, len(creations))
+            case pp.Write(steps=steps):
+                return source * math.prod(map(self._written, steps))
             case _:
                 return source
 
-    def _inside(self, plan: lp.Plan) -> float:
+    def _written(self, step: pp.WriteStep) -> float:
+        """How often a step writes for each row."""
+        match step:
+            case pp.Create(creations=creations):
+                return max(1, len(creations))
+            case pp.Foreach(list=values):
+                return self._length(values)
+            case _:
+                return 1.0
+
+    def _inside(self, plan: pp.Shown) -> float:
         """How many trails an operator goes through of which it hands on only a number."""
-        if not isinstance(plan, lp.GetDegree) or plan.upper < 2:
+        if not isinstance(plan, pp.CountSteps) or plan.upper < 2:
             return 0.0
         degree = self._degree(plan.from_node, plan.types, plan.direction)
         return self._rows[id(plan.source)] * self._estimates.trails(degree, max(plan.lower - 1, 0), plan.upper - 1)
@@ -133,26 +149,33 @@ class _Plan:
         label = self._labels.get(node)
         return self._estimates.degree(() if label is None else (label,), types, direction)
 
-    def _hops(self, plan: lp.Expand | lp.VarLengthExpand | lp.StatefulShortestPath) -> float:
+    def _hops(self, plan: pp.Expand | pp.ExpandInto | pp.Reach | pp.Trails | pp.ShortestTrails) -> float:
         estimates = self._estimates
         degree = self._degree(plan.from_node, plan.types, plan.direction)
         nodes = estimates.nodes(())
         match plan:
-            case lp.Expand(into=into):
-                return min(degree, 1.0) if into else degree
-            case lp.VarLengthExpand(lower=lower, upper=upper, pruning=pruning):
-                trails = estimates.trails(degree, lower, upper)
-                return min(trails, nodes) if pruning else trails
-            case lp.StatefulShortestPath(lower=lower, upper=upper, into=into):
+            case pp.Expand():
+                return degree
+            case pp.ExpandInto():
+                return min(degree, 1.0)
+            case pp.Reach(lower=lower, upper=upper):
+                return min(estimates.trails(degree, lower, upper), nodes)
+            case pp.Trails(lower=lower, upper=upper):
+                return estimates.trails(degree, lower, upper)
+            case pp.ShortestTrails(lower=lower, upper=upper, into=into):
                 return 1.0 if into else min(estimates.trails(degree, lower, upper), nodes)
 
-    def _note_labels(self, plan: lp.Plan) -> None:
+    def _note_labels(self, plan: pp.Shown) -> None:
         match plan:
-            case lp.NodeByLabelScan(node=node, label=label) | lp.NodeIndexSeek(node=node, label=label):
+            case (
+                pp.NodeScan(node=node, label=str(label))
+                | pp.IndexSeek(node=node, label=str(label))
+                | pp.ParameterSeek(node=node, label=str(label))
+                | pp.ElementsSeek(node=node, label=str(label))
+                | pp.IndexSearch(node=node, label=str(label))
+            ):
                 self._labels[node] = label
-            case lp.NodeIndexSearch(node=node, label=label):
-                self._labels[node] = label
-            case lp.Filter(predicate=ast.HasLabels(operand=ast.Variable(name=node), labels=ast.LabelName(name=label))):
+            case pp.Filter(predicate=ast.HasLabels(operand=ast.Variable(name=node), labels=ast.LabelName(name=label))):
                 self._labels.setdefault(node, label)
 
     # --- values that are known before -------------------------------------------------------------------------
@@ -180,24 +203,28 @@ class _Plan:
                 return len(items)
             case ast.ConstantList(value=values):
                 return len(values)
-            case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) > 1:
-                low, high, step = (*map(self._known, arguments), 1)[:3]
-                if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step:
-                    return float(max(0, (high - low) // step + 1))
+            case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range":
+                return self._length_of_range(arguments)
         value = self._known(term)
         return len(value) if isinstance(value, list) else MANY_ROWS
 
+    def _length_of_range(self, arguments: tuple[lp.Term, ...]) -> float:
+        if len(arguments) > 1:
+            low, high, step = (*map(self._known, arguments), 1)[:3]
+            if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step:
+                return float(max(0, (high - low) // step + 1))
+        return MANY_ROWS
+
     # --- from above --------------------------------------------------------------------------------------------
 
-    def _demand(self, plan: lp.Plan, child: lp.Plan, demand: float, place: int) -> float:
+    def _demand(self, plan: pp.Shown, child: pp.Shown, demand: float, place: int) -> float:
         """How many rows of a plan below are asked for, where so many are asked of the one above."""
-        if isinstance(plan, _BLOCKING) or (place and not isinstance(plan, lp.Union)):
+        if isinstance(plan, _BLOCKING) or (place and not isinstance(plan, pp.Union)):
             return _EVERYTHING
         match plan:
-            case lp.Limit(count=count):
-                return min(demand, self._number(count))
-            case lp.Skip(count=count):
-                return demand + self._number(count)
+            case pp.Cut(skip=skip, limit=limit):
+                asked = demand if limit is None else min(demand, self._number(limit))
+                return asked if skip is None else asked + self._number(skip)
             case _:
                 share = self._rows[id(plan)] / max(self._rows[id(child)], 1e-9)
                 return demand / min(share, 1.0) if share else _EVERYTHING

@@ -21,10 +21,9 @@ from hoplite.grammar.limits import TextLimits
 from hoplite.grammar.parse import parse
 from hoplite.grammar.tree import walk
 from hoplite.models.untrusted_estimate import largest_estimate
-from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner.cost import Estimates
-from hoplite.planner.tree import operators, subplans
-from hoplite.planner.writes import plan_writes
+from hoplite.planner.plan_tree import every_operator, is_writing
 from hoplite.storage.snapshot import Snapshot
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
@@ -178,19 +177,15 @@ class Judge:
 
     # --- the plan ----------------------------------------------------------------------------------------------
 
-    def _judge_plan(self, plan: lp.Plan) -> None:
+    def _judge_plan(self, plan: pp.Plan) -> None:
         """What the text says once more, from what would be run."""
-        waiting = [plan]
-        while waiting:
-            current = waiting.pop()
-            if plan_writes(current) and not self.policy.writes:
+        for node in every_operator(plan):
+            if is_writing(node) and not self.policy.writes:
                 raise _forbidden("A statement that writes is not allowed here.")
-            for node in operators(current):
-                if isinstance(node, lp.LoadCSV):
-                    raise _forbidden("Statements may not read files or reach the network.")
-                if isinstance(node, lp.ProcedureCall):
-                    self._judge_procedure(node.procedure)
-                waiting += subplans(node)
+            if isinstance(node, pp.LoadCsv):
+                raise _forbidden("Statements may not read files or reach the network.")
+            if isinstance(node, pp.CallProcedure):
+                self._judge_procedure(node.procedure)
 
 
 def _forbidden(message: str) -> CypherError:

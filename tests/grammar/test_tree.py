@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from itertools import cycle, islice
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -18,7 +18,9 @@ from hoplite.grammar import ast, tree
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner import tree as plans
+from hoplite.planner.plan_tree import chain
 
 PLANS = frozenset(get_args(lp.Plan))
 Held: TypeAlias = tuple[Any, list[Any]]  # a value, and the nodes in it
@@ -30,7 +32,8 @@ def node_types(module: Any) -> list[type]:
     return [kind for kind in found if kind.__module__ == module.__name__ and kind is not Span]
 
 
-SYNTAX, OPERATORS = node_types(ast), node_types(lp)
+SYNTAX, OPERATORS, PHYSICAL = node_types(ast), node_types(lp), node_types(pp)
+EVERY_KIND = [*SYNTAX, *OPERATORS, *PHYSICAL]
 
 
 def held_by(annotation: Any) -> list[Held]:
@@ -38,6 +41,8 @@ def held_by(annotation: Any) -> list[Held]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in _PLAIN:
         return [(_PLAIN[annotation], [])]
+    if origin is Literal:
+        return [(value, []) for value in arguments]
     if origin is Annotated:
         return [([1, [2]], [])]
     if origin in (Union, UnionType):
@@ -80,14 +85,14 @@ def same(ours: list[Any], expected: list[Any]) -> bool:
     return list(map(id, ours)) == list(map(id, expected))
 
 
-@pytest.mark.parametrize("kind", [*SYNTAX, *OPERATORS], ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+@pytest.mark.parametrize("kind", EVERY_KIND, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
 def test_every_child_of_every_node_type_is_visited_once(kind: type) -> None:
     for node, below in instances(kind):
         assert same(tree.children(node), below)
         assert same(plans.children(node), [child for child in below if type(child) in PLANS])
 
 
-@pytest.mark.parametrize("kind", [*SYNTAX, *OPERATORS], ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+@pytest.mark.parametrize("kind", EVERY_KIND, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
 def test_every_child_of_every_node_type_is_replaced_once(kind: type) -> None:
     for node, below in instances(kind):
         assert tree.with_children(node, lambda child: child) is node
@@ -107,7 +112,11 @@ def test_every_child_of_every_node_type_is_replaced_once(kind: type) -> None:
 
 def test_every_operator_is_in_the_union_of_plans_or_part_of_one() -> None:
     held = {type(child) for kind in PLANS for node, below in instances(kind) for child in below}
-    assert set(OPERATORS) <= PLANS | held | set(get_args(lp.Assignment)) | {lp.PlannedSubquery}
+    beside = {lp.PlannedSubquery, lp.PhysicalPlan, *get_args(lp.Assignment)}
+    assert set(OPERATORS) <= PLANS | held | beside
+    physical = set(get_args(pp.Shown))
+    assert set(PHYSICAL) == physical | {pp.AssignTogether}
+    assert {kind for kind in PHYSICAL if issubclass(kind, lp.PhysicalPlan)} == set(get_args(pp.Plan))
 
 
 # --- forms of fields -----------------------------------------------------------------------------------------------
@@ -275,8 +284,9 @@ def test_deep_plans_are_rewritten_from_both_ends() -> None:
 
 
 def test_plans_of_subqueries_are_not_below_an_operator_but_inside_its_terms() -> None:
-    inner = lp.AllNodesScan(lp.Argument(), "n")
+    inner = pp.NodeScan(pp.Argument(), "n", None, small_first=False)
     nested = lp.PlannedSubquery("exists", inner, ())
-    plan = lp.Filter(lp.Argument(), ast.Unary("NOT", nested))  # type: ignore[arg-type]
-    assert same(plans.children(plan), [plan.source]) and same(list(plans.subplans(plan)), [inner])
-    assert tree.contains(plan.predicate, lambda node: isinstance(node, lp.AllNodesScan))
+    plan = pp.Filter(pp.Argument(), ast.Unary("NOT", nested), lenient=False)  # type: ignore[arg-type]
+    (top, _) = chain(plan)
+    assert same(list(top.beside), [inner])
+    assert tree.contains(plan.predicate, lambda node: isinstance(node, pp.NodeScan))

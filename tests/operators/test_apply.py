@@ -12,30 +12,30 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.memory import Memory
 from hoplite.engine.operators.apply import Apply
-from hoplite.engine.operators.base import LARGEST_BATCH, SMALL_BATCH, argument_rows
+from hoplite.engine.operators.base import LARGEST_BATCH, SMALL_BATCH, Operator, argument_rows
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Integers
 
 ROWS, PARTNERS = 1000, 900
 
 
-@dataclass
-class _Rows:
+@dataclass(eq=False)
+class _Rows(Operator):
     """So many rows, numbered, in one batch."""
 
     count: int
 
-    def run(self, _: Execution, __: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         yield Batch({"i": Integers(np.arange(self.count, dtype=np.int64))}, self.count)
 
 
-@dataclass
-class _Partners:
+@dataclass(eq=False)
+class _Partners(Operator):
     """Partners for every row but the multiples of ten; says how many rows it was asked for at once."""
 
     asked: list[int]
 
-    def run(self, _: Execution, argument: Batch) -> Iterator[Batch]:
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         self.asked.append(argument.row_count)
         column = argument["i"]
         assert isinstance(column, Integers)
@@ -48,6 +48,7 @@ class _Partners:
 @dataclass
 class _Context:
     memory: Memory
+    profile: None = None
 
     def check(self) -> None:
         """Nothing has to stop."""
@@ -55,7 +56,7 @@ class _Context:
 
 def _optional(memory: Memory) -> tuple[list[Batch], list[int]]:
     asked: list[int] = []
-    apply = Apply(_Rows(ROWS), cast(Any, _Partners(asked)), ("i",), ("found",), optional=True, row_by_row=False)
+    apply = Apply(_Rows(ROWS), _Partners(asked), ("i",), ("found",), optional=True, row_by_row=False)
     return list(apply.run(cast(Any, _Context(memory)), Batch({}, 1))), asked
 
 

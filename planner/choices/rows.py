@@ -1,0 +1,66 @@
+"""Two steps over rows as one, and lists that are never made.
+
+Select b                          Limit 3                 Unwind range(1, n) AS i
+  Projection a.x AS b               Skip 2                  ...
+    ...                               ...
+=> Project a.x AS b, kept: b      => Cut skip 2, limit 3  => UnwindRange 1, n AS i
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
+from hoplite.planner.choices.plain import write_step
+from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.writes import plan_writes
+
+
+def project_and_select(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+    """Columns that nobody sees above a projection are dropped by it."""
+    if not isinstance(plan, lp.Select):
+        return None
+    below = chosen(plan.source)
+    return replace(below, kept=plan.names) if isinstance(below, pp.Project) else None
+
+
+def select_all_there_is(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+    """DISTINCT and aggregations have the columns that they make, and no others."""
+    match plan:
+        case lp.Select(source=lp.Distinct(names=there)):
+            pass
+        case lp.Select(source=lp.EagerAggregation(keys=keys, aggregates=aggregates)):
+            there = (*(name for name, _ in keys), *(aggregate.name for aggregate in aggregates))
+        case _:
+            return None
+    return chosen(plan.source) if set(there) == set(plan.names) else None
+
+
+def skip_and_limit(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+    """One cut for both."""
+    match plan:
+        case lp.Limit(source=lp.Skip(source=source, count=skip), count=limit):
+            return pp.Cut(chosen(source), skip, limit, plan_writes(source))
+        case _:
+            return None
+
+
+def unwind_range(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+    """The numbers of a range one after the other."""
+    match plan:
+        case lp.Unwind(source=source, expression=ast.FunctionCall(name=name, arguments=arguments)) if (
+            name.lower() == "range"
+        ):
+            return pp.UnwindRange(chosen(source), arguments, plan.variable)
+        case _:
+            return None
+
+
+def write_in_a_row(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+    """Writing clauses one after the other are steps of one operator: scripts have hundreds of them."""
+    if not isinstance(plan, lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach):
+        return None
+    below = chosen(plan.source)
+    return pp.Write(below.source, (*below.steps, write_step(plan, chosen))) if isinstance(below, pp.Write) else None

@@ -1,0 +1,15 @@
+"""What a rule is: a function from an operator of a logical plan to the physical plan that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
+
+Chosen: TypeAlias = Callable[[lp.Plan], pp.Plan]
+"""What was chosen for a plan further down."""
+
+Choice: TypeAlias = Callable[[lp.Plan, Chosen], pp.Plan | None]
+"""A rule; None where it has nothing to say about an operator."""

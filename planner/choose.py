@@ -1,0 +1,67 @@
+"""From a logical plan to the physical plan that runs: for each operator the first rule that has something to say."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from hoplite.allowance import check_time
+from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
+from hoplite.planner.choices.merged_ends import count_ends, distinct_ends
+from hoplite.planner.choices.pair_counts import count_pairs
+from hoplite.planner.choices.plain import plain
+from hoplite.planner.choices.rows import (
+    project_and_select,
+    select_all_there_is,
+    skip_and_limit,
+    unwind_range,
+    write_in_a_row,
+)
+from hoplite.planner.choices.rule import Choice, Chosen
+from hoplite.planner.choices.seeks import seek_elements, seek_parameter
+from hoplite.planner.tree import operators
+
+CHOICES: tuple[Choice, ...] = (
+    project_and_select,
+    select_all_there_is,
+    seek_parameter,
+    seek_elements,
+    count_ends,
+    distinct_ends,
+    count_pairs,
+    skip_and_limit,
+    unwind_range,
+    write_in_a_row,
+)
+"""In the order in which they are asked. Where none answers, an operator gets the node of its own (`plain`)."""
+
+
+Origins: TypeAlias = dict[int, tuple[pp.Shown, lp.Plan]]
+"""By the identity of a physical operator, itself and what it was chosen for."""
+
+
+def choose(plan: lp.Plan, origins: Origins) -> pp.Plan:
+    """The physical plan; what its operators were chosen for is added to `origins`.
+
+    Plans may be hundreds of operators deep: no call for each level.
+    """
+    made: dict[int, pp.Plan] = {}
+
+    def chosen(below: lp.Plan) -> pp.Plan:
+        return made[id(below)]
+
+    for node in reversed(list(operators(plan))):
+        if id(node) not in made:
+            check_time()
+            answer = made[id(node)] = _first(node, chosen)
+            shown = answer.steps[-1] if isinstance(answer, pp.Write) else answer
+            origins[id(shown)] = (shown, node)
+    return made[id(plan)]
+
+
+def _first(node: lp.Plan, chosen: Chosen) -> pp.Plan:
+    for choice in CHOICES:
+        answer = choice(node, chosen)
+        if answer is not None:
+            return answer
+    return plain(node, chosen)

@@ -1,0 +1,64 @@
+"""A physical plan as EXPLAIN shows it: a chain of operators, each fed by the next, and other plans beside some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from hoplite.grammar.tree import Tree, walk
+from hoplite.grammar.tree import children as nodes_below
+from hoplite.lazy_dataclass import dataclass
+from hoplite.planner import physical as pp
+from hoplite.planner.logical import PlannedSubquery
+
+_OPERATORS, _STEPS = get_args(pp.Plan), get_args(pp.WriteStep)
+_PLANS: Tree[Any] = Tree(*_OPERATORS)
+_SHOWN: Tree[pp.Shown] = Tree(*_OPERATORS, *_STEPS)
+children = _SHOWN.children
+operators = _SHOWN.walk
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An operator or writing step, and the plans that are run beside what feeds it: first its subqueries."""
+
+    node: pp.Shown
+    beside: tuple[pp.Plan, ...]
+
+
+def chain(plan: pp.Plan) -> Iterator[Link]:
+    """The operators from the top down; of several sources the first one feeds an operator."""
+    while True:
+        if isinstance(plan, pp.Write):
+            for step in reversed(plan.steps):
+                yield Link(step, (*subqueries(step), *_PLANS.children(step)))
+            plan = plan.source
+            continue
+        below = _PLANS.children(plan)
+        yield Link(plan, (*subqueries(plan), *below[1:]))
+        if not below:
+            return
+        plan = below[0]
+
+
+def subqueries(node: pp.Shown) -> Iterator[pp.Plan]:
+    """The plans of subqueries inside the expressions of an operator."""
+    terms = tuple(part for part in nodes_below(node) if not isinstance(part, (*_OPERATORS, *_STEPS)))
+    for part in walk(terms, not_below=(PlannedSubquery,)):
+        if isinstance(part, PlannedSubquery):
+            assert isinstance(part.plan, _OPERATORS)
+            yield part.plan
+
+
+def every_operator(plan: pp.Plan) -> Iterator[pp.Shown]:
+    """All operators and writing steps of a plan, those of its subqueries too."""
+    waiting = [plan]
+    while waiting:
+        for link in chain(waiting.pop()):
+            yield link.node
+            waiting += link.beside
+
+
+def is_writing(node: pp.Shown) -> bool:
+    """Whether an operator or step needs a transaction that may write."""
+    return isinstance(node, (*_STEPS, pp.Write, pp.InTransactions))
