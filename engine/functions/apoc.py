@@ -54,7 +54,6 @@ _NEVER_NULL: dict[str, tuple[int, ...]] = {
     "apoc.node.relationship.exists": (0,),
     "apoc.nodes.isDense": (0,),
     "apoc.scoring.existence": (0, 1),
-    "apoc.temporal.format": (0, 1),
     "apoc.text.base64Decode": (0,),
     "apoc.text.base64Encode": (0,),
     "apoc.text.base64UrlDecode": (0,),

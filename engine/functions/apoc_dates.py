@@ -1,20 +1,38 @@
-"""apoc.date.* and apoc.temporal.format: points in time as integers since 1970, and Java's patterns for dates.
+"""apoc.date.* and apoc.temporal.*: points in time as integers since 1970, and Java's patterns for dates.
 
-A pattern is a text with runs of letters: `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`. Text in quotes stands for itself.
+Two kinds of patterns are in use: those of `SimpleDateFormat`, which is lenient, for integers (here), and those of
+`DateTimeFormatter` (`java_dates.py`) for temporal values and for texts that become texts.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.functions.java_dates import (
+    DAYS,
+    MONTHS,
+    BadPattern,
+    Missing,
+    Unreadable,
+    fields_of,
+    offset_text,
+    write,
+    write_duration,
+    write_named,
+)
+from hoplite.engine.functions.java_dates_read import read, resolved
+from hoplite.engine.functions.java_format import java_text
 from hoplite.lazy import lazy_pattern
-from hoplite.values.temporal import Date, DateTime, LocalDateTime, LocalTime, Time
+from hoplite.values.calendar import NANOS_PER_SECOND, SECONDS_PER_DAY, FieldError, day_of_week
+from hoplite.values.render import describe
+from hoplite.values.temporal import INSTANT_TYPES, DateTime, Duration
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
@@ -25,51 +43,39 @@ _UNITS = {
     **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
     **dict.fromkeys(("d", "day", "days"), 86_400_000),
 }
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PIECE = lazy_pattern(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
 
 
 # --- patterns ---
 
 
-def _offset_text(moment: datetime, separator: str, utc: str) -> str:
-    minutes = int((moment.utcoffset() or timedelta()).total_seconds()) // 60
-    if minutes == 0:
-        return utc
-    sign = "-" if minutes < 0 else "+"
-    return f"{sign}{abs(minutes) // 60:02}{separator}{abs(minutes) % 60:02}"
+def _offset(moment: datetime) -> int:
+    return int((moment.utcoffset() or timedelta()).total_seconds())
 
 
 def _shown(moment: datetime, letters: str) -> str:
     width = len(letters)
     match letters[0]:
-        case "y" | "u":
+        case "y":
             return f"{moment.year % 100:02}" if width == 2 else f"{moment.year:0{width}}"
+        case "G":
+            return "AD"
         case "Y":  # of the week, which begins on Sunday and belongs to the year of its Saturday
             year = (moment + timedelta(days=(5 - moment.weekday()) % 7)).year
             return f"{year % 100:02}" if width == 2 else f"{year:0{width}}"
-        case "Q":
-            quarter = (moment.month + 2) // 3
-            return f"Q{quarter}" if width == 3 else f"{quarter:0{width}}"
         case "M" | "L":
-            name = _MONTHS[moment.month - 1]
+            name = MONTHS[moment.month - 1]
             return f"{moment.month:0{width}}" if width < 3 else name[:3] if width == 3 else name
         case "E":
-            name = _DAYS[moment.weekday()]
+            name = DAYS[moment.weekday()]
             return name[:3] if width < 4 else name
-        case "S":
-            return f"{moment.microsecond:06}000"[:width]
         case "a":
             return "AM" if moment.hour < 12 else "PM"
         case "X":
-            return _offset_text(moment, "" if width < 3 else ":", "Z")
+            return offset_text(_offset(moment), "" if width < 3 else ":", "Z", short=width == 1)
         case "Z":
-            return _offset_text(moment, "", "+0000")
-        case "z" | "V":
+            return offset_text(_offset(moment), "", None)
+        case "z":
             return moment.tzname() or "UTC"
     numbers = {
         "d": moment.day,
@@ -80,30 +86,25 @@ def _shown(moment: datetime, letters: str) -> str:
         "h": moment.hour % 12 or 12,
         "m": moment.minute,
         "s": moment.second,
-        "w": moment.isocalendar().week,
+        "w": (moment.timetuple().tm_yday + date(moment.year, 1, 1).isoweekday() % 7 - 1) // 7 + 1,
+        "W": (moment.day + date(moment.year, moment.month, 1).isoweekday() % 7 - 1) // 7 + 1,
+        "F": (moment.day - 1) // 7 + 1,
+        "u": moment.isoweekday(),
+        "S": moment.microsecond // 1000,
     }
-    if letters[0] not in numbers:
-        raise function_failed("apoc.date.format", "java.lang.IllegalArgumentException", f"Illegal pattern: {letters}")
     return f"{numbers[letters[0]]:0{width}}"
 
 
-_NAMED = {
-    "date": "yyyy-MM-dd",
-    "year_month_day": "yyyy-MM-dd",
-    "basic_date": "yyyyMMdd",
-    "date_time": "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
-    "basic_date_time": "yyyyMMdd'T'HHmmss.SSSZ",
-    "date_hour_minute": "yyyy-MM-dd'T'HH:mm",
-    "iso_local_date": "yyyy-MM-dd",
-}
-"""Formats that have names, as Elasticsearch and Java call them."""
-_NAMED_OF_DATES = {"iso_date": "yyyy-MM-dd", "basic_iso_date": "yyyyMMdd"}
+_LETTERS = "GyYMLwWDdFEuaHkKhmsSzZX"
+_QUOTED = lazy_pattern(r"'(?:[^']|'')*'")
 
 
-def _named_pattern(pattern: str, is_date: bool) -> str:
-    """The pattern that a name stands for, or the pattern itself."""
-    name = pattern.lower()
-    return _NAMED.get(name) or (_NAMED_OF_DATES.get(name) if is_date else None) or pattern
+def _check_pattern(pattern: str) -> None:
+    """An error for a pattern that `SimpleDateFormat` refuses."""
+    unquoted = _QUOTED.sub("", pattern)
+    if "'" in unquoted or any(sign.isascii() and sign.isalpha() and sign not in _LETTERS for sign in unquoted):
+        message = f"The pattern: {pattern} is not correct"
+        raise function_failed("apoc.date.format", "java.lang.IllegalArgumentException", message)
 
 
 def format_moment(moment: datetime, pattern: str) -> str:
@@ -159,7 +160,7 @@ def parse_moment(text: str, pattern: str, zone: tzinfo) -> datetime | None:
 def _moment(fields: dict[str, str | None], zone: tzinfo) -> datetime | None:
     month = int(fields.get("month") or 1)
     if name := fields.get("month_name"):
-        starts = [full[: max(3, len(name))].lower() for full in _MONTHS]
+        starts = [full[: max(3, len(name))].lower() for full in MONTHS]
         if name.lower() not in starts:
             return None
         month = starts.index(name.lower()) + 1
@@ -193,8 +194,8 @@ def _zone(name: str | None) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        message = f"The timezone `{name}` is not valid"
-        raise function_failed("apoc.date.format", "java.time.DateTimeException", message) from None
+        message = f"Unknown time-zone ID: {name}"
+        raise function_failed("apoc.date.format", "java.time.zone.ZoneRulesException", message) from None
 
 
 def _unit(name: str | None) -> int:
@@ -228,7 +229,8 @@ def format_date(value: int | None, unit: str, pattern: str, zone: str) -> str | 
     if value is None or unit is None:
         return None
     moment = _EPOCH + timedelta(milliseconds=value * _unit(unit))
-    return format_moment(moment.astimezone(_zone(zone)), pattern or _DEFAULT_PATTERN)
+    _check_pattern(pattern := pattern or _DEFAULT_PATTERN)
+    return format_moment(moment.astimezone(_zone(zone)), pattern)
 
 
 @apoc_function(
@@ -241,10 +243,16 @@ def parse_date(text: str | None, unit: str, pattern: str, zone: str) -> int | No
     """`apoc.date.parse('1970-01-02', 'd', 'yyyy-MM-dd')` is 1."""
     if not text:
         return None
-    moment = parse_moment(text, pattern or _DEFAULT_PATTERN, _zone(zone))
+    return _truncated(_milliseconds(_parsed(text, pattern, zone)), _unit(unit))
+
+
+def _parsed(text: str, pattern: str | None, zone: str) -> datetime:
+    """The moment that a text means, or an error."""
+    _check_pattern(pattern := pattern or _DEFAULT_PATTERN)
+    moment = parse_moment(text, pattern, _zone(zone))
     if moment is None:
         raise function_failed("apoc.date.parse", "java.text.ParseException", f'Unparseable date: "{text}"')
-    return _truncated(_milliseconds(moment), _unit(unit))
+    return moment
 
 
 @apoc_function(
@@ -253,7 +261,10 @@ def parse_date(text: str | None, unit: str, pattern: str, zone: str) -> int | No
 )
 def convert(value: int | None, unit: str, to_unit: str) -> int | None:
     """`apoc.date.convert(86400, 's', 'd')` is 1."""
-    return None if value is None else _truncated(value * _unit(unit), _unit(to_unit))
+    if value is None:
+        return None
+    to = _unit(to_unit)  # which is looked at first
+    return _truncated(value * _unit(unit), to)
 
 
 @apoc_function(
@@ -262,7 +273,10 @@ def convert(value: int | None, unit: str, to_unit: str) -> int | None:
 )
 def add(value: int | None, unit: str, amount: int, amount_unit: str) -> int | None:
     """`apoc.date.add(0, 'ms', 1, 'd')` is 86400000."""
-    return None if value is None else value + _truncated(amount * _unit(amount_unit), _unit(unit))
+    if value is None:
+        return None
+    divisor = _unit(unit)
+    return value + _truncated(amount * _unit(amount_unit), divisor)
 
 
 @apoc_function(
@@ -273,11 +287,72 @@ def convert_format(text: str | None, pattern: str, to_pattern: str) -> str | Non
     """`'2020-01-02'` may become `'02/01/2020'`."""
     if not text:
         return None
-    moment = parse_moment(text, _named_pattern(pattern, is_date=True), UTC)
-    if moment is None:
-        message = f"Text '{text}' could not be parsed at index 0"
-        raise function_failed("apoc.date.convertFormat", "java.time.format.DateTimeParseException", message)
-    return format_moment(moment, _named_pattern(to_pattern, is_date=True))
+    name = "apoc.date.convertFormat"
+    for format in (pattern, to_pattern):
+        if format is None:
+            message = 'Cannot invoke "String.toLowerCase()" because "format" is null'
+            raise function_failed(name, "java.lang.NullPointerException", message)
+    with _java_errors(name):
+        return write_named(resolved(read(text, pattern)), to_pattern)
+
+
+@contextmanager
+def _java_errors(function: str) -> Iterator[None]:
+    """What reading and writing raise, as Java names it."""
+    try:
+        yield
+    except BadPattern as problem:
+        raise function_failed(function, "java.lang.IllegalArgumentException", str(problem)) from None
+    except Missing as problem:
+        kind = "java.time.temporal.UnsupportedTemporalTypeException"
+        raise function_failed(function, kind, f"Unsupported field: {problem}") from None
+    except Unreadable as problem:
+        raise function_failed(function, "java.time.format.DateTimeParseException", str(problem)) from None
+    except FieldError as problem:
+        raise function_failed(function, "java.time.DateTimeException", str(problem)) from None
+
+
+_FIELD_NAMES = {"u": "years", "y": "years", "M": "months", "d": "days", "H": "hours", "m": "minutes", "s": "seconds"}
+
+
+@apoc_function(
+    "apoc.date.fields(date :: STRING, pattern = yyyy-MM-dd HH:mm:ss :: STRING) :: MAP",
+    "Splits a date of a pattern into a map of its fields.",
+)
+def date_fields(text: str | None, pattern: str) -> dict[str, Any]:
+    """`apoc.date.fields('2020-11-04', 'yyyy-MM-dd')` has years, months, days, weekdays and a zone."""
+    if text is None:
+        return {}
+    with _java_errors("apoc.date.fields"):
+        found = read(text, pattern or _DEFAULT_PATTERN)
+        fields = resolved(found)
+        zone = "UTC" if fields.zone is None else write(fields, "z")
+    shown: dict[str, Any] = {
+        name: value for letter, value in found.items() if (name := _FIELD_NAMES.get(letter)) and isinstance(value, int)
+    }
+    if fields.day is not None:
+        shown["weekdays"] = day_of_week(fields.day)
+    if fields.nano is not None:
+        second = fields.nano // NANOS_PER_SECOND
+        shown |= {"hours": second // 3600, "minutes": second // 60 % 60, "seconds": second % 60}
+    return {**shown, "zoneid": zone}
+
+
+_YEAR = 365 * 86_400_000
+
+
+@apoc_function(
+    "apoc.date.toYears(value :: ANY, format = yyyy-MM-dd HH:mm:ss :: STRING) :: FLOAT",
+    "Turns milliseconds, or a date of a pattern, into years of 365 days.",
+)
+def to_years(value: Any, pattern: str) -> float:
+    """Milliseconds are years since 1970, texts are years of the calendar, about."""
+    if value is None:
+        message = 'Cannot invoke "Object.toString()" because "value" is null'
+        raise function_failed("apoc.date.toYears", "java.lang.NullPointerException", message)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) / _YEAR
+    return 1970 + _milliseconds(_parsed(java_text(value), pattern, "")) / _YEAR
 
 
 @apoc_function(
@@ -342,32 +417,74 @@ def to_iso(value: int | None, unit: str) -> str | None:
 )
 def from_iso(text: str | None) -> int | None:
     """The opposite of `toISO8601`."""
-    return None if text is None else _milliseconds(datetime.fromisoformat(text))
+    if text is None:
+        return None
+    with _java_errors("apoc.date.fromISO8601"):
+        fields = resolved(read(text, "iso_offset_date_time"))
+    assert fields.day is not None and fields.nano is not None and fields.offset is not None
+    return (fields.day * SECONDS_PER_DAY - fields.offset) * 1000 + fields.nano // 1_000_000
+
+
+_AVAILABLE = (
+    "Available formats are:\niso_local_date_time\niso_date_time\niso_offset_date\niso_time\niso_week_date\n"
+    "iso_zoned_date_time\niso_instant\niso_offset_date_time\niso_date\niso_offset_time\niso_local_time\n"
+    "basic_iso_date\niso_ordinal_date\niso_local_date\nrfc_1123_date_time\nSee also: "
+    "https://www.elastic.co/guide/en/elasticsearch/reference/5.5/mapping-date-format.html#built-in-date-formats and "
+    "https://docs.oracle.com/javase/8/docs/api/java/time/format/DateTimeFormatter.html"
+)
 
 
 @apoc_function(
     "apoc.temporal.format(temporal :: ANY, format = yyyy-MM-dd :: STRING) :: STRING",
     "Writes a temporal value with a pattern.",
 )
-def format_temporal(value: Any, pattern: str) -> str | None:
-    """Parts that the value lacks are those of 1970-01-01T00:00Z."""
-    moment = _moment_of(value)
-    return None if moment is None else format_moment(moment, _named_pattern(pattern, isinstance(value, Date)))
+def format_temporal(value: Any, pattern: str | None) -> str:
+    """A pattern that asks for what the value does not have is an error; a value of another type is its text."""
+    if value is None:
+        message = 'Cannot invoke "Object.toString()" because "input" is null'
+        raise function_failed("apoc.temporal.format", "java.lang.NullPointerException", message)
+    try:
+        if isinstance(value, Duration):
+            return write_duration(value, _given(pattern), checked=True)
+        if isinstance(value, INSTANT_TYPES):
+            fields = fields_of(value)
+            assert fields is not None
+            return write_named(fields, _given(pattern))
+    except (BadPattern, Missing):
+        raise function_failed("apoc.temporal.format", "java.lang.RuntimeException", _AVAILABLE) from None
+    return java_text(value)
 
 
-def _moment_of(value: Any) -> datetime | None:
-    match value:
-        case Date():
-            day = date.fromordinal(_EPOCH.toordinal() + value.epoch_day)
-            return datetime(day.year, day.month, day.day, tzinfo=UTC)
-        case LocalTime() | Time():
-            return _EPOCH + timedelta(microseconds=value.nanosecond_of_day // 1000)
-        case LocalDateTime():
-            return datetime.fromisoformat(str(value)[:26]).replace(tzinfo=UTC)
-        case DateTime():
-            moment = _EPOCH + timedelta(seconds=value.epoch_second, microseconds=value.nanosecond // 1000)
-            offset = timedelta(seconds=value.offset_seconds)
-            zone = ZoneInfo(value.region) if value.region else None
-            return moment.astimezone(zone) if zone else (moment + offset).replace(tzinfo=timezone(offset))
-        case _:
-            return None
+def _given(pattern: str | None) -> str:
+    if pattern is None:
+        raise BadPattern
+    return pattern
+
+
+@apoc_function(
+    "apoc.temporal.formatDuration(input :: ANY, format :: STRING) :: STRING", "Writes a duration with a pattern."
+)
+def format_duration(value: Any, pattern: str | None) -> str:
+    """`apoc.temporal.formatDuration(duration('PT4H5M'), 'HH:mm')` is `'04:05'`."""
+    name = "apoc.temporal.formatDuration"
+    if value is not None and not isinstance(value, Duration):
+        raise function_failed(name, "java.lang.ClassCastException", f"{describe(value)} is not a duration")
+    try:
+        if value is None:
+            raise BadPattern
+        return write_duration(value, _given(pattern), checked=False)
+    except BadPattern:
+        raise function_failed(name, "java.lang.RuntimeException", _AVAILABLE) from None
+
+
+@apoc_function(
+    "apoc.temporal.toZonedTemporal(time :: STRING, format = yyyy-MM-dd HH:mm:ss :: STRING, timezone = UTC :: STRING) "
+    ":: ZONED DATETIME",
+    "Reads a moment with a pattern, in a time zone.",
+)
+def to_zoned_temporal(text: str | None, pattern: str | None, zone: str | None) -> DateTime | None:
+    """`apoc.temporal.toZonedTemporal('2020', 'yyyy')` is `2020-01-01T00:00Z[UTC]`."""
+    if text is None:
+        return None
+    milliseconds = _milliseconds(_parsed(text, pattern, zone or "UTC"))
+    return DateTime.of_instant(milliseconds // 1000, milliseconds % 1000 * 1_000_000, zone or "UTC")
