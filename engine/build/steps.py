@@ -1,0 +1,132 @@
+"""Writing steps: what they make and set, with expressions that are evaluated row by row."""
+
+from __future__ import annotations
+
+from typing import Protocol, assert_never
+
+from hoplite.engine.operators import making, merging, row_values, setting, writes
+from hoplite.engine.operators.base import Evaluator, Operator
+from hoplite.grammar import ast
+from hoplite.grammar.tree import contains
+from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
+from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.variables import free_variables
+
+_READS_GRAPH = (ast.Property, ast.Index, ast.HasLabels, ast.FunctionCall, ast.MapProjection, PlannedSubquery)
+
+
+class Parts(Protocol):
+    """What builds the plans and expressions inside a step."""
+
+    def build(self, plan: pp.Plan) -> Operator:
+        """The operator of a plan."""
+        ...
+
+    def term(self, term: lp.Term) -> Evaluator:
+        """A compiled expression."""
+        ...
+
+    def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
+        """Several compiled expressions."""
+        ...
+
+
+class StepBuilder:
+    """Builds the steps of `Write`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def step(self, step: pp.WriteStep) -> writes.Step:
+        """One writing clause."""
+        built = self._built(step)
+        built.plan = step
+        return built
+
+    def _built(self, step: pp.WriteStep) -> writes.Step:
+        match step:
+            case pp.Create(creations=creations):
+                return writes.Create(tuple(map(self._creation, creations)))
+            case pp.Merge(match=match, imports=imports, added=added, creations=creations):
+                return merging.Merge(
+                    self.parts.build(match),
+                    imports,
+                    added,
+                    tuple(map(self._creation, creations)),
+                    tuple(map(self._assignment, step.on_create)),
+                    tuple(map(self._assignment, step.on_match)),
+                    step.undirected,
+                )
+            case pp.Set(assignments=assignments):
+                return writes.Set(tuple(map(self._assignment, assignments)))
+            case pp.Delete(expressions=expressions, detach=detach):
+                return writes.Delete(self.parts.terms(expressions), detach)
+            case pp.Foreach(variable=variable, list=values, body=body, imports=imports):
+                return writes.Foreach(variable, self._value(values), self.parts.build(body), imports)
+            case _:
+                assert_never(step)
+
+    def _value(self, term: lp.Term) -> row_values.RowValue:
+        """An expression that is evaluated row by row."""
+        reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
+        has_subquery = contains(term, lambda node: isinstance(node, PlannedSubquery))
+        keys = None if has_subquery else _keys_read(term)
+        return row_values.RowValue(self.parts.term(term), free_variables(term), reads_graph, has_subquery, keys)
+
+    def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | row_values.RowValue, ...]:
+        return tuple(map(self._name, names))
+
+    def _name(self, name: str | lp.Term) -> str | row_values.RowValue:
+        return name if isinstance(name, str) else self._value(name)
+
+    def _optional(self, term: lp.Term | None) -> row_values.RowValue | None:
+        return None if term is None else self._value(term)
+
+    def _creation(self, creation: lp.Creation) -> making.ToMake:
+        match creation:
+            case lp.CreateNode(variable=variable, labels=labels, properties=properties):
+                return making.NodeToMake(variable, self._names(labels), self._optional(properties))
+            case lp.CreateRelationship(variable=variable, start=start, end=end, properties=properties):
+                type_name, values = self._name(creation.type), self._optional(properties)
+                return making.RelationshipToMake(variable, start, end, type_name, values)
+            case _:
+                assert_never(creation)
+
+    def _assignment(self, assignment: pp.Assignment) -> setting.ToSet:
+        match assignment:
+            case lp.AssignProperty(subject=subject, key=key, value=value):
+                return setting.PropertyToSet(self._value(subject), self._name(key), self._value(value))
+            case pp.AssignTogether(subject=subject, entries=entries):
+                values = tuple((key, self._value(value)) for key, value in entries)
+                return setting.SeveralToSet(self._value(subject), values)
+            case lp.DropProperty(subject=subject, key=key):
+                return setting.PropertyToSet(self._value(subject), self._name(key), None)
+            case lp.AssignProperties(variable=variable, value=value, merge=merge):
+                written = f"${value.name}" if isinstance(value, ast.Parameter) else None
+                return setting.PropertiesToSet(variable, self._value(value), merge, written)
+            case lp.AddLabels(variable=variable, labels=labels):
+                return setting.LabelsToSet(variable, self._names(labels), remove=False)
+            case lp.DropLabels(variable=variable, labels=labels):
+                return setting.LabelsToSet(variable, self._names(labels), remove=True)
+            case _:
+                assert_never(assignment)
+
+
+def _keys_read(term: lp.Term) -> frozenset[str] | None:
+    """The property keys that an expression reads; None where it may look at more of a node or relationship."""
+    keys: set[str] = set()
+
+    def looks_at_more(node: object) -> bool:
+        match node:
+            case ast.Property(key=key):
+                keys.add(key)
+                return False
+            case ast.FunctionCall(arguments=arguments):
+                return any(isinstance(argument, ast.Variable) for argument in arguments)
+            case ast.Index() | ast.HasLabels() | ast.MapProjection() | PlannedSubquery():
+                return True
+            case _:
+                return isinstance(node, ast.ListComprehension | ast.Quantifier | ast.Reduce)
+
+    return None if contains(term, looks_at_more) else frozenset(keys)
