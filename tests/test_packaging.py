@@ -115,3 +115,12 @@ def test_plain_queries_load_nothing_heavy() -> None:
         [sys.executable, "-c", PLAIN_PROGRAM, *names], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert out.stdout.strip() == "[]"
+
+
+def test_a_plain_query_on_the_command_line_loads_no_driver() -> None:
+    program = (
+        "import sys; from hoplite.cli import main; assert main(['query', 'RETURN 1 AS x']) == 0; "
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert out.stdout.splitlines()[-1] == "[]"

@@ -17,6 +17,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hoplite.api.hydrate import Hydrator
+from hoplite.api.outcome import summary_metadata
 from hoplite.api.plain_data import plain_rows
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Counters, Execution
@@ -336,6 +337,17 @@ class Result:
                     found += [make(row).values(*keys) for row in rows]
         return found
 
+    def each_row(self) -> Iterator[Sequence[Any]]:
+        """The values of each row, one row after another. Plain ones are read without the driver."""
+        while (rows := self.next_rows(self._step)) is not None:
+            self._step *= 2
+            if self._is_plain:
+                yield from rows
+            else:
+                make = self._record_maker()
+                for row in rows:
+                    yield make(row).values()
+
     def data(self, *keys: int | str) -> list[dict[str, Any]]:
         """The rows as dictionaries of plain values."""
         found: list[dict[str, Any]] = []
@@ -418,8 +430,6 @@ class Result:
 
     def end(self) -> dict[str, Any]:
         """Give up the rows that are left, and return what a server would send at the end."""
-        from hoplite.api.summary import summary_metadata
-
         if self._prepared.mode == "PROFILE":
             self.detach()  # a profile is of the whole run
         self._buffer, self._waiting = [], []

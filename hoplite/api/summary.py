@@ -1,30 +1,14 @@
-"""The driver's `ResultSummary`, filled as a server would fill it."""
+"""The driver's `ResultSummary`, filled as a server would fill it, and who that server is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from neo4j import Address, ResultSummary, ServerInfo
 
-from hoplite.engine.context import Counters
-from hoplite.engine.prepare import Prepared
-from hoplite.planner.explain import Measurement
-from hoplite.planner.notifications import Notification
-
 _AGENT = "Neo4j/5.26.12"
 ADDRESS = Address(("localhost", 7687))
 _PROTOCOL = (5, 8)
-DATABASE = "neo4j"
-
-_DIAGNOSTIC = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}
-_FINE = {
-    "gql_status": "00000",
-    "status_description": "note: successful completion",
-}
-_NO_DATA = {"gql_status": "02000", "status_description": "note: no data"}
-_OMITTED = {"gql_status": "00001", "status_description": "note: successful completion - omitted result"}
 
 
 def server_info() -> ServerInfo:
@@ -37,70 +21,3 @@ def server_info() -> ServerInfo:
 def make_summary(metadata: dict[str, Any], columns: tuple[str, ...], row_count: int) -> ResultSummary:
     """What `consume` returns."""
     return ResultSummary(ADDRESS, had_key=bool(columns), had_record=row_count > 0, metadata=metadata)
-
-
-def summary_metadata(
-    prepared: Prepared,
-    counters: Counters,
-    notifications: Sequence[Notification],
-    row_count: int,
-    consumed_ms: int,
-    measured: Mapping[int, Measurement],
-) -> dict[str, Any]:
-    """What a server sends at the end of a result."""
-    stats = {name.replace("_", "-"): value for name, value in asdict(counters).items() if value}
-    if stats:
-        stats["contains-updates"] = True
-    metadata: dict[str, Any] = {
-        "db": DATABASE,
-        "type": prepared.query_type,
-        "t_last": consumed_ms,
-        "statuses": _statuses(prepared, notifications, row_count),
-    }
-    if stats:
-        metadata["stats"] = stats
-    if prepared.mode == "EXPLAIN":
-        metadata["plan"] = prepared.description()
-    elif prepared.mode == "PROFILE":
-        metadata["profile"] = prepared.description(measured)
-    return metadata
-
-
-def _statuses(prepared: Prepared, notifications: Sequence[Notification], row_count: int) -> list[dict[str, Any]]:
-    """Notifications and how the statement ended, in the order of precedence: no data, warnings, success,
-    information.
-    """
-    if prepared.mode == "EXPLAIN":
-        outcome = _OMITTED
-    elif row_count:
-        outcome = _FINE
-    elif prepared.columns:
-        outcome = _NO_DATA
-    else:
-        outcome = _OMITTED
-    statuses = [_status(notification) for notification in (*prepared.notifications, *notifications)]
-    statuses.append({**outcome, "diagnostic_record": dict(_DIAGNOSTIC)})
-    return sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))
-
-
-def _precedence(gql_status: str) -> int:
-    return {"02": 3, "01": 2, "00": 1, "03": 0}.get(gql_status[:2], -1)
-
-
-def _status(notification: Notification) -> dict[str, Any]:
-    """A notification as a server sends it."""
-    diagnostic: dict[str, Any] = {
-        **_DIAGNOSTIC,
-        "_severity": notification.severity,
-        "_classification": notification.category,
-    }
-    if notification.position is not None:
-        diagnostic["_position"] = asdict(notification.position)
-    return {
-        "gql_status": notification.gql_status,
-        "status_description": notification.status_description,
-        "neo4j_code": notification.code,
-        "title": notification.title,
-        "description": notification.description,
-        "diagnostic_record": diagnostic,
-    }

@@ -89,17 +89,17 @@ def _query(options: argparse.Namespace) -> int:
         db.session(timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only) as session,
     ):
         result = session.run(text, dict(options.param))
-        rows = (record.values() for record in result)
+        rows = result.each_row()
         first = list(islice(rows, 1))
-        if result.keys() and (first or not is_explained(result.consume())):
+        if result.keys() and (first or not is_explained(result.end())):
             write(result.keys(), chain(first, rows), options.format, sys.stdout)
-        summary = result.consume()
-    if is_explained(summary) and options.format in ("json", "jsonl"):
-        write_json(summary.plan, sys.stdout)
-    elif (plan := plan_text(summary)) is not None:
+        ending = result.end()
+    if is_explained(ending) and options.format in ("json", "jsonl"):
+        write_json(ending["plan"], sys.stdout)
+    elif (plan := plan_text(ending)) is not None:
         # Beside rows for the next program the plan is for the eye alone.
-        print(plan, file=sys.stdout if is_explained(summary) or options.format == "table" else sys.stderr)
-    for line in notification_lines(summary):
+        print(plan, file=sys.stdout if is_explained(ending) or options.format == "table" else sys.stderr)
+    for line in notification_lines(ending):
         print(f"hoplite: {line}", file=sys.stderr)
     return 0
 

@@ -1,43 +1,45 @@
-"""What a statement answered, besides its rows: its plan, its notifications, what it changed."""
+"""What a statement answered, besides its rows: its plan, its notifications, what it changed.
+
+All of it is in what a server sends at the end (`Result.end`), for which no driver has to be loaded.
+"""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping
 from typing import Any
 
 _COUNTERS = (
-    *("nodes_created", "nodes_deleted", "relationships_created", "relationships_deleted", "properties_set"),
-    *("labels_added", "labels_removed", "indexes_added", "indexes_removed"),
-    *("constraints_added", "constraints_removed"),
+    *("nodes-created", "nodes-deleted", "relationships-created", "relationships-deleted", "properties-set"),
+    *("labels-added", "labels-removed", "indexes-added", "indexes-removed"),
+    *("constraints-added", "constraints-removed"),
 )
+Ending = Mapping[str, Any]
 
 
-def plan_text(summary: Any) -> str | None:
+def plan_text(ending: Ending) -> str | None:
     """The plan that EXPLAIN or PROFILE asked for, as a table."""
-    plan = summary.profile or summary.plan
+    plan = ending.get("profile") or ending.get("plan")
     return None if plan is None else str(plan["args"]["string-representation"]).rstrip()
 
 
-def is_explained(summary: Any) -> bool:
+def is_explained(ending: Ending) -> bool:
     """Whether the statement was only explained: its plan is all there is to its answer."""
-    return summary.plan is not None and summary.profile is None
+    return "plan" in ending
 
 
-def notification_lines(summary: Any) -> list[str]:
+def notification_lines(ending: Ending) -> list[str]:
     """One line for each notification: how serious, what, and where in the query."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # drivers from 5.28 on prefer GQL status objects
-        notifications = summary.notifications or []
-    return [_line(notification) for notification in notifications]
+    return [_line(status) for status in ending["statuses"] if "neo4j_code" in status]
 
 
-def _line(notification: dict[str, Any]) -> str:
-    place = notification.get("position")
+def _line(status: Mapping[str, Any]) -> str:
+    record = status["diagnostic_record"]
+    place = record.get("_position")
     where = f" (line {place['line']}, column {place['column']})" if place else ""
-    return f"{notification['severity'].lower()}: {notification['description']}{where}"
+    return f"{record['_severity'].lower()}: {status['description']}{where}"
 
 
-def changes_text(summary: Any) -> str:
+def changes_text(ending: Ending) -> str:
     """What a statement changed: `nodes created: 1, properties set: 2`, or nothing."""
-    counted = ((name, getattr(summary.counters, name, 0)) for name in _COUNTERS)
-    return ", ".join(f"{name.replace('_', ' ')}: {count:,}" for name, count in counted if count)
+    counted = ((name, ending.get("stats", {}).get(name, 0)) for name in _COUNTERS)
+    return ", ".join(f"{name.replace('-', ' ')}: {count:,}" for name, count in counted if count)

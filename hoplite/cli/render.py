@@ -9,62 +9,33 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TextIO, get_args
 
-from neo4j.graph import Node, Path, Relationship
-from neo4j.spatial import Point
-from neo4j.time import Date, DateTime, Duration, Time
-
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-CAPTION_KEYS = ("name", "title", "label", "id")
 _NARROWEST = 6  # characters of a column that are still of use
-
-
-def caption(node: Node) -> str:
-    """What a node is called in a drawing: its name or title, else its labels."""
-    for key in CAPTION_KEYS:
-        if key in node:
-            return str(node[key])
-    return "".join(f":{label}" for label in sorted(node.labels))
 
 
 def cypher_text(value: Any) -> str:
     """A value as one would write it in Cypher; a path with captions: (Aspirin)-[:INTERACTS_WITH]->(Warfarin)."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return str(value).lower()
-        case str():
-            return json.dumps(value, ensure_ascii=False)
-        case Node():
-            labels = "".join(f":{label}" for label in sorted(value.labels))
-            return f"({labels}{_properties(value)})"
-        case Relationship():
-            return f"[:{value.type}{_properties(value)}]"
-        case Path():
-            drawing = f"({caption(value.nodes[0])})"
-            for before, hop, after in zip(value.nodes, value.relationships, value.nodes[1:], strict=False):
-                arrow = f"-[:{hop.type}]->" if hop.start_node == before else f"<-[:{hop.type}]-"
-                drawing += f"{arrow}({caption(after)})"
-            return drawing
-        case Date() | DateTime() | Time() | Duration():
-            return value.iso_format()
-        case Point():
-            return f"point({', '.join(map(str, value))})"
-        case list() | tuple():
-            return f"[{', '.join(map(cypher_text, value))}]"
-        case dict():
-            return "{" + ", ".join(f"{key}: {cypher_text(item)}" for key, item in value.items()) + "}"
-        case _:
-            return str(value)
+    kind = type(value)
+    if value is None:
+        return "null"
+    if kind is bool:
+        return str(value).lower()
+    if kind is str:
+        return json.dumps(value, ensure_ascii=False)
+    if kind is list:
+        return f"[{', '.join(map(cypher_text, value))}]"
+    if kind is dict:
+        return "{" + ", ".join(f"{key}: {cypher_text(item)}" for key, item in value.items()) + "}"
+    if kind in (int, float):
+        return str(value)
+    from hoplite.cli.driver_values import driver_text
 
-
-def _properties(entity: Node | Relationship) -> str:
-    return " " + cypher_text(dict(entity.items())) if len(entity) else ""
+    return driver_text(value, cypher_text)
 
 
 def cell_text(value: Any) -> str:
@@ -74,44 +45,20 @@ def cell_text(value: Any) -> str:
 
 def plain(value: Any) -> Any:
     """A value for JSON. Entities keep their ids, and relationships their ends; what JSON lacks becomes text."""
-    match value:
-        case float() if not math.isfinite(value):
-            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        case None | bool() | int() | float() | str():
-            return value
-        case Node():
-            return {
-                "elementId": value.element_id,
-                "labels": sorted(value.labels),
-                "properties": plain(dict(value.items())),
-            }
-        case Relationship():
-            return {
-                "elementId": value.element_id,
-                "type": value.type,
-                "startNodeElementId": _element_id(value.start_node),
-                "endNodeElementId": _element_id(value.end_node),
-                "properties": plain(dict(value.items())),
-            }
-        case Path():
-            return {"nodes": [plain(node) for node in value.nodes], "relationships": [
-                plain(hop) for hop in value.relationships]}  # fmt: skip
-        case Point():
-            return {"srid": value.srid, "coordinates": list(value)}
-        case Date() | DateTime() | Time() | Duration():
-            return value.iso_format()
-        case list() | tuple():
-            return [plain(item) for item in value]
-        case dict():
-            return {key: plain(item) for key, item in value.items()}
-        case bytes() | bytearray():
-            return bytes(value).hex()
-        case _:
-            return str(value)
+    kind = type(value)
+    if kind is float and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind is list:
+        return [plain(item) for item in value]
+    if kind is dict:
+        return {key: plain(item) for key, item in value.items()}
+    if kind in (bytes, bytearray):
+        return bytes(value).hex()
+    from hoplite.cli.driver_values import driver_json
 
-
-def _element_id(node: Node | None) -> str | None:
-    return None if node is None else node.element_id
+    return driver_json(value, plain)
 
 
 def fitting(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -> Table:
@@ -151,15 +98,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _style(value: Any) -> str:
-    match value:
-        case None:
-            return "dim"
-        case Path():
-            return "green"
-        case Node() | Relationship():
-            return "cyan"
-        case _:
-            return ""
+    if value is None:
+        return "dim"
+    if type(value) in (bool, int, float, str, list, dict):
+        return ""
+    from hoplite.cli.driver_values import driver_style
+
+    return driver_style(value)
 
 
 def _text(content: str, style: str = "") -> Text:

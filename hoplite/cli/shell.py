@@ -222,17 +222,17 @@ class Shell:
         records = iter(result)
         rows = [record.values() for record in (islice(records, self.row_limit) if self.row_limit else records)]
         more = sum(1 for _ in records)
-        summary = result.consume()
+        ending = result.end()
         milliseconds = (time.perf_counter() - began) * 1000
-        if columns and not is_explained(summary):
+        if columns and not is_explained(ending):
             self._print_rows(columns, rows)
-        if (plan := plan_text(summary)) is not None:
+        if (plan := plan_text(ending)) is not None:
             self.console.print(Text(plan), soft_wrap=True)
-        for line in notification_lines(summary):
+        for line in notification_lines(ending):
             self.console.print(Text(line, "yellow"), soft_wrap=True)
         counted = f"{len(rows) + more:,} row{'' if len(rows) + more == 1 else 's'}"
         shown = f" (the first {len(rows)} are shown)" if more else ""
-        changes = changes_text(summary)
+        changes = changes_text(ending)
         self.console.print(
             Text(f"{counted}{shown}, {milliseconds:.1f} ms" + (f"; {changes}" if changes else ""), "dim")
         )

@@ -20,9 +20,9 @@ from neo4j.graph import Graph
 
 from hoplite.allowance import Allowance
 from hoplite.api.database import Database, Limits, Transaction
+from hoplite.api.outcome import DATABASE
 from hoplite.api.records import Row
 from hoplite.api.result import Result
-from hoplite.api.summary import DATABASE
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.system_database import SYSTEM, open_system, refusal
 from hoplite.errors import (

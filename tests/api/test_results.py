@@ -128,6 +128,7 @@ def test_plain_data_is_that_of_the_records(db: hoplite.Database, query: str) -> 
     assert [list(map(type, row.values())) for row in db.run(query).data()] == [
         list(map(type, row.values())) for row in expected
     ]
+    assert list(map(list, db.run(query).each_row())) == db.run(query).values()
     read_from = db.run(query)
     first = [record.data() for record in read_from.fetch(1)]
     assert first + read_from.data() == expected
