@@ -128,10 +128,15 @@ def test_plain_data_is_that_of_the_records(db: hoplite.Database, query: str) -> 
     assert [list(map(type, row.values())) for row in db.run(query).data()] == [
         list(map(type, row.values())) for row in expected
     ]
-    assert list(map(list, db.run(query).each_row())) == db.run(query).values()
     read_from = db.run(query)
     first = [record.data() for record in read_from.fetch(1)]
     assert first + read_from.data() == expected
+
+
+def test_rows_one_after_another_are_those_of_the_records(db: hoplite.Database) -> None:
+    for query in ("UNWIND range(1, 1000) AS x RETURN x, toString(x) AS t", "UNWIND [[1], {a: 2}, null] AS x RETURN x"):
+        assert list(map(list, db.run(query).each_row())) == db.run(query).values()
+        assert [list(record.values()) for record in db.run(query)] == db.run(query).values()
 
 
 def test_plain_data_of_chosen_columns(db: hoplite.Database) -> None:
