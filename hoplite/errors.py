@@ -83,6 +83,10 @@ class CypherError(Exception):
         return type(self), (self.code, self.message, self.gql_status, self.position)
 
 
+class Refused(CypherError):
+    """A statement may not run, whatever it would do."""
+
+
 class UnsupportedCypher(CypherError):
     """Cypher that parses and is not run here; the message names the feature."""
 

@@ -15,7 +15,7 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.guard import Guarded
 from hoplite.engine.procedures.apoc_cypher import Parameters, query_failed, run_query, run_statement
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
-from hoplite.errors import CypherError
+from hoplite.errors import CypherError, Refused
 from hoplite.lazy import lazy_pattern
 
 _STATEMENT_END = lazy_pattern(r";\r?\n")
@@ -163,6 +163,8 @@ def _rows_in_time(
             for row in run_query(inner, procedure, statement, parameters):
                 inner.check()
                 rows.append(row)
+    except Refused:
+        raise  # a query that may not run is not one that fails
     except CypherError:
         outer.check()  # what ends the statement itself is not the query's
     return rows

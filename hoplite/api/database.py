@@ -21,7 +21,7 @@ from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
-from hoplite.engine.guard import Guarded
+from hoplite.engine.guard import Guarded, Stopped
 from hoplite.engine.parameters import parameter_types
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
@@ -34,6 +34,7 @@ from hoplite.engine.procedures.registry import (
 from hoplite.engine.profile import Profile
 from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
+    Refused,
     access_mode,
     driver_errors,
     lost_at_fork,
@@ -460,7 +461,7 @@ class Database(Transfers):
             allowance.deadline,
             limits.memory_bytes,
             self._backend,
-            self._import_folder,
+            self._import_folder if limits.judge is None else None,  # strangers read no files
             _Services(self, allowance, limits),
         )
         if limits.stop is not None:
@@ -619,7 +620,10 @@ class _Services:
         return self._metadata
 
     def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
-        return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
+        try:
+            return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
+        except Refused as refused:
+            raise Stopped.by(refused) from None  # no procedure may take it for a failure that it goes on after
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
         run_command(prepared, context)

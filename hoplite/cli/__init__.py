@@ -1,5 +1,5 @@
 """The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`,
-`demo`. Each part loads what it needs when it is used.
+`mcp`, `demo`. Each part loads what it needs when it is used.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from hoplite.cli.diff import add_diff_command
 from hoplite.cli.disk import add_disk_commands
 from hoplite.cli.exporting import add_export_command
 from hoplite.cli.importing import add_import_command
+from hoplite.cli.mcp import add_mcp_command
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database, parameter
 
 
@@ -71,6 +72,7 @@ def _commands() -> Commands:
     add_export_command(commands)
     add_disk_commands(commands)
     add_diff_command(commands)
+    add_mcp_command(commands)
 
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
     demo.set_defaults(command=_demo)

@@ -14,7 +14,7 @@ from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS, Function
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.procedures.registry import PROCEDURES, Procedure
-from hoplite.errors import CypherError
+from hoplite.errors import CypherError, Refused
 from hoplite.grammar import ast
 from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimits
@@ -37,6 +37,8 @@ _WRITING: Mapping[type, str] = {
     ast.RemoveClause: "remove",
     ast.DeleteClause: "delete",
 }
+# What they are for is to read and write files. They would find no folder to do so in.
+_FILES = ("apoc.load.*", "apoc.export.*", "apoc.import.*")
 _SHOWN = ("INDEXES", "CONSTRAINTS", "FUNCTIONS", "PROCEDURES")
 
 
@@ -110,7 +112,7 @@ class Judge:
             estimates = Estimates(GraphCatalogue(graph, self._functions, self._procedures))
             rows, operator = largest_estimate(prepared.plan, estimates, parameters)
             if rows > most:
-                raise CypherError(
+                raise Refused(
                     BEYOND_LIMITS,
                     f"The statement was not run: about {_rounded(rows)} rows are expected at {operator}, and "
                     f"{_rounded(most)} are allowed. Add conditions, labels or a LIMIT, or connect the patterns.",
@@ -162,6 +164,8 @@ class Judge:
             raise _forbidden(f"The function {name} is not allowed here.")
 
     def _judge_procedure(self, name: str) -> None:
+        if _allows(_FILES, name):
+            raise _forbidden(f"{name} is not allowed here: statements may not read files or reach the network.")
         procedure = self._procedures.get(name)
         if procedure is None:
             return  # the check says that there is none
@@ -188,8 +192,8 @@ class Judge:
                 self._judge_procedure(node.procedure)
 
 
-def _forbidden(message: str) -> CypherError:
-    return CypherError(FORBIDDEN, message)
+def _forbidden(message: str) -> Refused:
+    return Refused(FORBIDDEN, message)
 
 
 def _rounded(rows: float) -> str:
