@@ -9,12 +9,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Choice, Excluded, Hop, Positions, Side, TrailBatch
+from hoplite.engine.hops import steps as steps_module
 from tests import oracle
 from tests.hops.backends import every_backend
 from tests.hops.graphs import Sample, samples
@@ -151,9 +153,18 @@ def test_expand_chunks_are_bounded_and_complete(case: Case, limit: int) -> None:
     assert found == Counter((row, *step) for row, node in enumerate(case.sources) for step in case.steps(node))
 
 
+@pytest.mark.parametrize("look_up", ["never", "by cost", "always"])
 @examples(20)
 @given(case=cases())
-def test_expand_into_finds_the_relationships_between_two_nodes(case: Case) -> None:
+def test_expand_into_finds_the_relationships_between_two_nodes(look_up: str, case: Case) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps_module, "_FEW_PAIRS", 1)
+        if look_up != "by cost":
+            patch.setattr(steps_module, "_LOOK_UP", 1 << 40 if look_up == "never" else -(1 << 40))
+        _check_expand_into(case)
+
+
+def _check_expand_into(case: Case) -> None:
     steps = hops.expand_into(case.hop, case.source_array, case.target_array)
     assert steps.row.tolist() == sorted(steps.row.tolist())
     found = Counter(zip(*(column.tolist() for column in steps), strict=True))
