@@ -13,7 +13,7 @@ from hoplite.grammar.tree import contains, transform
 from hoplite.planner import logical as lp
 from hoplite.planner.csv_place import PLACES
 from hoplite.planner.logical import PlannedSubquery
-from hoplite.planner.projections import Imported, ProjectionBuilder
+from hoplite.planner.projections import Imported
 from hoplite.planner.variables import free_variables
 
 if TYPE_CHECKING:
@@ -98,33 +98,9 @@ def _imports(node: Any, scope: frozenset[str]) -> tuple[str, ...]:
 def _subquery(node: ast.SubqueryExpression, scope: frozenset[str], builder: Builder) -> PlannedSubquery:
     imports = _imports(node, scope)
     kept = Imported(frozenset(imports) - PLACES, are_keys=True)
-    query = node.query if node.kind == "COLLECT" else _without_values(node.query, builder)
-    built = builder.query(query, lp.Argument(imports), frozenset(imports), kept)
+    built = builder.query(node.query, lp.Argument(imports), frozenset(imports), kept)
     value = built.columns[0] if node.kind == "COLLECT" and built.columns else None
     return _planned(node.kind.lower(), built.plan, imports, value, node.span, builder)
-
-
-def _without_values(query: ast.Query, builder: Builder) -> ast.Query:
-    """A query that is asked for rows alone: what its RETURN computes for each row is not, where it may fail."""
-    if not isinstance(query, ast.SingleQuery) or not isinstance(last := query.clauses[-1], ast.ReturnClause):
-        return query
-    projection = last.projection
-    if projection.distinct or projection.order or projection.skip or projection.limit or projection.star:
-        return query
-    values = tuple(item.expression for item in projection.items)
-    if all(map(_cannot_fail_here, values)) or ProjectionBuilder(builder.catalogue, builder.expression).aggregates(
-        values
-    ):
-        return query
-    nothing = ast.ReturnItem(ast.Literal(None), None, "null", last.span)
-    return replace(
-        query, clauses=(*query.clauses[:-1], replace(last, projection=replace(projection, items=(nothing,))))
-    )
-
-
-def _cannot_fail_here(value: ast.Expression) -> bool:
-    """Whether a value that nobody asks for cannot fail; a property can, of an entity that was deleted."""
-    return isinstance(value, ast.Variable | ast.Literal)
 
 
 def _planned(

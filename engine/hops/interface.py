@@ -125,6 +125,16 @@ class Hop:
         return self.sides[0].node_count
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether the arrays have the smaller integers of large graphs."""
+        known = self.prepared.get("is narrow")
+        if known is None:
+            known = self.prepared["is narrow"] = any(
+                side.partitions[0].indptr.dtype == np.int32 for side in self.sides if len(side.partitions)
+            )
+        return bool(known)
+
+    @property
     def can_turn(self) -> bool:
         """Whether the same relationships can be followed from their far end."""
         return (self.side is not Side.INCOMING or self.outgoing is not None) and (

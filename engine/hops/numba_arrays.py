@@ -2,55 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.hops.expansion import type_flags
-from hoplite.engine.hops.interface import Booleans, Hop, Positions, Side
-from hoplite.engine.hops.numba_ball import Int32s
-from hoplite.engine.hops.numba_kernels import Ints, SideArrays
-from hoplite.engine.hops.numba_trails import Arrays
+from hoplite.engine.hops.interface import Booleans, Excluded, Hop, Positions, Side
+from hoplite.engine.hops.numba_ball import Fused
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, NarrowIncidenceArrays, Plain
 from hoplite.storage.incidence import Adjacency, Incidence
 
 NO_POSITIONS: Positions = np.zeros(0, dtype=np.int64)
 NO_FLAGS: Booleans = np.zeros(0, dtype=np.bool_)
-BallArrays: TypeAlias = tuple[Ints, Int32s, Int32s, Ints, Int32s, Int32s, bool, Booleans, bool]
+_USUAL = (np.int64, np.int32, np.int32, np.int64)
+_NARROW = (np.int32, np.int32, np.uint8, np.int32)
+NO_LISTS = Lists(NO_POSITIONS, NO_POSITIONS)
 
 
-def plain_arrays(hop: Hop) -> Arrays | None:
-    """What most kernels begin with: the arrays of both sides (one that is not read is stood in for by the other), which
-    of them are read, and the types. None where the hop is not plain."""
+def plain_arrays(hop: Hop) -> Plain | None:
+    """What most kernels begin with. None where the hop is not plain."""
     known = hop.prepared.get("numba", False)
     if known is False:
         known = None
-        if hop.is_plain and all(_is_narrow(side) for side in hop.sides):
-            sides = [side_arrays(side.partitions[0]) for side in hop.sides]
-            known = sides[0], sides[-1], hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING, flags_of(hop)
+        if hop.is_plain and all(_fits(side) for side in hop.sides):
+            sides = [incidence_arrays(side.partitions[0]) for side in hop.sides]
+            follows = np.array((hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING))
+            known = Plain(sides[0], sides[-1], follows, flags_of(hop))
         _keep(hop, "numba", known)
-    return cast(Arrays | None, known)
+    return cast(Plain | None, known)
 
 
-def ball_arrays(hop: Hop) -> BallArrays | None:
-    """What the search of `numba_ball.py` begins with: indptr, neighbours and types of the side that is followed and of
-    the other, whether both are followed, flags, and whether a level may be pulled. None where the hop is not plain."""
-    known = hop.prepared.get("numba ball", False)
+def fused_arrays(hop: Hop) -> Fused | None:
+    """What the search of `numba_ball.py` begins with. None where the hop is not plain."""
+    known = hop.prepared.get("numba fused", False)
     if known is False:
         known = None
         arrays = plain_arrays(hop)
         if arrays is not None:
-            near, far = arrays[0], arrays[1]
+            far = arrays.incoming
             both = hop.side is Side.BOTH
             can_pull = both and hop.types is None
             other = hop.incoming if hop.side is Side.OUTGOING else hop.outgoing
             # Only where the other side is in memory already: to load it would cost more than pulling saves.
             at_hand = other is not None and isinstance(other.partitions, tuple) and other.is_plain
-            if not both and hop.types is None and other is not None and at_hand and _is_narrow(other):
-                far, can_pull = side_arrays(other.partitions[0]), True
-            known = (*near[:3], *far[:3], both, arrays[4], can_pull)
-        _keep(hop, "numba ball", known)
-    return cast(BallArrays | None, known)
+            if not both and hop.types is None and other is not None and at_hand and _fits(other):
+                far, can_pull = incidence_arrays(other.partitions[0]), True
+            known = Fused(arrays.outgoing, far, np.array((both, can_pull)), arrays.flags)
+        _keep(hop, "numba fused", known)
+    return cast(Fused | None, known)
+
+
+def lists_of(excluded: Excluded | None) -> Lists:
+    """The relationships that groups exclude."""
+    return NO_LISTS if excluded is None else Lists(as_compiled(excluded.offsets), as_compiled(excluded.relationships))
 
 
 def _keep(hop: Hop, name: str, arrays: object) -> None:
@@ -64,24 +70,41 @@ def flags_of(hop: Hop) -> Booleans:
     return NO_FLAGS if hop.types is None else type_flags(hop.types)
 
 
-def _is_narrow(side: Adjacency) -> bool:
+def _fits(side: Adjacency) -> bool:
     return bool(side.partitions[0].neighbours.dtype == np.int32)
 
 
-def side_arrays(incidence: Incidence) -> SideArrays:
-    """One incidence; its neighbours fit 32 bits."""
-    relationships = incidence.relationships
-    return (
-        as_compiled(incidence.indptr),
-        as_compiled(incidence.neighbours.astype(np.int32, copy=False)),
-        as_compiled(incidence.types),
-        NO_POSITIONS if relationships is None else as_compiled(relationships),
-        incidence.first_relationship,
-    )
+def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
+    """One incidence; its neighbours fit 32 bits. Kernels take large graphs' smaller integers as well."""
+    first = np.array((incidence.first_relationship,), dtype=np.int64)
+    parts = incidence.indptr, incidence.neighbours, incidence.types, incidence.relationships
+    kinds = _NARROW if is_narrow(incidence) else _USUAL
+    form: Any = NarrowIncidenceArrays if kinds is _NARROW else IncidenceArrays
+    if kinds is _NARROW:
+        _load_narrow_kernels()
+    arrays = [
+        np.zeros(0, dtype=kind) if part is None else as_compiled(part.astype(kind, copy=False))
+        for part, kind in zip(parts, kinds, strict=True)
+    ]
+    return cast(IncidenceArrays, form(*arrays, first))
+
+
+@cache
+def _load_narrow_kernels() -> None:
+    """Most processes never see a large graph, so whoever does has these loaded, unless that was done before."""
+    from hoplite.engine.hops.numba_backend import load_kernels
+
+    load_kernels(is_narrow=True)
+
+
+def is_narrow(incidence: Incidence) -> bool:
+    """Whether kernels read the arrays of an incidence in their narrow form."""
+    parts = incidence.indptr, incidence.neighbours, incidence.types, incidence.relationships
+    return all(part is None or part.dtype == kind for part, kind in zip(parts, _NARROW, strict=True))
 
 
 class _Unlocked:
-    """The memory of an array, without its marks (read-only, memory-mapped): each would be compiled for anew."""
+    """The memory of an array, without its marks (read-only, memory-mapped): kernels take plain arrays."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array

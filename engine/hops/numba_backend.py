@@ -1,18 +1,29 @@
-"""The kernels compiled with Numba. A plain adjacency (one partition, nothing above it, no masks) is searched in one
+"""The backend of compiled kernels. A plain adjacency (one partition, nothing above it, no masks) is searched in one
 fused loop, any other one level by level (`numba_levels.py`). What is left runs in NumPy.
 
-The first use compiles (seconds) and keeps the machine code on disk; later processes load it (a fraction of a second).
+Its kernels have to be loaded before it is used: `load_kernels` does so, `background.py` while queries run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from threading import Event
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, cast
 
 import numpy as np
 
-from hoplite.engine.hops import numba_ball, numba_levels, numba_pairs
+from hoplite.engine.hops import (
+    numba_ball,
+    numba_gather,
+    numba_levels,
+    numba_paged,
+    numba_pairs,
+    numba_shortest,
+    numba_sweep,
+    numba_trails,
+)
 from hoplite.engine.hops import numba_kernels as kernels
+from hoplite.engine.hops.compiled import Kernel, Variant
 from hoplite.engine.hops.expansion import segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
@@ -26,27 +37,93 @@ from hoplite.engine.hops.interface import (
     Neighbourhoods,
     Positions,
     Ration,
-    Side,
     Steps,
     TrailBatch,
     unchecked,
 )
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, BallArrays, as_compiled, ball_arrays, plain_arrays
+from hoplite.engine.hops.machine_code import code_folder, load_code, load_kernel, store_kernel
+from hoplite.engine.hops.numba_arrays import NO_LISTS, NO_POSITIONS, as_compiled, fused_arrays, lists_of, plain_arrays
+from hoplite.engine.hops.numba_ball import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
-from hoplite.engine.hops.numba_paged import count_paged, search_paged
+from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
-from hoplite.engine.hops.numba_trails import count_by_search, search_trails
 from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.search import Search
-from hoplite.storage.incidence import Adjacency, Incidence
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
 # Groups from which on a search in the bits of a word pays where partitions are loaded for it, and on a plain adjacency,
 # where it also takes so many hops for enough nodes to be in several balls. Its words take 24 bytes for each node.
 _FEWEST_SHARED, _FEWEST_SHARED_PLAIN, _SHARED_FROM, _MOST_SHARED_NODES = 8, 64, 5, 1 << 23
-_NO_LISTS: kernels.Lists = (NO_POSITIONS, NO_POSITIONS)
+# Nodes that the first searches of many groups have room for.
+_FIRST_ROOM = 1 << 12
+
+
+def _kernels(*functions: Callable[..., Any]) -> tuple[Kernel, ...]:
+    return cast(tuple[Kernel, ...], functions)
+
+
+_EXPAND = _kernels(kernels.count_steps, kernels.expand, numba_gather.read_segments, numba_gather.close_up)
+_SEARCH = _kernels(
+    numba_ball.search,
+    numba_ball.pull,
+    numba_ball.enter,
+    numba_sweep.sweep,
+    numba_sweep.route,
+    numba_sweep.route_to_many,
+    numba_sweep.rows_among,
+)
+_GROUPS = _kernels(
+    numba_sweep.sweep_groups,
+    numba_sweep.admit_groups,
+    numba_sweep.settle,
+    numba_sweep.clear_groups,
+    numba_sweep.count_by_group,
+    numba_sweep.by_group,
+)
+_TRAILS = _kernels(numba_trails.plain_trails, numba_paged.paged_trails, numba_paged.number_nodes)
+# What each operation of the backend runs, in the order in which kernels are compiled where there are none yet.
+OPERATIONS: dict[str, tuple[Kernel, ...]] = {
+    "ball": _SEARCH,
+    "expand": _EXPAND,
+    "trails": (*_TRAILS, *_EXPAND),
+    "count_trails": (*_TRAILS, *_EXPAND),
+    "arrivals": (*_SEARCH, *_kernels(kernels.arrivals), *_GROUPS),
+    "balls": (*_SEARCH, *_GROUPS),
+    "search": _kernels(numba_shortest.enter),
+    "neighbourhoods": _kernels(numba_pairs.count_entries, numba_pairs.find_neighbours),
+    "count_pairs": _kernels(numba_pairs.count_numbers),
+    "closings": _kernels(kernels.closings),
+}
+
+
+def variants_of(operation: str, is_narrow: bool) -> tuple[Variant, ...]:
+    """What an operation runs over a graph whose arrays are narrow, or are not."""
+    kernels = OPERATIONS[operation]
+    return tuple(one for kernel in kernels for one in kernel.variants if is_narrow or not one.is_narrow)
+
+
+def kernel_variants() -> tuple[Variant, ...]:
+    """All that is compiled, what narrow arrays need last: only large graphs have them."""
+    every = dict.fromkeys(one for operation in OPERATIONS for one in variants_of(operation, True))
+    return tuple(sorted(every, key=lambda one: one.is_narrow))
+
+
+def load_kernels(is_narrow: bool = False) -> None:
+    """Load all kernels, and compile those that are not in the cache."""
+    folder = code_folder()
+    for kernel in kernel_variants():
+        if kernel.is_loaded or (kernel.is_narrow and not is_narrow):
+            continue
+        if folder is None or not load_kernel(kernel, folder):
+            from hoplite.engine.hops.numba_compile import compile_kernel
+
+            compiled = compile_kernel(kernel)
+            load_code(kernel, *compiled)
+            if folder is not None:
+                with suppress(OSError):  # a full disk costs only the next process its time
+                    store_kernel(kernel, *compiled, folder)
 
 
 class NumbaBackend(NumpyBackend):
@@ -60,7 +137,10 @@ class NumbaBackend(NumpyBackend):
             if not _fits(hop):
                 return super().expand(hop, nodes)
             return gather_compiled(hop, nodes, segments_of(hop, nodes))
-        return Steps(*kernels.expand(*arrays, np.ascontiguousarray(nodes)))
+        nodes = as_compiled(nodes)
+        row, relationships, neighbours = np.empty((3, kernels.count_steps(arrays, nodes)), dtype=np.int64)
+        found = kernels.expand(arrays, nodes, row, relationships, neighbours)
+        return Steps(row[:found], relationships[:found], neighbours[:found])
 
     def arrivals(
         self,
@@ -92,31 +172,14 @@ class NumbaBackend(NumpyBackend):
             return numba_levels.arrivals(
                 layout, *_groups(groups), as_compiled(sources), upper, mark_starts, excluded, budget, check
             )
-        numbers, first_of = _groups(groups)
-        lists = _lists(excluded, numbers)
-        counts = np.zeros(len(numbers), dtype=np.int64)
-        limit = UNLIMITED if upper is None else upper
-        share = -1 if budget is None else budget // len(numbers)
-        nodes, levels = [], []
-        depth, begin = UNLIMITED, 0
-        with borrowed(hop.node_count) as scratch:
-            while begin < len(numbers):
-                check()
-                begin, reached, found, found_levels = kernels.arrivals(
-                    *arrays, lists, first_of, sources, begin, limit, mark_starts, share, _WORK,
-                    scratch.mark, scratch.level, counts,
-                )  # fmt: skip
-                depth = min(depth, reached)
-                nodes.append(found)
-                levels.append(found_levels)
-        if len(nodes) == 1:
-            return Arrivals(numbers.repeat(counts), nodes[0], levels[0], depth)
-        return Arrivals(numbers.repeat(counts), np.concatenate(nodes), np.concatenate(levels), depth)
+        return _plain_arrivals(
+            arrays, hop.node_count, groups, as_compiled(sources), upper, mark_starts, excluded, budget, check
+        )
 
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
-        arrays = ball_arrays(hop)
+        arrays = fused_arrays(hop)
         if arrays is not None:
             with borrowed(hop.node_count) as scratch:
                 return _search_plain(arrays, as_compiled(sources), upper, mark_starts, check, scratch)
@@ -169,8 +232,7 @@ class NumbaBackend(NumpyBackend):
         if arrays is None or not len(groups):
             return super().closings(hop, groups, sources, upper, excluded=excluded, check=check)
         numbers, first_of = _groups(groups)
-        outgoing, incoming, _, _, flags = arrays
-        lists = _lists(excluded, numbers)
+        lists, sources = _lists(excluded, numbers), as_compiled(sources)
         shortest = np.full(len(sources), UNLIMITED, dtype=np.int64)
         limit = UNLIMITED if upper is None else upper
         begin = 0
@@ -178,7 +240,7 @@ class NumbaBackend(NumpyBackend):
             while begin < len(numbers):
                 check()
                 begin = kernels.closings(
-                    outgoing, incoming, flags, lists, first_of, sources, begin, limit, _WORK,
+                    arrays, lists, first_of, sources, begin, limit, _WORK,
                     scratch.mark, scratch.queue, scratch.level, scratch.owner, scratch.label, shortest,
                 )  # fmt: skip
         return np.where(shortest == UNLIMITED, 0, shortest)
@@ -196,11 +258,8 @@ class NumbaBackend(NumpyBackend):
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        arrays = plain_arrays(hop)
-        if arrays is None and _fits(hop) and not hop.has_mask:
-            yield from search_paged(hop, sources, lower, upper, guide, excluded, ration, chunk, check)
-            return
-        if arrays is None:
+        graph = _trail_graph(hop)
+        if graph is None:
             yield from super().trails(
                 hop,
                 sources,
@@ -213,7 +272,7 @@ class NumbaBackend(NumpyBackend):
                 check=check,
             )
             return
-        yield from search_trails(arrays, hop.node_count, sources, lower, upper, guide, excluded, ration, chunk, check)
+        yield from numba_trails.search_trails(graph, sources, lower, upper, guide, excluded, ration, chunk, check)
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         arrays = plain_arrays(hop)
@@ -229,42 +288,54 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        arrays = plain_arrays(hop)
-        if arrays is None and _fits(hop) and not hop.has_mask:
-            return count_paged(hop, sources, lower, upper, excluded, check)
-        if arrays is None:
+        graph = _trail_graph(hop)
+        if graph is None:
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
-        return count_by_search(arrays, sources, lower, upper, excluded, check)
+        return numba_trails.count_trails(graph, sources, lower, upper, excluded, check)
 
-    def warm_up(self, stop: Event) -> bool:
-        """Load or compile every kernel, one after the other; False if stopped on the way."""
-        incidence = Incidence(
-            indptr=np.array([0, 1, 1]),
-            neighbours=np.array([1], dtype=np.int32),
-            types=np.zeros(1, dtype=np.int32),
-            relationships=None,
-        )
-        side = Adjacency(2, (incidence,))
-        hop = Hop(Side.BOTH, outgoing=side, incoming=side)
-        newer = Adjacency(2, (incidence,), np.zeros(2, np.int32), np.arange(2, dtype=np.int32), incidence, np.arange(2))
-        masked = Hop(Side.OUTGOING, outgoing=newer, node_mask=lambda asked: asked >= 0)
-        nodes = np.zeros(1, dtype=np.int64)
-        for use in (
-            lambda: self.expand(hop, nodes),
-            lambda: self.ball(hop, nodes, 1, mark_starts=True),
-            lambda: self.arrivals(hop, np.arange(2), np.arange(2), 1, mark_starts=True),
-            lambda: self.ball(masked, nodes, 1, mark_starts=True),
-            lambda: self.arrivals(masked, np.arange(2), np.arange(2), 1, mark_starts=False),
-            lambda: self.count_trails(hop, nodes, 1, 1),
-            lambda: self.count_trails(Hop(Side.BOTH, outgoing=newer, incoming=newer), nodes, 1, 1),
-            lambda: self.closings(hop, nodes, nodes, 1),
-            lambda: self.search(hop, 0, Scratch(2)).step(unchecked),
-            lambda: numba_pairs.warm_up(hop),
-        ):
-            if stop.is_set():
-                return False
-            use()
-        return True
+
+def _trail_graph(hop: Hop) -> numba_trails.TrailGraph | None:
+    """Where trails find entries; None where they are searched for in NumPy."""
+    arrays = plain_arrays(hop)
+    if arrays is not None:
+        return numba_trails.PlainGraph(arrays, hop.side, hop.node_count)
+    return PagedGraph(hop) if _fits(hop) and not hop.has_mask else None
+
+
+def _plain_arrivals(
+    arrays: kernels.Plain,
+    node_count: int,
+    groups: Positions,
+    sources: Positions,
+    upper: int | None,
+    mark_starts: bool,
+    excluded: Excluded | None,
+    budget: int | None,
+    check: Check,
+) -> Arrivals:
+    """Searches of many groups over a plain adjacency."""
+    numbers, first_of = _groups(groups)
+    lists = _lists(excluded, numbers)
+    counts = np.zeros(len(numbers), dtype=np.int64)
+    limit = UNLIMITED if upper is None else upper
+    share = -1 if budget is None else budget // len(numbers)
+    nodes, levels = [], []
+    depth, begin, room = UNLIMITED, 0, _FIRST_ROOM
+    with borrowed(node_count) as scratch:
+        while begin < len(numbers):
+            check()
+            found, found_levels = np.empty((2, room), dtype=np.int64)
+            begin, reached, used, needed = kernels.arrivals(
+                arrays, lists, first_of, sources, begin, limit, mark_starts, share,
+                scratch.mark, scratch.order, counts, found, found_levels,
+            )  # fmt: skip
+            depth = min(depth, reached)
+            nodes.append(found[:used].copy())
+            levels.append(found_levels[:used].copy())
+            room = max(min(2 * room, _WORK), needed)
+    if len(nodes) == 1:
+        return Arrivals(numbers.repeat(counts), nodes[0], levels[0], depth)
+    return Arrivals(numbers.repeat(counts), np.concatenate(nodes), np.concatenate(levels), depth)
 
 
 def _search(
@@ -278,7 +349,7 @@ def _search(
 ) -> numba_levels.Found | None:
     """Breadth-first search of one group; None where positions do not fit 32 bits."""
     sources = as_compiled(sources)
-    arrays = ball_arrays(hop) if budget is None and not len(excluded) else None
+    arrays = fused_arrays(hop) if budget is None and not len(excluded) else None
     if arrays is None:
         layout = numba_levels.layout_of(hop)
         if layout is None:
@@ -293,23 +364,22 @@ def _search(
 
 
 def _search_plain(
-    arrays: BallArrays, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
+    arrays: Fused, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
 ) -> Positions:
     """The nodes entered; the state of the scratch says where their levels end."""
-    state = scratch.state
+    state, starts = scratch.state, sources.astype(np.int32)
     state[numba_ball.LEVEL] = -1
     limit = UNLIMITED if upper is None else upper
     while True:
-        nodes = numba_ball.search(*arrays, sources, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
-        status = state[numba_ball.STATUS]
+        status = numba_ball.search(arrays, starts, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
         if status == numba_ball.DONE:
-            return nodes
+            return scratch.order[: state[numba_ball.TAIL]].astype(np.int64)
         check()
         if status == numba_ball.DEEP:
             state = scratch.state = np.concatenate((state, np.zeros_like(state)))
         elif status == numba_ball.DENSE:
             state[numba_ball.AT_NODE] = 0
-            while not numba_ball.pull(*arrays, scratch.mark, scratch.order, state, _WORK):
+            while not numba_ball.pull(arrays, scratch.mark, scratch.order, state, _WORK):
                 check()
 
 
@@ -343,7 +413,4 @@ def _list_of(excluded: Excluded | None, group: int) -> Positions:
 
 
 def _lists(excluded: Excluded | None, numbers: Positions) -> kernels.Lists:
-    if excluded is None:
-        return _NO_LISTS
-    taken = excluded.take(numbers)
-    return taken.offsets, taken.relationships
+    return NO_LISTS if excluded is None else lists_of(excluded.take(numbers))

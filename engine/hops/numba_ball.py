@@ -1,7 +1,8 @@
 """Breadth-first search from one set of nodes, compiled: every node once, in the order of its distance.
 
-    near, far     (indptr int64[n + 1], neighbours int32[m], types int32[m]) of the side that is followed, and of the
-                  other one: the second side of an undirected hop, or what a directed one is pulled along
+    near, far     the side that is followed, and the other one: the second side of an undirected hop, or what a directed
+                  one is pulled along
+    options       whether both sides are followed, and whether a level may be pulled
     flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
     mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
     queue         int32[n + 1]   the nodes in the order in which they were entered
@@ -13,27 +14,31 @@ a branch: each neighbour is written behind the queue, and the queue grows by one
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hoplite.engine.hops.numba_kernels import Flags, Ints, kernel, run_end
-
-Bytes: TypeAlias = NDArray[np.uint8]
-Int32s: TypeAlias = NDArray[np.int32]
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, run_end
 
 # What a search says when it comes back.
 DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
 # Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node of it, to be followed
 # over SIDE. From BOUNDS on: how many nodes were entered up to each level.
-STATUS, LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 # A frontier of at least one node in so many is looked at for whether to pull ...
 _WIDE_SHARE = 64
 # ... and is pulled when it has at least one entry in so many.
 _DENSE_SHARE = 5
 _IN_FRONTIER = 3
+
+
+class Fused(NamedTuple):
+    """A plain hop as these searches take it."""
+
+    near: IncidenceArrays
+    far: IncidenceArrays
+    options: Flags
+    flags: Flags
 
 
 @kernel
@@ -47,11 +52,11 @@ def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tai
     return tail
 
 
-@kernel
+@inlined
 def push(
     indptr: Ints,
     neighbours: Int32s,
-    frontier: Ints | Int32s,
+    frontier: Int32s,
     head: int,
     end: int,
     mark: Bytes,
@@ -77,13 +82,13 @@ def push(
     return head, tail, work
 
 
-@kernel
+@inlined
 def push_typed(
     indptr: Ints,
     neighbours: Int32s,
     types: Int32s,
     flags: Flags,
-    frontier: Ints | Int32s,
+    frontier: Int32s,
     head: int,
     end: int,
     mark: Bytes,
@@ -110,29 +115,15 @@ def push_typed(
 
 @kernel
 def search(
-    indptr: Ints,
-    neighbours: Int32s,
-    types: Int32s,
-    far_indptr: Ints,
-    far_neighbours: Int32s,
-    far_types: Int32s,
-    both: bool,
-    flags: Flags,
-    can_pull: bool,
-    sources: Ints,
-    upper: int,
-    mark_starts: bool,
-    mark: Bytes,
-    queue: Int32s,
-    state: Ints,
-    work: int,
-) -> Ints:
+    hop: Fused, sources: Int32s, upper: int, mark_starts: bool, mark: Bytes, queue: Int32s, state: Ints, work: int
+) -> int:
     """Go on until the search is done, or until it has looked at `work` entries, or needs more room for the bounds of
-    its levels, or stands before a level that is better pulled: state[STATUS] says which. A search that is done returns
-    the nodes it entered and has cleared their marks.
+    its levels, or stands before a level that is better pulled: returns which. A search that is done has entered
+    state[TAIL] nodes and cleared their marks.
 
     Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
     """
+    indptr, flags, both, can_pull = hop.near.indptr, hop.flags, hop.options[0], hop.options[1]
     level, begin, head, tail = state[LEVEL], state[BEGIN], state[HEAD], state[TAIL]
     end, side, from_sources = state[END], state[SIDE], state[FROM_SOURCES] == 1
     if level < 0:
@@ -158,29 +149,18 @@ def search(
             for place in range(head, end):
                 node = queue[place]
                 entries += indptr[node + 1] - indptr[node]
-            if entries * _DENSE_SHARE > len(neighbours):
+            if entries * _DENSE_SHARE > len(hop.near.neighbours):
                 status = DENSE
                 break
         while side <= last_side:
+            some = hop.near if side == 0 else hop.far
+            frontier = sources if from_sources else queue
             if typed:
-                some_types = types if side == 0 else far_types
-                some_indptr = indptr if side == 0 else far_indptr
-                some_neighbours = neighbours if side == 0 else far_neighbours
-                if from_sources:
-                    head, tail, work = push_typed(
-                        some_indptr, some_neighbours, some_types, flags, sources, head, end, mark, queue, tail, work
-                    )
-                else:
-                    head, tail, work = push_typed(
-                        some_indptr, some_neighbours, some_types, flags, queue, head, end, mark, queue, tail, work
-                    )
+                head, tail, work = push_typed(
+                    some.indptr, some.neighbours, some.types, flags, frontier, head, end, mark, queue, tail, work
+                )
             else:
-                some_indptr = indptr if side == 0 else far_indptr
-                some_neighbours = neighbours if side == 0 else far_neighbours
-                if from_sources:
-                    head, tail, work = push(some_indptr, some_neighbours, sources, head, end, mark, queue, tail, work)
-                else:
-                    head, tail, work = push(some_indptr, some_neighbours, queue, head, end, mark, queue, tail, work)
+                head, tail, work = push(some.indptr, some.neighbours, frontier, head, end, mark, queue, tail, work)
             if head < end:
                 status = WORKED
                 break
@@ -193,38 +173,24 @@ def search(
         side = 0
         begin = 0 if from_sources else end
         head, end, from_sources = begin, tail, False
-    state[STATUS], state[LEVEL], state[BEGIN], state[HEAD] = status, level, begin, head
+    state[LEVEL], state[BEGIN], state[HEAD] = level, begin, head
     state[END], state[TAIL], state[SIDE], state[FROM_SOURCES] = end, tail, side, 1 if from_sources else 0
-    found = np.empty(tail if status == DONE else 0, np.int64)
     if status == DONE:
         for place in range(tail):
-            found[place] = queue[place]
-        for place in range(tail):
             mark[queue[place]] = 0
-    return found
+    return status
 
 
 @kernel
-def pull(
-    indptr: Ints,
-    neighbours: Int32s,
-    types: Int32s,
-    far_indptr: Ints,
-    far_neighbours: Int32s,
-    far_types: Int32s,
-    both: bool,
-    flags: Flags,
-    can_pull: bool,
-    mark: Bytes,
-    queue: Int32s,
-    state: Ints,
-    work: int,
-) -> bool:
+def pull(hop: Fused, mark: Bytes, queue: Int32s, state: Ints, work: int) -> bool:
     """One level from its far end: every node that was not entered yet looks for a neighbour in the frontier, and stops
     at the first. True when the level is done.
 
     A frontier that reaches most of the graph enters each node many times; pulled, each is entered once. Untyped hops.
     """
+    indptr, neighbours, _, _, _ = hop.near
+    far_indptr, far_neighbours, _, _, _ = hop.far
+    both = hop.options[0]
     head, end, tail, node = state[HEAD], state[END], state[TAIL], state[AT_NODE]
     if node == 0:
         for place in range(head, end):
@@ -257,6 +223,6 @@ def pull(
     for place in range(head, end):
         mark[queue[place]] = 1
     level = state[LEVEL] + 1
-    state[AT_NODE], state[STATUS], state[LEVEL] = 0, DONE, level
+    state[AT_NODE], state[LEVEL] = 0, level
     state[BEGIN], state[HEAD], state[END], state[BOUNDS + level] = end, end, tail, tail
     return True

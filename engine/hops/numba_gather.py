@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hoplite.engine.hops.compiled import Flags, Ints, kernel
 from hoplite.engine.hops.expansion import Segments, allowed_steps
 from hoplite.engine.hops.interface import Hop, Positions, Steps
-from hoplite.engine.hops.numba_arrays import NO_FLAGS, NO_POSITIONS, as_compiled, flags_of, side_arrays
-from hoplite.engine.hops.numba_kernels import Flags, Ints, SideArrays, kernel
+from hoplite.engine.hops.numba_arrays import NO_FLAGS, NO_POSITIONS, as_compiled, flags_of, incidence_arrays
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among
 
 
 def gather_compiled(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
@@ -30,7 +31,7 @@ def gather_compiled(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> St
         if len(segments.row):
             removed = segments.adjacency.removed
             read_segments(
-                side_arrays(segments.incidence),
+                incidence_arrays(segments.incidence),
                 NO_FLAGS if hop.types is None or segments.types_done else flags_of(hop),
                 NO_POSITIONS if removed is None else as_compiled(removed),
                 nodes,
@@ -51,7 +52,7 @@ def gather_compiled(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> St
 
 @kernel
 def read_segments(
-    side: SideArrays,
+    side: IncidenceArrays,
     flags: Flags,
     removed: Ints,
     nodes: Ints,
@@ -74,11 +75,9 @@ def read_segments(
             neighbour = neighbours[entry]
             if drop_loops and neighbour == node:
                 continue
-            relationship = relationships[entry] if len(relationships) else first + entry
-            if len(removed) > 0:
-                listed = np.searchsorted(removed, relationship)
-                if listed < len(removed) and removed[listed] == relationship:
-                    continue
+            relationship = relationships[entry] if len(relationships) else first[0] + entry
+            if is_among(removed, relationship):
+                continue
             found[at] = relationship
             neighbours_found[at] = neighbour
             at += 1

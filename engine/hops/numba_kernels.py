@@ -1,47 +1,63 @@
 """Compiled kernels over the arrays of a plain adjacency: one fused loop for a whole search.
 
-    outgoing, incoming  (indptr int64[n + 1], neighbours int32[m], types int32[m], relationships int64[m or 0], first)
-                        relationships of length 0: entry e is relationship first + e
-    use_out, use_in     which of the two a step reads; the other one is there to keep the signature the same
-    flags               bool[codes + 1], by type code, the last for every larger code; of length 0: any type
-    excluded            (offsets int64[groups + 1], relationships int64[]); offsets of length 0: nothing is excluded
-
-Kernels run without the interpreter lock. Their machine code is kept on disk (`numba_cache.py`).
+Incidences.relationships  of length 0: entry e is relationship first[0] + e
+Plain.follows             whether a step reads outgoing, and whether it reads incoming entries; a side that is not
+                          read is stood in for by the other
+flags                     by type code, the last for every larger code; of length 0: any type
+Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import NamedTuple
 
-import numba
-import numpy as np
-from numpy.typing import NDArray
-
-from hoplite.engine.hops.numba_cache import KernelCache, kernel_folder
-
-Ints: TypeAlias = NDArray[np.int64]
-SideArrays: TypeAlias = tuple[Ints, NDArray[np.int32], NDArray[np.int32], Ints, int]
-Lists: TypeAlias = tuple[Ints, Ints]
-Flags: TypeAlias = NDArray[np.bool_]
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel, narrow_forms
 
 UNLIMITED = 1 << 40
 _SEEN = 1
 
 
-def kernel(function: _Function) -> _Function:
-    """Compile a function on its first call with each combination of argument types, or load it from disk."""
-    compiled: Any = numba.njit(nogil=True)(function)
-    folder = kernel_folder()
-    if folder is not None:
-        compiled._cache = KernelCache(function, folder)
-    return cast(_Function, compiled)
+class IncidenceArrays(NamedTuple):
+    """The arrays of one incidence: node v has the entries indptr[v] .. indptr[v + 1]."""
+
+    indptr: Ints
+    neighbours: Int32s
+    types: Int32s
+    relationships: Ints
+    first: Ints
 
 
-@kernel
-def run_end(types: NDArray[np.int32], at: int, end: int) -> int:
+class NarrowIncidenceArrays(NamedTuple):
+    """The same of a large graph, which has smaller integers."""
+
+    indptr: Int32s
+    neighbours: Int32s
+    types: Bytes
+    relationships: Int32s
+    first: Ints
+
+
+narrow_forms[IncidenceArrays] = NarrowIncidenceArrays
+
+
+class Plain(NamedTuple):
+    """A plain hop: one partition, nothing above it, no masks."""
+
+    outgoing: IncidenceArrays
+    incoming: IncidenceArrays
+    follows: Flags
+    flags: Flags
+
+
+class Lists(NamedTuple):
+    """A list of relationships for each group."""
+
+    offsets: Ints
+    relationships: Ints
+
+
+@inlined
+def run_end(types: Int32s, at: int, end: int) -> int:
     """The first entry after `at`, before `end`, with another type: galloping, then halving."""
     code = types[at]
     low, step = at + 1, 1
@@ -58,7 +74,27 @@ def run_end(types: NDArray[np.int32], at: int, end: int) -> int:
     return low
 
 
-@kernel
+@inlined
+def place_of(ordered: Ints, wanted: int) -> int:
+    """Where an ascending array holds the value, or the first one beyond it."""
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def is_among(ordered: Ints, wanted: int) -> bool:
+    """Whether an ascending array holds the value."""
+    place = place_of(ordered, wanted)
+    return place < len(ordered) and ordered[place] == wanted
+
+
+@inlined
 def is_listed(lists: Lists, number: int, relationship: int) -> bool:
     """Whether a list holds the relationship. Lists are short."""
     offsets, relationships = lists
@@ -68,8 +104,8 @@ def is_listed(lists: Lists, number: int, relationship: int) -> bool:
     return False
 
 
-@kernel
-def count_allowed(side: SideArrays, flags: Flags, node: int) -> int:
+@inlined
+def count_allowed(side: IncidenceArrays, flags: Flags, node: int) -> int:
     """How many entries of a node have an allowed type."""
     indptr, _, types, _, _ = side
     at, end = indptr[node], indptr[node + 1]
@@ -84,9 +120,9 @@ def count_allowed(side: SideArrays, flags: Flags, node: int) -> int:
     return total
 
 
-@kernel
+@inlined
 def fill_steps(
-    side: SideArrays,
+    side: IncidenceArrays,
     flags: Flags,
     node: int,
     drop_loops: bool,
@@ -111,7 +147,7 @@ def fill_steps(
             if drop_loops and neighbour == node:
                 continue
             row[filled] = number
-            found[filled] = relationships[entry] if len(relationships) else first + entry
+            found[filled] = relationships[entry] if len(relationships) else first[0] + entry
             neighbours_found[filled] = neighbour
             filled += 1
         at = stop
@@ -119,36 +155,36 @@ def fill_steps(
 
 
 @kernel
-def expand(
-    outgoing: SideArrays, incoming: SideArrays, use_out: bool, use_in: bool, flags: Flags, nodes: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """One hop from each node: row, relationships, neighbours."""
-    n = len(outgoing[0]) - 1
+def count_steps(hop: Plain, nodes: Ints) -> int:
+    """At most so many steps lead from these nodes: loops that are met from both sides are counted twice."""
     total = 0
     for node in nodes:
-        if 0 <= node < n:
-            if use_out:
-                total += count_allowed(outgoing, flags, node)
-            if use_in:
-                total += count_allowed(incoming, flags, node)
-    row = np.empty(total, np.int64)
-    found = np.empty(total, np.int64)
-    neighbours = np.empty(total, np.int64)
-    filled = 0
-    for number in range(len(nodes)):
-        node = nodes[number]
-        if 0 <= node < n:
-            if use_out:
-                filled = fill_steps(outgoing, flags, node, False, number, row, found, neighbours, filled)
-            if use_in:
-                filled = fill_steps(incoming, flags, node, use_out, number, row, found, neighbours, filled)
-    return row[:filled], found[:filled], neighbours[:filled]
+        if 0 <= node < len(hop.outgoing.indptr) - 1:
+            if hop.follows[0]:
+                total += count_allowed(hop.outgoing, hop.flags, node)
+            if hop.follows[1]:
+                total += count_allowed(hop.incoming, hop.flags, node)
+    return total
 
 
 @kernel
-def push(
-    side: SideArrays, flags: Flags, node: int, mark: NDArray[np.uint8], queue: NDArray[np.int32], tail: int
-) -> int:
+def expand(hop: Plain, nodes: Ints, row: Ints, found: Ints, neighbours: Ints) -> int:
+    """One hop from each node: row, relationships, neighbours. Returns how many steps there are."""
+    filled = 0
+    for number in range(len(nodes)):
+        node = nodes[number]
+        if 0 <= node < len(hop.outgoing.indptr) - 1:
+            if hop.follows[0]:
+                filled = fill_steps(hop.outgoing, hop.flags, node, False, number, row, found, neighbours, filled)
+            if hop.follows[1]:
+                filled = fill_steps(
+                    hop.incoming, hop.flags, node, hop.follows[0], number, row, found, neighbours, filled
+                )
+    return filled
+
+
+@inlined
+def push(side: IncidenceArrays, flags: Flags, node: int, mark: Bytes, queue: Int32s, tail: int) -> int:
     """Put the neighbours that were not seen yet behind the queue; returns its new end."""
     indptr, neighbours, types, _, _ = side
     at, end = indptr[node], indptr[node + 1]
@@ -169,15 +205,15 @@ def push(
     return tail
 
 
-@kernel
+@inlined
 def push_allowed(
-    side: SideArrays,
+    side: IncidenceArrays,
     flags: Flags,
     excluded: Lists,
     group: int,
     node: int,
-    mark: NDArray[np.uint8],
-    queue: NDArray[np.int32],
+    mark: Bytes,
+    queue: Int32s,
     tail: int,
 ) -> int:
     """`push`, less the relationships that the group excludes."""
@@ -185,7 +221,7 @@ def push_allowed(
     for entry in range(indptr[node], indptr[node + 1]):
         neighbour = neighbours[entry]
         if mark[neighbour] == 0 and (len(flags) == 0 or flags[min(types[entry], len(flags) - 1)]):
-            relationship = relationships[entry] if len(relationships) else first + entry
+            relationship = relationships[entry] if len(relationships) else first[0] + entry
             if not is_listed(excluded, group, relationship):
                 mark[neighbour] = _SEEN
                 queue[tail] = neighbour
@@ -194,22 +230,8 @@ def push_allowed(
 
 
 @kernel
-def grown(array: Ints, used: int, wanted: int) -> Ints:
-    """The array, or a larger copy of it that holds `wanted` entries."""
-    if wanted <= len(array):
-        return array
-    larger = np.empty(wanted if used == 0 else max(wanted, 2 * len(array)), np.int64)
-    larger[:used] = array[:used]
-    return larger
-
-
-@kernel
 def arrivals(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    use_out: bool,
-    use_in: bool,
-    flags: Flags,
+    hop: Plain,
     excluded: Lists,
     first_of: Ints,
     sources: Ints,
@@ -217,24 +239,25 @@ def arrivals(
     upper: int,
     mark_starts: bool,
     budget: int,
-    work: int,
-    mark: NDArray[np.uint8],
-    queue: NDArray[np.int32],
+    mark: Bytes,
+    queue: Int32s,
     counts: Ints,
-) -> tuple[int, int, Ints, Ints]:
-    """Breadth-first searches of the groups from `begin` on, until they have found more than `work` nodes.
+    found: Ints,
+    levels: Ints,
+) -> tuple[int, int, int, int]:
+    """Breadth-first searches of the groups from `begin` on, until what they find has no more room.
 
     Group g starts from sources[first_of[g]:first_of[g + 1]]. Returns the group to go on with, the depth up to which all
-    of these searches are complete, and nodes and levels, counts[g] of them for each group.
+    of these searches are complete, how many nodes and levels were found, counts[g] of them for each group, and how much
+    room the next group may need.
     """
-    found = np.empty(0, np.int64)
-    levels = np.empty(0, np.int64)
-    used, depth = 0, UNLIMITED
-    has_excluded = len(excluded[0]) > 0
+    used, largest, depth = 0, 0, UNLIMITED
+    use_out, use_in = hop.follows[0], hop.follows[1]
+    has_excluded = len(excluded.offsets) > 0
     group = begin
-    while group < len(first_of) - 1 and used <= work:
+    # A group without enough room is searched again: better to stop where one like those before would not fit.
+    while group < len(first_of) - 1 and used + largest <= len(found):
         head, tail, level, left = 0, 0, 0, budget
-        first_found = used
         # The sources are the first frontier, whether they are marked or not.
         from_sources = not mark_starts
         if mark_starts:
@@ -244,6 +267,7 @@ def arrivals(
                     mark[source] = _SEEN
                     queue[tail] = source
                     tail += 1
+        filled = used
         while (head < tail or from_sources) and level < upper:
             level_end = tail
             size = first_of[group + 1] - first_of[group] if from_sources else level_end - head
@@ -251,48 +275,53 @@ def arrivals(
                 for number in range(size):
                     node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
                     if use_out:
-                        left -= outgoing[0][node + 1] - outgoing[0][node]
+                        left -= hop.outgoing.indptr[node + 1] - hop.outgoing.indptr[node]
                     if use_in:
-                        left -= incoming[0][node + 1] - incoming[0][node]
+                        left -= hop.incoming.indptr[node + 1] - hop.incoming.indptr[node]
                 if left < 0:
                     break
-            found, levels = grown(found, used, used + tail - head), grown(levels, used, used + tail - head)
-            for place in range(head, tail):
-                found[used] = queue[place]
-                levels[used] = level
-                used += 1
+            filled = write_level(queue, head, tail, level, found, levels, filled)
             level += 1
             for number in range(size):
                 node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
                 if has_excluded:
                     if use_out:
-                        tail = push_allowed(outgoing, flags, excluded, group, node, mark, queue, tail)
+                        tail = push_allowed(hop.outgoing, hop.flags, excluded, group, node, mark, queue, tail)
                     if use_in:
-                        tail = push_allowed(incoming, flags, excluded, group, node, mark, queue, tail)
+                        tail = push_allowed(hop.incoming, hop.flags, excluded, group, node, mark, queue, tail)
                 else:
                     if use_out:
-                        tail = push(outgoing, flags, node, mark, queue, tail)
+                        tail = push(hop.outgoing, hop.flags, node, mark, queue, tail)
                     if use_in:
-                        tail = push(incoming, flags, node, mark, queue, tail)
+                        tail = push(hop.incoming, hop.flags, node, mark, queue, tail)
             head = level_end
             from_sources = False
-        found, levels = grown(found, used, used + tail - head), grown(levels, used, used + tail - head)
-        for place in range(head, tail):
-            found[used] = queue[place]
-            levels[used] = level
-            used += 1
-        if head < tail:
-            depth = min(depth, level)
+        filled = write_level(queue, head, tail, level, found, levels, filled)
         for place in range(tail):
             mark[queue[place]] = 0
-        counts[group] = used - first_found
+        if filled > len(found):
+            return group, depth, used, filled - used
+        if head < tail:
+            depth = min(depth, level)
+        counts[group] = filled - used
+        largest = max(largest, filled - used)
+        used = filled
         group += 1
-    return group, depth, found[:used], levels[:used]
+    return group, depth, used, largest
 
 
-@kernel
+@inlined
+def write_level(queue: Int32s, head: int, tail: int, level: int, found: Ints, levels: Ints, filled: int) -> int:
+    """The nodes of one level behind what was found, as far as there is room; returns where they end, or would."""
+    for place in range(head, min(tail, head + len(found) - filled)):
+        found[filled + place - head] = queue[place]
+        levels[filled + place - head] = level
+    return filled + tail - head
+
+
+@inlined
 def join(
-    side: SideArrays,
+    side: IncidenceArrays,
     flags: Flags,
     excluded: Lists,
     group: int,
@@ -300,9 +329,9 @@ def join(
     level: int,
     limit: int,
     drop_loops: bool,
-    mark: NDArray[np.uint8],
+    mark: Bytes,
     queue: Ints,
-    levels: NDArray[np.int32],
+    levels: Int32s,
     origins: Ints,
     labels: Ints,
     shortest: Ints,
@@ -321,10 +350,10 @@ def join(
                 continue
         for entry in range(at, stop):
             neighbour = neighbours[entry]
-            relationship = relationships[entry] if len(relationships) else first + entry
+            relationship = relationships[entry] if len(relationships) else first[0] + entry
             if drop_loops and neighbour == node:
                 continue
-            if len(excluded[0]) > 0 and is_listed(excluded, group, relationship):
+            if len(excluded.offsets) > 0 and is_listed(excluded, group, relationship):
                 continue
             label = relationship if level == 0 else labels[node]
             if mark[neighbour] == 0:
@@ -352,18 +381,16 @@ def join(
 
 @kernel
 def closings(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    flags: Flags,
+    hop: Plain,
     excluded: Lists,
     first_of: Ints,
     sources: Ints,
     begin: int,
     limit: int,
     work: int,
-    mark: NDArray[np.uint8],
+    mark: Bytes,
     queue: Ints,
-    levels: NDArray[np.int32],
+    levels: Int32s,
     origins: Ints,
     labels: Ints,
     shortest: Ints,
@@ -389,11 +416,11 @@ def closings(
             for place in range(head, level_end):
                 node = queue[place]
                 tail = join(
-                    outgoing, flags, excluded, group, node, level, limit, False,
+                    hop.outgoing, hop.flags, excluded, group, node, level, limit, False,
                     mark, queue, levels, origins, labels, shortest, tail,
                 )  # fmt: skip
                 tail = join(
-                    incoming, flags, excluded, group, node, level, limit, True,
+                    hop.incoming, hop.flags, excluded, group, node, level, limit, True,
                     mark, queue, levels, origins, labels, shortest, tail,
                 )  # fmt: skip
             head = level_end

@@ -8,18 +8,19 @@ are searched 64 at a time, each in a bit of a word: a partition is loaded once f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.hops import numba_sweep as kernels
+from hoplite.engine.hops.compiled import Flags, Int32s, Words
 from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.interface import UNLIMITED, Arrivals, Balls, Check, Excluded, Hop, Positions
 from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, flags_of, side_arrays
-from hoplite.engine.hops.numba_ball import Int32s, enter
-from hoplite.engine.hops.numba_kernels import Flags, SideArrays
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, flags_of, incidence_arrays
+from hoplite.engine.hops.numba_ball import enter
+from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.storage.incidence import Adjacency
 
@@ -29,10 +30,8 @@ _WORK = 1 << 22
 # Steps that a mask is asked about at once.
 _ASKED_AT_ONCE = 1 << 14
 _NO_ANSWERS: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-_NO_WORDS: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+_NO_WORDS: Words = np.zeros(0, dtype=np.uint64)
 _NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
-
-_Piece: TypeAlias = tuple[SideArrays, Int32s, Int32s]
 
 
 class Found(NamedTuple):
@@ -65,16 +64,20 @@ class Layout:
         self.relationship_mask: RememberedRelationships | None = (
             None if hop.relationship_mask is None else remember_relationships(hop.relationship_mask)
         )
-        self.masked = self.node_mask is not None, self.relationship_mask is not None
+        self.masked = np.array((self.node_mask is not None, self.relationship_mask is not None))
 
-    @property
-    def known(self) -> kernels.Known:
-        return (
+    def allowed_entries(self, removed: Positions, excluded: Positions) -> kernels.Allowed:
+        """Which entries may be followed, with what the masks have answered so far."""
+        return kernels.Allowed(
+            self.flags,
+            removed,
+            excluded,
             _NO_ANSWERS if self.node_mask is None else self.node_mask.known,
             _NO_ANSWERS if self.relationship_mask is None else self.relationship_mask.known,
+            self.masked,
         )
 
-    def pieces(self, frontier: Int32s) -> Iterator[tuple[_Piece, Positions]]:
+    def pieces(self, frontier: Int32s) -> Iterator[tuple[kernels.Piece, Positions]]:
         """Where the nodes of a frontier have entries, and the relationships that are removed there."""
         for side in self.sides:
             for piece in side.pieces(frontier):
@@ -103,31 +106,35 @@ class _SidePieces:
         if adjacency.partition_of is not None and adjacency.row_of is not None:
             self.partition_of = as_compiled(adjacency.partition_of)
             self.row_of = as_compiled(adjacency.row_of)
-        self.delta = None if adjacency.delta is None else side_arrays(adjacency.delta)
+        self.delta = None if adjacency.delta is None else incidence_arrays(adjacency.delta)
         # Arrays in memory are made ready once; those on disk belong to a cache and are asked for each time.
         self._held = (
-            [side_arrays(incidence) for incidence in adjacency.partitions]
+            [incidence_arrays(incidence) for incidence in adjacency.partitions]
             if isinstance(adjacency.partitions, tuple)
             else None
         )
 
-    def _arrays(self, partition: int) -> SideArrays:
-        return side_arrays(self.adjacency.partitions[partition]) if self._held is None else self._held[partition]
+    def _arrays(self, partition: int) -> IncidenceArrays:
+        return incidence_arrays(self.adjacency.partitions[partition]) if self._held is None else self._held[partition]
 
-    def pieces(self, frontier: Int32s) -> Iterator[_Piece]:
+    def pieces(self, frontier: Int32s) -> Iterator[kernels.Piece]:
         count = len(self.adjacency.partitions)
         if not self.is_routed:
             for partition in range(count):
-                yield self._arrays(partition), frontier, frontier
+                yield kernels.Piece(self._arrays(partition), frontier, frontier)
         else:
-            begins, nodes, rows = kernels.route(self.partition_of, self.row_of, frontier, count)
-            for partition in np.flatnonzero(np.diff(begins)).tolist():
-                first, last = begins[partition], begins[partition + 1]
-                yield self._arrays(partition), nodes[first:last], rows[first:last]
+            begins, ends = np.empty((2, count), dtype=np.int64)
+            nodes, rows = np.empty((2, len(frontier)), dtype=np.int32)
+            route = kernels.route if self.partition_of.dtype == np.uint8 else kernels.route_to_many
+            route(self.partition_of, self.row_of, frontier, begins, ends, nodes, rows)
+            for partition in np.flatnonzero(ends > begins).tolist():
+                first, last = begins[partition], ends[partition]
+                yield kernels.Piece(self._arrays(partition), nodes[first:last], rows[first:last])
         if self.delta is not None and self.adjacency.delta_rows is not None:
-            nodes, rows = kernels.rows_among(self.adjacency.delta_rows, frontier)
-            if len(nodes):
-                yield self.delta, nodes, rows
+            nodes, rows = np.empty((2, len(frontier)), dtype=np.int32)
+            found = kernels.rows_among(as_compiled(self.adjacency.delta_rows), frontier, nodes, rows)
+            if found:
+                yield kernels.Piece(self.delta, nodes[:found], rows[:found])
 
 
 def layout_of(hop: Hop) -> Layout | None:
@@ -185,14 +192,12 @@ def _sweep(
     mark, queue = scratch.mark, scratch.order
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
     state[kernels.TAIL] = tail
-    for (incidence, nodes, rows), removed in layout.pieces(frontier):
+    for piece, removed in layout.pieces(frontier):
         state[kernels.PLACE] = state[kernels.ENTRY] = 0
         is_done = False
         while not is_done:
-            is_done = kernels.sweep(
-                incidence, nodes, rows, layout.flags, (removed, excluded), layout.known, layout.masked,
-                mark, queue, asked, state, _WORK,
-            )  # fmt: skip
+            allowed = layout.allowed_entries(removed, excluded)
+            is_done = kernels.sweep(piece, allowed, mark, queue, asked, state, _WORK)
             if state[kernels.ASKED]:
                 relationships, from_nodes, to_nodes, _ = asked[:, : state[kernels.ASKED]]
                 entered = to_nodes[layout.allowed(relationships, from_nodes, to_nodes)].astype(np.int32)
@@ -267,18 +272,18 @@ def search_groups(
     bits = np.left_shift(np.uint64(1), np.repeat(np.arange(group_count, dtype=np.uint64), np.diff(offsets)))
     listed, listed_from = _excluded_words(excluded)
     with borrowed(hop.node_count) as scratch:
-        seen, front, coming, queue = scratch.seen, scratch.front, scratch.coming, scratch.order
-        entered, words, depths = [_NO_LEVELS], [_NO_WORDS], [_NO_LEVELS]
-        tail = kernels.admit_groups(sources, bits, seen, coming, queue, 0)
+        words, queue = kernels.Groups(scratch.seen, scratch.front, scratch.coming), scratch.order
+        entered, entered_by, depths = [_NO_LEVELS], [_NO_WORDS], [_NO_LEVELS]
+        tail = kernels.admit_groups(sources, bits, words, queue, 0)
         frontier = queue[:tail].copy()
-        groups = kernels.settle(frontier, front, coming, seen)
+        groups = _settled(frontier, words)
         level = 0
         if mark_starts:
             entered.append(frontier)
-            words.append(groups)
+            entered_by.append(groups)
             depths.append(np.zeros(len(frontier), dtype=np.int32))
         else:
-            kernels.clear_groups(frontier, seen)
+            kernels.clear_groups(frontier, words.seen)
         asked = layout.room_to_ask()
         while len(frontier) and (upper is None or level < upper):
             if budget is not None:
@@ -290,48 +295,58 @@ def search_groups(
             tail = _sweep_groups(layout, frontier, listed, listed_from, scratch, asked, check)
             frontier = queue[:tail].copy()
             entered.append(frontier)
-            words.append(kernels.settle(frontier, front, coming, seen))
+            entered_by.append(_settled(frontier, words))
             depths.append(np.full(tail, level, dtype=np.int32))
         nodes = np.concatenate(entered)
-        kernels.clear_groups(nodes, seen)
+        kernels.clear_groups(nodes, words.seen)
     levels = np.concatenate(depths) if with_levels else _NO_LEVELS
-    found = kernels.by_group(nodes, np.concatenate(words), levels, group_count)
-    return FoundByGroup(*found, level if len(frontier) else UNLIMITED)
+    by_node = np.concatenate(entered_by)
+    ends = np.empty(group_count + 1, dtype=np.int64)
+    kernels.count_by_group(by_node, ends)
+    found = np.empty(ends[-1], dtype=np.int32)
+    found_levels = np.empty(ends[-1] if with_levels else 0, dtype=np.int32)
+    kernels.by_group(nodes, by_node, levels, ends.copy(), found, found_levels)
+    return FoundByGroup(ends, found, found_levels, level if len(frontier) else UNLIMITED)
+
+
+def _settled(frontier: Int32s, words: kernels.Groups) -> Words:
+    """End a level: the groups of each node of the frontier."""
+    groups = np.empty(len(frontier), dtype=np.uint64)
+    kernels.settle(frontier, words, groups)
+    return groups
 
 
 def _sweep_groups(
     layout: Layout,
     frontier: Int32s,
     excluded: Positions,
-    excluded_from: NDArray[np.uint64],
+    excluded_from: Words,
     scratch: Scratch,
     asked: Positions,
     check: Check,
 ) -> int:
     """Let groups enter what is one step from the frontier; returns the end of the queue of nodes entered."""
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
-    for (incidence, nodes, rows), removed in layout.pieces(frontier):
+    words = kernels.Groups(scratch.seen, scratch.front, scratch.coming)
+    for piece, removed in layout.pieces(frontier):
         state[kernels.PLACE] = state[kernels.ENTRY] = 0
         is_done = False
         while not is_done:
-            is_done = kernels.sweep_groups(
-                incidence, nodes, rows, layout.flags, (removed, excluded), excluded_from, layout.known, layout.masked,
-                scratch.seen, scratch.front, scratch.coming, scratch.order, asked, state, _WORK,
-            )  # fmt: skip
+            allowed = layout.allowed_entries(removed, excluded)
+            is_done = kernels.sweep_groups(piece, allowed, excluded_from, words, scratch.order, asked, state, _WORK)
             if state[kernels.ASKED]:
                 relationships, from_nodes, to_nodes, groups = asked[:, : state[kernels.ASKED]]
                 kept = layout.allowed(relationships, from_nodes, to_nodes)
                 state[kernels.TAIL] = kernels.admit_groups(
-                    to_nodes[kept], groups[kept].view(np.uint64), scratch.seen, scratch.coming, scratch.order,
-                    int(state[kernels.TAIL]),
-                )  # fmt: skip
+                    to_nodes[kept], groups[kept].view(np.uint64), words, scratch.order, int(state[kernels.TAIL])
+                )
                 state[kernels.ASKED] = 0
             if not is_done:
                 check()
     return int(state[kernels.TAIL])
 
 
-def _excluded_words(excluded: Excluded | None) -> tuple[Positions, NDArray[np.uint64]]:
+def _excluded_words(excluded: Excluded | None) -> tuple[Positions, Words]:
     """The relationships that some group excludes, ascending, and which groups do."""
     if excluded is None or not len(excluded.relationships):
         return NO_POSITIONS, _NO_WORDS

@@ -1,7 +1,7 @@
 """Trails over partitions and a delta, compiled: a depth-first search over entries that are read when it comes to them.
 
-The kernel knows nothing of partitions. It walks over nodes with numbers of their own, in the order in which they were
-first seen; the entries of one are copied together, from all partitions and the delta, before it is walked through:
+The search (`numba_trails.py`) knows nothing of partitions. Nodes have numbers of their own there, in the order in which
+they were first seen; the entries of one are copied together, from all partitions and the delta, before it is left:
 
     begin, end     int64[numbers]   its entries; begin -1: they have not been read
     degree         int64[numbers]   how many there are, where only that is known; -1: it is not
@@ -16,21 +16,31 @@ the search still stands on is read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from hoplite.engine.hops.compiled import Ints, Table, inlined, kernel
 from hoplite.engine.hops.expansion import chunked, concatenated_ranges, degrees_by_segments, segments_of
-from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Guide, Hop, Positions, Ration, Side, TrailBatch
+from hoplite.engine.hops.interface import UNLIMITED, Check, Guide, Hop, Positions, Side
 from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled
 from hoplite.engine.hops.numba_gather import gather_compiled
-from hoplite.engine.hops.numba_kernels import Ints, Lists, is_listed, kernel
-from hoplite.engine.hops.numba_trails import DEPTH, DONE, FULL, RELATIONSHIPS, ROW, STATE_SIZE, TOO_DEEP, TRAILS, WORKED
+from hoplite.engine.hops.numba_trails import (
+    BY_DEGREE,
+    DEPTH,
+    EXHAUSTED,
+    MISSING,
+    NEXT,
+    NODE,
+    ROW,
+    TAKEN,
+    Request,
+    Room,
+    TrailSearch,
+    depth_first,
+)
 
-# Says that the node on top of the stack has not been read.
-MISSING = 4
-# Entries looked at between two calls of a check, and relationships in the first batch.
-_WORK, _FIRST_BATCH = 1 << 22, 2048
 # Nodes that are read at once: at first, and at most. Entries that are read at once, and held.
 _FEWEST_READ, _MOST_READ, _READ_ENTRIES = 32, 1 << 13, 1 << 18
 _HELD_ENTRIES = 1 << 22
@@ -38,148 +48,50 @@ _HELD_ENTRIES = 1 << 22
 _LOOKED_AT, _IDLE_STEPS = 1 << 16, 16
 
 
-@kernel
-def walk(
-    begin: Ints,
-    end: Ints,
-    degree: Ints,
-    neighbours: Ints,
-    relationships: Ints,
-    remaining: Ints,
-    excluded: Lists,
-    sources: Ints,
-    row_end: int,
-    lower: int,
-    upper: int,
-    last_by_degree: bool,
-    counting: bool,
-    counts: Ints,
-    rationed: bool,
-    left: Ints,
-    beyond: Ints,
-    work: int,
-    state: Ints,
-    stack: Ints,
-    found_row: Ints,
-    found_end: Ints,
-    found: Ints,
-    found_nodes: Ints,
-) -> int:
-    """The search of `numba_trails.trails` over entries that are read on the way.
+class Read(NamedTuple):
+    """The entries that were read. remaining[k] is what a guide says of number k; of length 0: there is no guide."""
 
-    remaining[k] is what a guide says of number k; of length 0: there is no guide. stack[k] is (entry to take next,
-    counted from the first of the node; relationship taken; number of the node) for the node at depth k.
-    """
-    guided = len(remaining) > 0
-    has_excluded = len(excluded[0]) > 0
-    row, depth = state[ROW], state[DEPTH]
-    written, held = state[TRAILS], state[RELATIONSHIPS]
-    status = DONE
-    while row < row_end:
-        if work <= 0:
-            status = WORKED
-            break
-        work -= 1 + (depth >> 3)  # an entry is compared with all that the trail took before
-        if depth < 0:
-            node = sources[row]
-            to_go = remaining[node] if guided and node >= 0 else 0
-            if rationed and node >= 0 and to_go > upper:
-                beyond[row] = min(beyond[row], to_go)
-            if node < 0 or to_go > upper or (rationed and left[row] <= 0):
-                row += 1
-                continue
-            if lower == 0 and to_go == 0:
-                if counting:
-                    counts[row] += 1
-                else:
-                    if written >= len(found_row):
-                        status = FULL
-                        break
-                    found_row[written] = row
-                    found_end[written] = held
-                    written += 1
-                    if rationed:
-                        left[row] -= 1
-            if rationed and upper == 0:
-                beyond[row] = min(beyond[row], 1)
-            if upper == 0 or (rationed and left[row] <= 0):
-                row += 1
-                continue
-            depth = 0
-            stack[0, 0] = 0
-            stack[0, 2] = node
-            continue
-        node = stack[depth, 2]
-        is_last = last_by_degree and depth + 1 == upper
-        if begin[node] < 0 and not (is_last and degree[node] >= 0):
-            status = MISSING
-            break
-        if is_last:
-            # All that lead from here, less those that the trail left this node by before.
-            ways = end[node] - begin[node] if begin[node] >= 0 else degree[node]
-            for earlier in range(depth):
-                if stack[earlier, 2] == node:
-                    ways -= 1
-            counts[row] += ways
-            depth -= 1
-            if depth < 0:
-                row += 1
-            continue
-        entry = begin[node] + stack[depth, 0]
-        if entry >= end[node]:
-            depth -= 1
-            if depth < 0:
-                row += 1
-            continue
-        neighbour, relationship = neighbours[entry], relationships[entry]
-        fresh = True
-        for earlier in range(depth):
-            if stack[earlier, 1] == relationship:
-                fresh = False
-                break
-        length = depth + 1
-        to_go = remaining[neighbour] if guided else 0
-        if rationed and fresh and to_go > upper - length:
-            beyond[row] = min(beyond[row], length + to_go)
-        if not fresh or to_go > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
-            stack[depth, 0] += 1
-            continue
-        if length < upper and length >= len(stack):
-            status = TOO_DEEP
-            break
-        stack[depth, 1] = relationship
-        if length >= lower and to_go == 0:
-            if counting:
-                counts[row] += 1
-            else:
-                if written >= len(found_row) or held + length > len(found):
-                    status = FULL
-                    break
-                for earlier in range(length):
-                    found[held + earlier] = stack[earlier, 1]
-                for earlier in range(1, length):
-                    found_nodes[held + earlier - 1] = stack[earlier, 2]
-                held += length
-                found_nodes[held - 1] = neighbour
-                found_row[written] = row
-                found_end[written] = held
-                written += 1
-                if rationed:
-                    left[row] -= 1
-                    if length == upper:
-                        beyond[row] = min(beyond[row], length + 1)
-                    if left[row] <= 0:
-                        depth = -1
-                        row += 1
-                        continue
-        stack[depth, 0] += 1
-        if length < upper:
-            depth = length
-            stack[depth, 0] = 0
-            stack[depth, 2] = neighbour
-    state[ROW], state[DEPTH] = row, depth
-    state[TRAILS], state[RELATIONSHIPS] = written, held
-    return status
+    begin: Ints
+    end: Ints
+    degree: Ints
+    neighbours: Ints
+    relationships: Ints
+    remaining: Ints
+
+
+@inlined
+def begin_read(graph: Read, stack: Table, depth: int, number: int) -> None:
+    stack[depth, NODE] = number
+    stack[depth, NEXT] = 0
+
+
+@inlined
+def advance_read(graph: Read, stack: Table, depth: int) -> tuple[int, int, int]:
+    number = stack[depth, NODE]
+    if graph.begin[number] < 0:
+        return MISSING, 0, 0
+    entry = graph.begin[number] + stack[depth, NEXT]
+    if entry >= graph.end[number]:
+        return EXHAUSTED, 0, 0
+    return TAKEN, graph.relationships[entry], graph.neighbours[entry]
+
+
+@inlined
+def ways_from_read(graph: Read, number: int) -> int:
+    return int(graph.end[number] - graph.begin[number] if graph.begin[number] >= 0 else graph.degree[number])
+
+
+@inlined
+def to_go_read(graph: Read, number: int) -> int:
+    return graph.remaining[number] if len(graph.remaining) > 0 else 0
+
+
+@kernel
+def paged_trails(graph: Read, request: Request, room: Room, row_end: int, work: int, state: Ints, stack: Table) -> int:
+    """`depth_first` over entries that are read on the way."""
+    return depth_first(
+        begin_read, advance_read, ways_from_read, to_go_read, graph, request, room, row_end, work, state, stack
+    )
 
 
 @kernel
@@ -203,11 +115,10 @@ def number_nodes(table: Ints, nodes: Ints, known: Ints, count: int, numbers: Int
 
 
 class Entries:
-    """The entries that a search has read: of nodes by their numbers, as `walk` takes them."""
+    """The entries that a search has read: of nodes by their numbers."""
 
-    def __init__(self, hop: Hop, by_degree: bool) -> None:
+    def __init__(self, hop: Hop) -> None:
         self.hop = hop
-        self.by_degree = by_degree  # of the last node that a trail leaves, it is enough to know how many entries it has
         self.count = 0  # of nodes that have a number
         self.known = np.empty(64, dtype=np.int64)
         self.table = np.full(256, -1, dtype=np.int64)
@@ -223,6 +134,10 @@ class Entries:
         self._guide: Guide | None = None
         self._guided_row = 0
         self._ahead = _FEWEST_READ
+
+    @property
+    def arrays(self) -> Read:
+        return Read(self.begin, self.end, self.degree, self.neighbours, self.relationships, self.remaining)
 
     def numbers_of(self, nodes: Positions) -> Positions:
         """The numbers of these nodes, new ones where they have none."""
@@ -254,8 +169,11 @@ class Entries:
             row = np.full(len(new), self._guided_row, dtype=np.int64)
             self.remaining = np.concatenate((self.remaining, self._guide.remaining(row, new)))
 
-    def read(self, sources: Positions, row: int, stack: Positions, depth: int, upper: int, check: Check) -> None:
-        """Read the node at a depth of the stack, and with it others that come next."""
+    def read(
+        self, sources: Positions, row: int, stack: Table, depth: int, upper: int, by_degree: bool, check: Check
+    ) -> None:
+        """Read the node at a depth of the stack, and with it others that come next. `by_degree`: of the last node that
+        a trail leaves, it is enough to know how many entries it has."""
         if self.held > _HELD_ENTRIES:
             self.begin[: self.count] = -1
             self.held = 0
@@ -266,7 +184,7 @@ class Entries:
         while room > 0 and to_look_at > 0 and idle < _IDLE_STEPS and len(ahead):
             check()
             is_new = self.begin[ahead] < 0
-            if self.by_degree:
+            if by_degree:
                 is_last = depths == upper - 1
                 self._count(ahead[is_new & is_last])
                 ahead, depths, is_new = ahead[~is_last], depths[~is_last], is_new[~is_last]
@@ -287,17 +205,17 @@ class Entries:
         self._ahead = min(2 * self._ahead, _MOST_READ)
 
     def _next_nodes(
-        self, sources: Positions, row: int, stack: Positions, depth: int, upper: int
+        self, sources: Positions, row: int, stack: Table, depth: int, upper: int
     ) -> tuple[Positions, Positions]:
         """The node at a depth of the stack, and those that are taken after it, the nearest first; and their depths."""
-        wanted, count = [stack[depth, 2:3]], 1
+        wanted, count = [stack[depth, NODE : NODE + 1]], 1
         depths = [depth]
         for above in range(depth - 1, -1, -1):
             if count >= self._ahead:
                 break
-            node = stack[above, 2]
+            node = stack[above, NODE]
             if self.begin[node] >= 0:
-                first = int(self.begin[node] + stack[above, 0])
+                first = int(self.begin[node] + stack[above, NEXT])
                 wanted.append(self.neighbours[first : min(first + self._ahead, int(self.end[node]))])
                 depths.append(above + 1)
                 count += len(wanted[-1])
@@ -362,119 +280,37 @@ class Entries:
         return last
 
 
-class PagedSearch:
-    """A search for trails between two runs of the kernel, and what it has found so far."""
+class PagedGraph:
+    """A hop whose entries are read when a search comes to them."""
 
-    def __init__(
-        self,
-        hop: Hop,
-        sources: Positions,
-        lower: int,
-        upper: int | None,
-        excluded: Excluded | None,
-        check: Check,
-        *,
-        ration: Ration | None = None,
-        counting: bool = False,
-    ) -> None:
-        self.last_by_degree = counting and excluded is None and hop.side is not Side.BOTH
-        by_degree = self.last_by_degree and degrees_by_segments(hop, NO_POSITIONS) is not None
-        self.entries = Entries(hop, by_degree)
-        self.sources = np.full(len(sources), -1, dtype=np.int64)
-        there = np.flatnonzero(sources >= 0)
-        self.sources[there] = self.entries.numbers_of(sources[there])
-        self.lower, self.upper = lower, UNLIMITED if upper is None else upper
-        self.lists = (NO_POSITIONS, NO_POSITIONS) if excluded is None else (excluded.offsets, excluded.relationships)
-        self.check = check
-        self.ration = Ration(NO_POSITIONS, NO_POSITIONS) if ration is None else ration
-        self.rationed = ration is not None
-        self.counting = counting
-        self.counts = np.zeros(len(sources) if counting else 0, dtype=np.int64)
-        self.state = np.zeros(STATE_SIZE, dtype=np.int64)
-        self.state[DEPTH] = -1
-        self.stack = np.zeros((max(min(self.upper, 16), 1), 3), dtype=np.int64)
-        self.room(0)
+    def __init__(self, hop: Hop) -> None:
+        self.can_count_by_degree = hop.side is not Side.BOTH
+        self._hop = hop
+        self._entries = Entries(hop)
 
-    def room(self, size: int) -> None:
-        """New arrays to write to."""
-        self.state[TRAILS] = self.state[RELATIONSHIPS] = 0
-        self.row, self.ends, self.relationships, self.nodes = np.empty((4, size), dtype=np.int64)
+    def numbers_of(self, nodes: Positions) -> Positions:
+        numbers = np.full(len(nodes), -1, dtype=np.int64)
+        there = np.flatnonzero(nodes >= 0)
+        numbers[there] = self._entries.numbers_of(nodes[there])
+        return numbers
 
-    @property
-    def is_empty(self) -> bool:
-        return bool(self.state[TRAILS] == 0)
+    def positions_of(self, numbers: Positions) -> Positions:
+        return self._entries.known[numbers]
 
-    def run(self, row_end: int, size: int) -> int:
-        """Go on until a bound is met; says which (`DONE` and so on)."""
-        if self.is_empty and len(self.row) < size:
-            self.room(size)
-        entries = self.entries
+    def lead(self, guide: Guide, row: int) -> None:
+        self._entries.lead(guide, row)
+
+    def run(self, search: TrailSearch, row_end: int) -> int:
+        by_degree = bool(search.request.bounds[BY_DEGREE]) and self._has_degrees
         while True:
-            self.check()
-            status = walk(
-                entries.begin, entries.end, entries.degree, entries.neighbours, entries.relationships,
-                entries.remaining, self.lists, self.sources, row_end, self.lower, self.upper, self.last_by_degree,
-                self.counting, self.counts, self.rationed, *self.ration, _WORK, self.state, self.stack,
-                self.row, self.ends, self.relationships, self.nodes,
-            )  # fmt: skip
-            if status == MISSING:
-                row, depth = int(self.state[ROW]), int(self.state[DEPTH])
-                entries.read(self.sources, row, self.stack, depth, self.upper, self.check)
-            elif status == TOO_DEEP:
-                self.stack = np.concatenate((self.stack, np.zeros_like(self.stack)))
-            else:
+            status = paged_trails(self._entries.arrays, *search.arguments(row_end))
+            if status != MISSING:
                 return status
+            row, depth = int(search.state[ROW]), int(search.state[DEPTH])
+            self._entries.read(search.sources, row, search.stack, depth, search.upper, by_degree, search.check)
+            search.check()
 
-    def batch(self) -> TrailBatch:
-        """What was found since the last batch."""
-        trails, held = self.state[TRAILS], self.state[RELATIONSHIPS]
-        offsets = np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:trails]))
-        nodes = self.entries.known[self.nodes[:held]]
-        found = TrailBatch(self.row[:trails], offsets, self.relationships[:held], nodes)
-        self.room(0)
-        return found
-
-
-def search_paged(
-    hop: Hop,
-    sources: Positions,
-    lower: int,
-    upper: int | None,
-    guide: Guide | None,
-    excluded: Excluded | None,
-    ration: Ration | None,
-    chunk: int,
-    check: Check,
-) -> Iterator[TrailBatch]:
-    """The trails from each source, in batches of about `chunk` relationships, the first ones smaller."""
-    if not len(sources):
-        return
-    search = PagedSearch(hop, sources, lower, upper, excluded, check, ration=ration)
-    # Rows that are led by the same table of the guide are searched together.
-    bounds = np.array([0, len(sources)])
-    if guide is not None:
-        bounds = np.concatenate(([0], np.flatnonzero(np.diff(guide.table)) + 1, [len(sources)]))
-    size = _FIRST_BATCH
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        if guide is not None:
-            search.entries.lead(guide, first)
-        status = FULL
-        while status != DONE:
-            status = search.run(last, size)
-            if status == FULL and search.is_empty:
-                size *= 2
-            elif status in (FULL, WORKED) and not search.is_empty:
-                yield search.batch()
-                size = max(min(2 * size, chunk), size)
-    if not search.is_empty:
-        yield search.batch()
-
-
-def count_paged(
-    hop: Hop, sources: Positions, lower: int, upper: int | None, excluded: Excluded | None, check: Check
-) -> Positions:
-    """How many trails there are from each source."""
-    search = PagedSearch(hop, sources, lower, upper, excluded, check, counting=True)
-    while search.run(len(sources), 0) != DONE:
-        pass
-    return search.counts
+    @cached_property
+    def _has_degrees(self) -> bool:
+        """Whether the number of a node's entries is known without reading them."""
+        return degrees_by_segments(self._hop, NO_POSITIONS) is not None

@@ -1,34 +1,44 @@
 """Compiled loops over pairs of a row and a node: the distinct neighbours of many groups, and how many different numbers
 they have.
 
-    near, far   (begins int64[n], ends int64[n], neighbours int32[m]): node v has the entries begins[v] .. ends[v];
-                `far` is the side that an undirected hop follows too
+`near` is the side that is followed, `far` the other one that an undirected hop follows too.
 
 A node that was entered is stamped with the number of the group, so that nothing has to be cleared between groups, nor
-between calls: their stamps go on from the last one (`Scratch.stamped`). Machine code is kept on disk, as that of
-`numba_kernels.py`.
+between calls: their stamps go on from the last one (`Scratch.stamped`).
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hoplite.engine.hops.compiled import Int32s, Ints, inlined, kernel
 from hoplite.engine.hops.expansion import is_among
-from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Positions, Side, unchecked
+from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Positions, Side
 from hoplite.engine.hops.numba_arrays import as_compiled
-from hoplite.engine.hops.numba_kernels import Ints, kernel
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.storage.incidence import Adjacency
 
-Int32s: TypeAlias = NDArray[np.int32]
-Entries: TypeAlias = tuple[Ints, Ints, Int32s]
 _PREPARED = "numba pairs"
 _WORK = 1 << 22  # entries looked at between two calls of a check
 _WORTH = 8  # the entries of types are written down when one node in so many was asked for
 _LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
+
+
+class Entries(NamedTuple):
+    """Node v has the entries begins[v] .. ends[v]."""
+
+    begins: Ints
+    ends: Ints
+    neighbours: Int32s
+
+
+class Groups(NamedTuple):
+    """Group g has the sources[offsets[g]:offsets[g + 1]], -1 for none."""
+
+    offsets: Ints
+    sources: Ints
 
 
 def entries_of(hop: Hop, asked: int) -> tuple[Entries, Entries, bool] | None:
@@ -64,7 +74,7 @@ def _side_entries(side: Adjacency, hop: Hop) -> Entries | None:
         np.cumsum(kept, out=before[1:])
         indptr, neighbours = before[indptr], neighbours[kept]
     indptr = as_compiled(indptr)
-    return indptr[:-1], indptr[1:], as_compiled(neighbours)
+    return Entries(indptr[:-1], indptr[1:], as_compiled(neighbours))
 
 
 def find(
@@ -76,7 +86,7 @@ def find(
     check: Check,
 ) -> Neighbourhoods | None:
     """The distinct neighbours of the sources of each group; None where they are more than `most`."""
-    offsets, sources = as_compiled(offsets), as_compiled(sources)
+    groups = Groups(as_compiled(offsets), as_compiled(sources))
     counts = np.zeros(len(offsets) - 1, dtype=np.int64)
     found: list[Int32s] = []
     begin, seen, total = 0, 0, 0
@@ -84,11 +94,14 @@ def find(
         before = scratch.stamps_for(len(counts))
         while begin < len(counts) and total <= most:
             check()
-            begin, seen, nodes = _neighbourhoods(
-                *entries, offsets, sources, begin, _WORK, scratch.stamps, before, scratch.order, seen, counts
+            last, size = count_entries(*entries, groups, begin, _WORK)
+            nodes = np.empty(size, dtype=np.int32)
+            entered, seen = find_neighbours(
+                *entries, groups, begin, last, scratch.stamps, before, scratch.order, seen, counts, nodes
             )
-            found.append(nodes)
-            total += len(nodes)
+            found.append(nodes[:entered])
+            total += entered
+            begin = last
         every = scratch.order[:seen].astype(np.int64)
     if total > most:
         return None
@@ -99,16 +112,7 @@ def find(
     )
 
 
-def warm_up(hop: Hop) -> None:
-    """Load or compile the loops; the hop is one of any type over two nodes."""
-    entries = entries_of(hop, 1)
-    assert entries is not None
-    found = find(entries, 2, np.arange(2), np.zeros(1, dtype=np.int64), 2, unchecked)
-    assert found is not None
-    count(found, np.zeros(1, dtype=np.int64), np.arange(2), (1, 2), True)
-
-
-@kernel
+@inlined
 def _entered(
     entries: Entries,
     node: int,
@@ -136,36 +140,38 @@ def _entered(
 
 
 @kernel
-def _neighbourhoods(
-    near: Entries, far: Entries, both: bool, offsets: Ints, sources: Ints, begin: int, work: int,
-    stamps: Int32s, before: int, every: Int32s, seen: int, counts: Ints,
-) -> tuple[int, int, Int32s]:  # fmt: skip
-    """The distinct neighbours of the groups from `begin` on, until more than `work` entries are read.
-
-    Group g has the sources[offsets[g]:offsets[g + 1]], -1 for none; no stamp is above `before` at first. Returns the
-    group to go on with, the end of `every`, and the nodes, counts[g] of them for each group.
-    """
+def count_entries(near: Entries, far: Entries, both: bool, groups: Groups, begin: int, work: int) -> tuple[int, int]:
+    """Groups from `begin` on that have more than `work` entries together: where they end, and how many these are."""
     last, size = begin, 0
-    while last < len(offsets) - 1 and size <= work:
-        for place in range(offsets[last], offsets[last + 1]):
-            source = sources[place]
+    while last < len(groups.offsets) - 1 and size <= work:
+        for place in range(groups.offsets[last], groups.offsets[last + 1]):
+            source = groups.sources[place]
             if source >= 0:
-                size += near[1][source] - near[0][source]
+                size += near.ends[source] - near.begins[source]
                 if both:
-                    size += far[1][source] - far[0][source]
+                    size += far.ends[source] - far.begins[source]
         last += 1
-    found = np.empty(size, np.int32)
+    return last, size
+
+
+@kernel
+def find_neighbours(
+    near: Entries, far: Entries, both: bool, groups: Groups, begin: int, last: int,
+    stamps: Int32s, before: int, every: Int32s, seen: int, counts: Ints, found: Int32s,
+) -> tuple[int, int]:  # fmt: skip
+    """The distinct neighbours of some groups, counts[g] of them for each. No stamp is above `before` at first. Returns
+    how many there are, and the end of `every`."""
     tail = 0
     for group in range(begin, last):
         first, mine = tail, before + 1 + group
-        for place in range(offsets[group], offsets[group + 1]):
-            source = sources[place]
+        for place in range(groups.offsets[group], groups.offsets[group + 1]):
+            source = groups.sources[place]
             if source >= 0:
                 tail, seen = _entered(near, source, stamps, before, mine, found, tail, every, seen)
                 if both:
                     tail, seen = _entered(far, source, stamps, before, mine, found, tail, every, seen)
         counts[group] = tail - first
-    return last, seen, found[:tail]
+    return tail, seen
 
 
 def count(
@@ -176,7 +182,7 @@ def count(
     order = np.arange(len(row_numbers)) if ascending else np.argsort(row_numbers, kind="stable")
     totals = np.zeros(counts[0] if by_rows else counts[1], dtype=np.int64)
     stamp = np.full(counts[1], -1, dtype=np.int64)
-    _count(
+    count_numbers(
         as_compiled(pairs.offsets), order, as_compiled(row_numbers), as_compiled(pairs.nodes),
         as_compiled(node_numbers), by_rows, stamp, totals,
     )  # fmt: skip
@@ -184,7 +190,7 @@ def count(
 
 
 @kernel
-def _count(
+def count_numbers(
     offsets: Ints, order: Ints, row_numbers: Ints, nodes: Int32s, node_numbers: Ints, by_rows: bool,
     stamp: Ints, totals: Ints,
 ) -> None:  # fmt: skip

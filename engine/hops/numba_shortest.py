@@ -1,13 +1,12 @@
-"""Breadth-first search with parents, compiled: see `search.py`. The arguments are those of `numba_kernels.py`."""
+"""Breadth-first search with parents, compiled: see `search.py`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hoplite.engine.hops.compiled import Bytes, Int32s, Ints, kernel
 from hoplite.engine.hops.interface import Check, Hop, Positions
-from hoplite.engine.hops.numba_kernels import Flags, Ints, SideArrays, kernel, run_end
-from hoplite.engine.hops.numba_trails import Arrays
+from hoplite.engine.hops.numba_kernels import Plain, run_end
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 
@@ -17,19 +16,15 @@ _WORK = 1 << 22
 
 @kernel
 def enter(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    use_out: bool,
-    use_in: bool,
-    flags: Flags,
+    hop: Plain,
     queue: Ints,
     head: int,
     end: int,
     tail: int,
     level: int,
     work: int,
-    mark: NDArray[np.uint8],
-    levels: NDArray[np.int32],
+    mark: Bytes,
+    levels: Int32s,
     owner: Ints,
     label: Ints,
 ) -> tuple[int, int]:
@@ -37,13 +32,14 @@ def enter(
 
     Comes back with the new head and tail: after a bounded amount of work, or with head at the end.
     """
+    flags = hop.flags
     while head < end and work > 0:
         node = queue[head]
         head += 1
         for side in range(2):
-            if (side == 0 and not use_out) or (side == 1 and not use_in):
+            if not hop.follows[side]:
                 continue
-            indptr, neighbours, types, relationships, first = outgoing if side == 0 else incoming
+            indptr, neighbours, types, relationships, first = hop.outgoing if side == 0 else hop.incoming
             at, last = indptr[node], indptr[node + 1]
             work -= last - at + 1
             while at < last:
@@ -59,7 +55,7 @@ def enter(
                         mark[neighbour] = 1
                         levels[neighbour] = level
                         owner[neighbour] = node
-                        label[neighbour] = relationships[entry] if len(relationships) else first + entry
+                        label[neighbour] = relationships[entry] if len(relationships) else first[0] + entry
                         queue[tail] = neighbour
                         tail += 1
                 at = stop
@@ -69,7 +65,7 @@ def enter(
 class CompiledSearch(Search):
     """Over the arrays of a plain adjacency. The lent `queue` holds all levels one after the other."""
 
-    def __init__(self, arrays: Arrays, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
+    def __init__(self, arrays: Plain, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
         super().__init__(hop, source, scratch)
         self._arrays = arrays
         self._head, self._tail = 0, len(self.frontier)
@@ -80,7 +76,7 @@ class CompiledSearch(Search):
         while self._head < end:
             check()
             self._head, self._tail = enter(
-                *self._arrays, scratch.queue, self._head, end, self._tail, len(self.levels), _WORK,
+                self._arrays, scratch.queue, self._head, end, self._tail, len(self.levels), _WORK,
                 scratch.mark, scratch.level, scratch.owner, scratch.label,
             )  # fmt: skip
         self.levels.append(scratch.queue[end : self._tail])

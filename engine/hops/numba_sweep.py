@@ -1,33 +1,55 @@
 """One level of a breadth-first search over one piece of an adjacency, compiled: for graphs in several partitions, with
 a delta above them, with removed relationships, and for hops with masks.
 
-    incidence     (indptr int64[rows + 1], neighbours int32[m], types int32[m], relationships int64[m or 0], first)
-    nodes, rows   int32[f]     the nodes stepped from, and the row that each has in the incidence
-    flags         bool[]       by type code, the last for every larger one; of length 0: any type
-    dropped       (removed int64[], excluded int64[]), ascending: relationships that are not there, or not to be used
-    known         (by node uint8[], by relationship and way uint8[]): answers of the masks, see `masks.py`
-    masked        (nodes, relationships) whether there is such a mask
-    mark, queue   as in `numba_ball.py`
-    asked         int64[4, size]  steps on which a mask has to be asked: relationship, from, to, groups
-    state         int64[]      where the sweep stands
+    nodes, rows       the nodes stepped from, and the row that each has in the incidence
+    flags             by type code, the last for every larger one; of length 0: any type
+    removed, excluded ascending: relationships that are not there, or not to be used
+    known_nodes       answers of the masks, by node; known_relationships by relationship and way, see `masks.py`
+    masked            whether there is a mask of nodes, and one of relationships
+    mark, queue       as in `numba_ball.py`
+    asked             int64[4, size]: steps on which a mask has to be asked: relationship, from, to, groups
+    state             where the sweep stands
 
 A mask is asked in Python about all steps of a piece at once; the kernel notes down those whose answer is not known.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hoplite.engine.hops.numba_ball import Bytes, Int32s, push, push_typed
-from hoplite.engine.hops.numba_kernels import Flags, Ints, SideArrays, kernel
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel
+from hoplite.engine.hops.numba_ball import push, push_typed
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of
 
-Words: TypeAlias = NDArray[np.uint64]
-Dropped: TypeAlias = tuple[Ints, Ints]
-Known: TypeAlias = tuple[Bytes, Bytes]
-Masked: TypeAlias = tuple[bool, bool]
+
+class Piece(NamedTuple):
+    """A piece of an adjacency, and the part of a frontier that has entries in it."""
+
+    incidence: IncidenceArrays
+    nodes: Int32s
+    rows: Int32s
+
+
+class Allowed(NamedTuple):
+    """Which entries of a piece may be followed."""
+
+    flags: Flags
+    removed: Ints
+    excluded: Ints
+    known_nodes: Bytes
+    known_relationships: Bytes
+    masked: Flags
+
+
+class Groups(NamedTuple):
+    """Up to 64 searches at once, each a bit of the words of every node."""
+
+    seen: Words
+    front: Words
+    coming: Words
+
 
 # Places in the state: which of the nodes is next, and which of its entries; the end of the queue; how many are asked.
 PLACE, ENTRY, TAIL, ASKED = 0, 1, 2, 3
@@ -36,96 +58,87 @@ STATE_SIZE = 4
 UNKNOWN, REFUSED, ALLOWED = 0, 1, 2
 
 
-@kernel
-def is_among(ordered: Ints, wanted: int) -> bool:
-    """Whether an ascending array holds the value."""
-    low, high = 0, len(ordered)
-    while low < high:
-        middle = (low + high) // 2
-        if ordered[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(ordered) and ordered[low] == wanted
-
-
-@kernel
-def judge(known: Known, masked: Masked, relationship: int, node: int, neighbour: int) -> int:
+@inlined
+def judge(allowed: Allowed, relationship: int, node: int, neighbour: int) -> int:
     """What the masks say of a step, as far as they were asked."""
-    by_node, by_relationship = known
     answer = ALLOWED
-    if masked[1]:
+    if allowed.masked[1]:
         key = 2 * relationship + (1 if node > neighbour else 0)
-        answer = int(by_relationship[key]) if key < len(by_relationship) else UNKNOWN
+        known = allowed.known_relationships
+        answer = int(known[key]) if key < len(known) else UNKNOWN
         if answer == REFUSED:
             return REFUSED
-    if masked[0]:
-        other = int(by_node[neighbour]) if neighbour < len(by_node) else UNKNOWN
+    if allowed.masked[0]:
+        known = allowed.known_nodes
+        other = int(known[neighbour]) if neighbour < len(known) else UNKNOWN
         if other != ALLOWED:
             return other
     return answer
 
 
-@kernel
-def route(partition_of: Int32s, row_of: Int32s, frontier: Int32s, partition_count: int) -> tuple[Ints, Int32s, Int32s]:
-    """The frontier by partition: those of partition p are nodes[begins[p]:begins[p + 1]], in their order, with their
-    rows. Nodes that are in none are left out."""
-    begins = np.zeros(partition_count + 1, np.int64)
+@inlined
+def route_by(
+    partition_of: Any, row_of: Int32s, frontier: Int32s, begins: Ints, ends: Ints, nodes: Int32s, rows: Int32s
+) -> None:
+    """The frontier by partition: those of partition p are nodes[begins[p]:ends[p]], in their order, with their rows.
+    Nodes that are in none are left out."""
+    for partition in range(len(begins)):
+        ends[partition] = 0
     for node in frontier:
         if node < len(partition_of) and partition_of[node] >= 0:
-            begins[partition_of[node] + 1] += 1
-    for partition in range(partition_count):
-        begins[partition + 1] += begins[partition]
-    filled = begins[:-1].copy()
-    nodes = np.empty(begins[partition_count], np.int32)
-    rows = np.empty(begins[partition_count], np.int32)
+            ends[partition_of[node]] += 1
+    filled = 0
+    for partition in range(len(begins)):
+        begins[partition] = filled
+        filled += ends[partition]
+        ends[partition] = begins[partition]
     for node in frontier:
         if node < len(partition_of) and partition_of[node] >= 0:
-            partition = partition_of[node]
-            nodes[filled[partition]] = node
-            rows[filled[partition]] = row_of[node]
-            filled[partition] += 1
-    return begins, nodes, rows
+            place = ends[partition_of[node]]
+            nodes[place] = node
+            rows[place] = row_of[node]
+            ends[partition_of[node]] = place + 1
 
 
 @kernel
-def rows_among(listed: Ints, frontier: Int32s) -> tuple[Int32s, Int32s]:
-    """The nodes of the frontier that are in an ascending list, and where."""
-    nodes = np.empty(len(frontier), np.int32)
-    rows = np.empty(len(frontier), np.int32)
+def route(
+    partition_of: Bytes, row_of: Int32s, frontier: Int32s, begins: Ints, ends: Ints, nodes: Int32s, rows: Int32s
+) -> None:
+    """`route_by` for up to 256 partitions."""
+    route_by(partition_of, row_of, frontier, begins, ends, nodes, rows)
+
+
+@kernel
+def route_to_many(
+    partition_of: Int32s, row_of: Int32s, frontier: Int32s, begins: Ints, ends: Ints, nodes: Int32s, rows: Int32s
+) -> None:
+    """`route_by` for more partitions."""
+    route_by(partition_of, row_of, frontier, begins, ends, nodes, rows)
+
+
+@kernel
+def rows_among(listed: Ints, frontier: Int32s, nodes: Int32s, rows: Int32s) -> int:
+    """The nodes of the frontier that are in an ascending list, and where; returns how many."""
     filled = 0
     for node in frontier:
-        row = np.searchsorted(listed, node)
+        row = place_of(listed, node)
         if row < len(listed) and listed[row] == node:
             nodes[filled] = node
             rows[filled] = row
             filled += 1
-    return nodes[:filled], rows[:filled]
+    return filled
 
 
 @kernel
-def sweep(
-    incidence: SideArrays,
-    nodes: Int32s,
-    rows: Int32s,
-    flags: Flags,
-    dropped: Dropped,
-    known: Known,
-    masked: Masked,
-    mark: Bytes,
-    queue: Int32s,
-    asked: Ints,
-    state: Ints,
-    work: int,
-) -> bool:
+def sweep(piece: Piece, allowed: Allowed, mark: Bytes, queue: Int32s, asked: Table, state: Ints, work: int) -> bool:
     """Enter the neighbours of the nodes. False: it is to be called again, after `work` entries, or with the steps in
     `asked` answered."""
-    indptr, neighbours, types, relationships, first = incidence
-    removed, excluded = dropped
+    indptr, neighbours, types, relationships, first = piece.incidence
+    nodes, rows, flags = piece.nodes, piece.rows, allowed.flags
     place, entry, tail, pending = state[PLACE], state[ENTRY], state[TAIL], state[ASKED]
     row_count = len(indptr) - 1
     typed = len(flags) > 0
-    if not (masked[0] or masked[1] or len(removed) > 0 or len(excluded) > 0):
+    if not by_entry(allowed):
         if typed:
             place, tail, work = push_typed(
                 indptr, neighbours, types, flags, rows, place, len(rows), mark, queue, tail, work
@@ -147,9 +160,9 @@ def sweep(
         while at < end and pending < room:
             neighbour = int(neighbours[at])
             if mark[neighbour] == 0 and (not typed or flags[min(types[at], len(flags) - 1)]):
-                relationship = relationships[at] if len(relationships) else first + at
-                if not is_among(removed, relationship) and not is_among(excluded, relationship):
-                    answer = judge(known, masked, relationship, node, neighbour)
+                relationship = relationships[at] if len(relationships) else first[0] + at
+                if not is_among(allowed.removed, relationship) and not is_among(allowed.excluded, relationship):
+                    answer = judge(allowed, relationship, node, neighbour)
                     if answer == ALLOWED:
                         mark[neighbour] = 1
                         queue[tail] = neighbour
@@ -167,21 +180,20 @@ def sweep(
     return bool(place >= len(nodes))
 
 
-@kernel
+@inlined
 def push_groups(
     indptr: Ints,
     neighbours: Int32s,
     nodes: Int32s,
     rows: Int32s,
     place: int,
-    seen: Words,
-    front: Words,
-    coming: Words,
+    words: Groups,
     queue: Int32s,
     tail: int,
     work: int,
 ) -> tuple[int, int]:
     """The common case of `sweep_groups`: every entry may be followed."""
+    seen, front, coming = words
     row_count = len(indptr) - 1
     while place < len(nodes) and work >= 0:
         row = rows[place]
@@ -202,36 +214,36 @@ def push_groups(
     return place, tail
 
 
+@inlined
+def by_entry(allowed: Allowed) -> bool:
+    """Whether it has to be looked at each relationship, not only at its type."""
+    return allowed.masked[0] or allowed.masked[1] or len(allowed.removed) > 0 or len(allowed.excluded) > 0
+
+
 @kernel
 def sweep_groups(
-    incidence: SideArrays,
-    nodes: Int32s,
-    rows: Int32s,
-    flags: Flags,
-    dropped: Dropped,
+    piece: Piece,
+    allowed: Allowed,
     excluded_from: Words,
-    known: Known,
-    masked: Masked,
-    seen: Words,
-    front: Words,
-    coming: Words,
+    words: Groups,
     queue: Int32s,
-    asked: Ints,
+    asked: Table,
     state: Ints,
     work: int,
 ) -> bool:
-    """`sweep` for up to 64 groups, each a bit of a word: seen[node] are the groups that have entered it, front[node]
-    those that step from it now, coming[node] those that enter it with this level. A node that is entered by some group
-    goes into the queue once. The groups in excluded_from[i] may not use relationship excluded[i].
+    """`sweep` for up to 64 groups: seen[node] are the groups that have entered it, front[node] those that step from it
+    now, coming[node] those that enter it with this level. A node that is entered by some group goes into the queue
+    once. The groups in excluded_from[i] may not use relationship excluded[i].
     """
-    indptr, neighbours, types, relationships, first = incidence
-    removed, excluded = dropped
+    indptr, neighbours, types, relationships, first = piece.incidence
+    nodes, rows, flags = piece.nodes, piece.rows, allowed.flags
+    seen, front, coming = words
     place, entry, tail, pending = state[PLACE], state[ENTRY], state[TAIL], state[ASKED]
     row_count = len(indptr) - 1
     typed = len(flags) > 0
-    by_entry = masked[0] or masked[1] or len(removed) > 0 or len(excluded) > 0
-    if not by_entry and not typed:
-        place, tail = push_groups(indptr, neighbours, nodes, rows, place, seen, front, coming, queue, tail, work)
+    each = by_entry(allowed)
+    if not each and not typed:
+        place, tail = push_groups(indptr, neighbours, nodes, rows, place, words, queue, tail, work)
         state[PLACE], state[TAIL] = place, tail
         return bool(place >= len(nodes))
     room = asked.shape[1]
@@ -251,15 +263,15 @@ def sweep_groups(
             if new != 0 and (not typed or flags[min(types[at], len(flags) - 1)]):
                 answer = ALLOWED
                 relationship = at
-                if by_entry:
-                    relationship = relationships[at] if len(relationships) else first + at
-                    if is_among(removed, relationship):
+                if each:
+                    relationship = relationships[at] if len(relationships) else first[0] + at
+                    if is_among(allowed.removed, relationship):
                         new = np.uint64(0)
-                    if len(excluded) > 0:
-                        listed = np.searchsorted(excluded, relationship)
-                        if listed < len(excluded) and excluded[listed] == relationship:
+                    if len(allowed.excluded) > 0:
+                        listed = place_of(allowed.excluded, relationship)
+                        if listed < len(allowed.excluded) and allowed.excluded[listed] == relationship:
                             new &= ~excluded_from[listed]
-                    answer = judge(known, masked, relationship, node, neighbour)
+                    answer = judge(allowed, relationship, node, neighbour)
                 if answer == ALLOWED and new != 0:
                     if coming[neighbour] == 0:
                         queue[tail] = neighbour
@@ -280,8 +292,9 @@ def sweep_groups(
 
 
 @kernel
-def admit_groups(entered: Ints, groups: Words, seen: Words, coming: Words, queue: Int32s, tail: int) -> int:
+def admit_groups(entered: Ints, groups: Words, words: Groups, queue: Int32s, tail: int) -> int:
     """Let the groups enter nodes, as `sweep_groups` does; returns the new end of the queue."""
+    seen, _, coming = words
     for place in range(len(entered)):
         node = entered[place]
         new = groups[place] & ~seen[node]
@@ -294,9 +307,9 @@ def admit_groups(entered: Ints, groups: Words, seen: Words, coming: Words, queue
 
 
 @kernel
-def settle(queue: Int32s, front: Words, coming: Words, seen: Words) -> Words:
-    """The end of a level: what was coming steps from there next. Returns the groups of each node of the queue."""
-    groups = np.empty(len(queue), np.uint64)
+def settle(queue: Int32s, words: Groups, groups: Words) -> None:
+    """The end of a level: what was coming steps from there next. `groups` become those of each node of the queue."""
+    seen, front, coming = words
     for place in range(len(queue)):
         node = queue[place]
         new = coming[node]
@@ -304,7 +317,6 @@ def settle(queue: Int32s, front: Words, coming: Words, seen: Words) -> Words:
         front[node] = new
         seen[node] |= new
         coming[node] = 0
-    return groups
 
 
 @kernel
@@ -320,28 +332,31 @@ for _bit in range(64):
     _NUMBERS[((0x03F79D71B4CB0A89 << _bit) & (2**64 - 1)) >> 58] = _bit
 
 
-@kernel
-def bit_number(power: np.uint64) -> int:
+@inlined
+def bit_number(power: Any) -> int:
     """Which bit a power of two is."""
     return int(_NUMBERS[(power * _SEQUENCE) >> np.uint64(58)])
 
 
 @kernel
-def by_group(nodes: Int32s, groups: Words, levels: Int32s, group_count: int) -> tuple[Ints, Int32s, Int32s]:
-    """Nodes with the groups that entered them, as offsets and the nodes and levels of each group, in their order.
-    `levels` of length 0: none are wanted."""
-    offsets = np.zeros(group_count + 1, np.int64)
+def count_by_group(groups: Words, offsets: Ints) -> None:
+    """Where the nodes of each group begin among all that groups have entered, and where the last ones end."""
+    for group in range(len(offsets)):
+        offsets[group] = 0
     for word in groups:
         left = word
         while left != 0:
             lowest = left & (~left + np.uint64(1))
             offsets[bit_number(lowest) + 1] += 1
             left ^= lowest
-    for group in range(group_count):
+    for group in range(len(offsets) - 1):
         offsets[group + 1] += offsets[group]
-    filled = offsets[:-1].copy()
-    found = np.empty(offsets[group_count], np.int32)
-    found_levels = np.empty(offsets[group_count] if len(levels) else 0, np.int32)
+
+
+@kernel
+def by_group(nodes: Int32s, groups: Words, levels: Int32s, filled: Ints, found: Int32s, found_levels: Int32s) -> None:
+    """The nodes and levels of each group, in their order, from filled[group] on. `levels` of length 0: none are
+    wanted."""
     for place in range(len(nodes)):
         left = groups[place]
         while left != 0:
@@ -352,4 +367,3 @@ def by_group(nodes: Int32s, groups: Words, levels: Int32s, group_count: int) -> 
                 found_levels[filled[group]] = levels[place]
             filled[group] += 1
             left ^= lowest
-    return offsets, found, found_levels

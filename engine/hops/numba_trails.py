@@ -1,91 +1,114 @@
-"""Trails, compiled: a depth-first search over the arrays of a plain adjacency that can be left and gone on with.
+"""Trails, compiled: a depth-first search that can be left and gone on with.
 
-The arguments are those of `numba_kernels.py`. The search keeps its place in a small state and a stack as deep as a
-trail is long, writes what it finds into arrays of bounded size, and comes back when one is full, when a bounded amount
-of work is done (so that its caller may look at the clock), or at the end.
+The search keeps its place in a small state and a stack as deep as a trail is long, writes what it finds into arrays of
+bounded size, and comes back when one is full, when a bounded amount of work is done (so that its caller may look at the
+clock), when it needs the entries of a node that are not there, or at the end.
+
+It is written once for the arrays of a plain adjacency (here) and for entries that are read on the way
+(`numba_paged.py`): what differs is how entries are found, in four functions that the kernel of each hands over.
+
+    begin(graph, stack, depth, node)   stand before the first entry of a node
+    advance(graph, stack, depth)       what comes next: (TAKEN, relationship, neighbour), (SKIPPED, ..) where an entry
+                                       is passed over, (EXHAUSTED, ..) or (MISSING, ..)
+    ways_from(graph, node)             how many entries a node has; below 0: that is not known
+    to_go(graph, node)                 what a guide says of a node: the least number of relationships to a target
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hoplite.engine.hops.interface import UNLIMITED, Booleans, Check, Excluded, Guide, Positions, Ration, TrailBatch
-from hoplite.engine.hops.numba_kernels import (
-    Flags,
-    Ints,
-    Lists,
-    SideArrays,
-    count_allowed,
-    is_listed,
-    kernel,
-    run_end,
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, inlined, kernel
+from hoplite.engine.hops.interface import (
+    UNLIMITED,
+    Check,
+    Excluded,
+    Guide,
+    Positions,
+    Ration,
+    Side,
+    TrailBatch,
 )
-from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.engine.hops.numba_arrays import NO_POSITIONS, lists_of
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, Plain, count_allowed, is_listed, run_end
+from hoplite.engine.hops.scratch import borrowed
 
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
 # Relationships in the first batch: so few that it costs nothing where LIMIT stops after it.
 _FIRST_BATCH = 2048
 
-# What `trails` says when it comes back.
-DONE, FULL, TOO_DEEP, WORKED = 0, 1, 2, 3
-# Places in the state that `trails` is given back to go on.
+# What a search says when it comes back.
+DONE, FULL, TOO_DEEP, WORKED, MISSING = 0, 1, 2, 3, 4
+# What `advance` says besides.
+TAKEN, SKIPPED, EXHAUSTED = 5, 6, 7
+# Places in the state: the row and the depth that the search stands at (-1: the row has not begun), and what is written.
 ROW, DEPTH, TRAILS, RELATIONSHIPS = 0, 1, 2, 3
 STATE_SIZE = 4
+# Columns of the stack, for the node at each depth: the entry to take next, the end of its entries, their side; the
+# relationship that was taken, which leads one deeper.
+NEXT, END, SIDE, RELATIONSHIP, NODE = 0, 1, 2, 3, 4
+STACK_WIDTH = 5
+# Places in the bounds of a request.
+LOWER, UPPER, COUNTING, BY_DEGREE, RATIONED = 0, 1, 2, 3, 4
 
-Arrays: TypeAlias = tuple[SideArrays, SideArrays, bool, bool, Booleans]
-_NO_MARK: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-_NO_LEVEL: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-_NONE: Positions = np.zeros(0, dtype=np.int64)
+_NO_MARKS: Bytes = np.zeros(0, dtype=np.uint8)
+_NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
 
 
-@kernel
-def trails(
-    outgoing: SideArrays,
-    incoming: SideArrays,
-    use_out: bool,
-    use_in: bool,
-    flags: Flags,
-    excluded: Lists,
-    sources: Ints,
+class Request(NamedTuple):
+    """What is asked for: trails from each source, or with COUNTING how many there are, into `counts`. BY_DEGREE: the
+    last relationships are counted by the degree of the node before them. RATIONED: row r is left when it has had
+    left[r] more trails, and beyond[r] becomes the least length that a trail may have which the upper bound cut off."""
+
+    sources: Ints
+    excluded: Lists
+    bounds: Ints
+    counts: Ints
+    left: Ints
+    beyond: Ints
+
+
+class Room(NamedTuple):
+    """What trails are written to: row and end of each, and their relationships and the nodes that these lead to."""
+
+    row: Ints
+    ends: Ints
+    relationships: Ints
+    nodes: Ints
+
+
+class Guided(NamedTuple):
+    """A plain hop, and one table of a guide: level[v] more relationships where marked, else more than `beyond`."""
+
+    hop: Plain
+    mark: Bytes
+    level: Int32s
+    beyond: Ints
+
+
+@inlined
+def depth_first(
+    begin: Any,
+    advance: Any,
+    ways_from: Any,
+    to_go: Any,
+    graph: Any,
+    request: Request,
+    room: Room,
     row_end: int,
-    lower: int,
-    upper: int,
-    guided: bool,
-    guide_depth: int,
-    guide_mark: NDArray[np.uint8],
-    guide_level: NDArray[np.int32],
-    counting: bool,
-    counts: Ints,
-    rationed: bool,
-    left: Ints,
-    beyond: Ints,
     work: int,
     state: Ints,
-    stack: Ints,
-    found_row: Ints,
-    found_end: Ints,
-    found: Ints,
-    found_nodes: Ints,
+    stack: Table,
 ) -> int:
-    """A depth-first search that can be left and gone on with.
-
-    Goes on from state (row, depth; depth -1: the row has not begun) up to `row_end`. Trails are written until an array
-    is full, or only counted. Where `rationed`, row r is left when it has had left[r] more trails, and beyond[r] becomes
-    the smallest length that a trail may have which the upper bound cut off.
-
-    stack[k] is (entry to take next, end of the entries, side, relationship taken, node) for the node at depth k; the
-    relationship leads to depth k + 1.
-    """
-    out_indptr, out_neighbours, out_types, out_relationships, out_first = outgoing
-    in_indptr, in_neighbours, in_types, in_relationships, in_first = incoming
-    any_type = len(flags) == 0
-    has_excluded = len(excluded[0]) > 0
-    last_by_degree = counting and not has_excluded and not (use_out and use_in)
+    """Go on from the state up to `row_end`; returns why it came back."""
+    sources, excluded, bounds, counts, left, beyond = request
+    lower, upper = bounds[LOWER], bounds[UPPER]
+    counting, by_degree, rationed = bounds[COUNTING] != 0, bounds[BY_DEGREE] != 0, bounds[RATIONED] != 0
+    has_excluded = len(excluded.offsets) > 0
     row, depth = state[ROW], state[DEPTH]
     written, held = state[TRAILS], state[RELATIONSHIPS]
     status = DONE
@@ -96,9 +119,7 @@ def trails(
         work -= 1 + (depth >> 3)  # an entry is compared with all that the trail took before
         if depth < 0:
             node = sources[row]
-            remaining = 0
-            if node >= 0 and guided:
-                remaining = guide_level[node] if guide_mark[node] else guide_depth + 1
+            remaining = to_go(graph, node) if node >= 0 else 0
             if rationed and node >= 0 and remaining > upper:
                 beyond[row] = min(beyond[row], remaining)
             if node < 0 or remaining > upper or (rationed and left[row] <= 0):
@@ -108,11 +129,11 @@ def trails(
                 if counting:
                     counts[row] += 1
                 else:
-                    if written >= len(found_row):
+                    if written >= len(room.row):
                         status = FULL
                         break
-                    found_row[written] = row
-                    found_end[written] = held
+                    room.row[written] = row
+                    room.ends[written] = held
                     written += 1
                     if rationed:
                         left[row] -= 1
@@ -122,76 +143,65 @@ def trails(
                 row += 1
                 continue
             depth = 0
-            stack[0, 4] = node
-            stack[0, 2] = 0 if use_out else 1
-            indptr_first = out_indptr[node] if use_out else in_indptr[node]
-            indptr_last = out_indptr[node + 1] if use_out else in_indptr[node + 1]
-            stack[0, 0] = indptr_first
-            stack[0, 1] = indptr_last
-            if last_by_degree and upper == 1:
-                counts[row] += count_allowed(outgoing if use_out else incoming, flags, node)
-                stack[0, 0] = indptr_last
+            begin(graph, stack, 0, node)
             continue
-        entry = stack[depth, 0]
-        node = stack[depth, 4]
-        if entry >= stack[depth, 1]:
-            if stack[depth, 2] == 0 and use_in:
-                stack[depth, 2] = 1
-                stack[depth, 0] = in_indptr[node]
-                stack[depth, 1] = in_indptr[node + 1]
-                continue
+        if by_degree and depth + 1 == upper:
+            # All that lead from here, less those that the trail left this node by before.
+            node = stack[depth, NODE]
+            ways = ways_from(graph, node)
+            if ways < 0:
+                status = MISSING
+                break
+            for earlier in range(depth):
+                if stack[earlier, NODE] == node:
+                    ways -= 1
+            counts[row] += ways
             depth -= 1
             if depth < 0:
                 row += 1
             continue
-        if stack[depth, 2] == 0:
-            if not any_type and not flags[min(out_types[entry], len(flags) - 1)]:
-                stack[depth, 0] = run_end(out_types, entry, stack[depth, 1])
-                continue
-            neighbour = np.int64(out_neighbours[entry])
-            relationship = out_relationships[entry] if len(out_relationships) else out_first + entry
-        else:
-            if not any_type and not flags[min(in_types[entry], len(flags) - 1)]:
-                stack[depth, 0] = run_end(in_types, entry, stack[depth, 1])
-                continue
-            neighbour = np.int64(in_neighbours[entry])
-            relationship = in_relationships[entry] if len(in_relationships) else in_first + entry
-            if use_out and neighbour == node:
-                stack[depth, 0] = entry + 1
-                continue
+        outcome, relationship, neighbour = advance(graph, stack, depth)
+        if outcome == SKIPPED:
+            continue
+        if outcome == EXHAUSTED:
+            depth -= 1
+            if depth < 0:
+                row += 1
+            continue
+        if outcome == MISSING:
+            status = MISSING
+            break
         fresh = True
         for earlier in range(depth):
-            if stack[earlier, 3] == relationship:
+            if stack[earlier, RELATIONSHIP] == relationship:
                 fresh = False
                 break
         length = depth + 1
-        remaining = 0
-        if fresh and guided:
-            remaining = guide_level[neighbour] if guide_mark[neighbour] else guide_depth + 1
+        remaining = to_go(graph, neighbour) if fresh else 0
         if rationed and fresh and remaining > upper - length:
             beyond[row] = min(beyond[row], length + remaining)
         if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
-            stack[depth, 0] = entry + 1
+            stack[depth, NEXT] += 1
             continue
         if length < upper and length >= len(stack):
             status = TOO_DEEP
             break
-        stack[depth, 3] = relationship
+        stack[depth, RELATIONSHIP] = relationship
         if length >= lower and remaining == 0:
             if counting:
                 counts[row] += 1
             else:
-                if written >= len(found_row) or held + length > len(found):
+                if written >= len(room.row) or held + length > len(room.relationships):
                     status = FULL
                     break
                 for earlier in range(length):
-                    found[held + earlier] = stack[earlier, 3]
+                    room.relationships[held + earlier] = stack[earlier, RELATIONSHIP]
                 for earlier in range(1, length):
-                    found_nodes[held + earlier - 1] = stack[earlier, 4]
+                    room.nodes[held + earlier - 1] = stack[earlier, NODE]
                 held += length
-                found_nodes[held - 1] = neighbour
-                found_row[written] = row
-                found_end[written] = held
+                room.nodes[held - 1] = neighbour
+                room.row[written] = row
+                room.ends[written] = held
                 written += 1
                 if rationed:
                     left[row] -= 1
@@ -201,119 +211,211 @@ def trails(
                         depth = -1
                         row += 1
                         continue
-        stack[depth, 0] = entry + 1
+        stack[depth, NEXT] += 1
         if length < upper:
             depth = length
-            stack[depth, 4] = neighbour
-            stack[depth, 2] = 0 if use_out else 1
-            indptr_first = out_indptr[neighbour] if use_out else in_indptr[neighbour]
-            indptr_last = out_indptr[neighbour + 1] if use_out else in_indptr[neighbour + 1]
-            stack[depth, 0] = indptr_first
-            stack[depth, 1] = indptr_last
-            if last_by_degree and length + 1 == upper:
-                # All that lead from here, less those that the trail left this node by before.
-                ways = count_allowed(outgoing if use_out else incoming, flags, int(neighbour))
-                for earlier in range(depth):
-                    if stack[earlier, 4] == neighbour:
-                        ways -= 1
-                counts[row] += ways
-                stack[depth, 0] = indptr_last
+            begin(graph, stack, depth, neighbour)
     state[ROW], state[DEPTH] = row, depth
     state[TRAILS], state[RELATIONSHIPS] = written, held
     return status
 
 
-class Leads:
-    """One table of a guide, laid out by node in lent arrays while a kernel reads it."""
-
-    def __init__(self, guide: Guide, table: int, node_count: int) -> None:
-        first, last = np.searchsorted(guide.keys, (table * node_count, (table + 1) * node_count))
-        self.nodes = guide.keys[first:last] - table * node_count
-        self.levels = guide.level[first:last]
-        self.depth = guide.depth
-        self.node_count = node_count
-
-    def lay_out(self, scratch: Scratch) -> None:
-        scratch.mark[self.nodes] = 1
-        scratch.level[self.nodes] = self.levels
-
-    def clear(self, scratch: Scratch) -> None:
-        scratch.mark[self.nodes] = 0
+@inlined
+def begin_plain(graph: Guided, stack: Table, depth: int, node: int) -> None:
+    stack[depth, NODE] = node
+    side = 0 if graph.hop.follows[0] else 1
+    indptr = graph.hop.outgoing.indptr if side == 0 else graph.hop.incoming.indptr
+    stack[depth, SIDE] = side
+    stack[depth, NEXT] = indptr[node]
+    stack[depth, END] = indptr[node + 1]
 
 
-class DepthFirst:
+@inlined
+def entry_of(
+    incidence: IncidenceArrays, flags: Flags, stack: Table, depth: int, drop_loops: bool
+) -> tuple[int, int, int]:
+    """The next entry of a node on one side."""
+    entry = stack[depth, NEXT]
+    if len(flags) > 0 and not flags[min(incidence.types[entry], len(flags) - 1)]:
+        stack[depth, NEXT] = run_end(incidence.types, entry, stack[depth, END])
+        return SKIPPED, 0, 0
+    neighbour = int(incidence.neighbours[entry])
+    if drop_loops and neighbour == stack[depth, NODE]:
+        stack[depth, NEXT] += 1
+        return SKIPPED, 0, 0
+    relationships = incidence.relationships
+    return TAKEN, relationships[entry] if len(relationships) else incidence.first[0] + entry, neighbour
+
+
+@inlined
+def advance_plain(graph: Guided, stack: Table, depth: int) -> tuple[int, int, int]:
+    hop = graph.hop
+    if stack[depth, NEXT] >= stack[depth, END]:
+        if stack[depth, SIDE] == 1 or not hop.follows[1]:
+            return EXHAUSTED, 0, 0
+        node = stack[depth, NODE]
+        stack[depth, SIDE] = 1
+        stack[depth, NEXT] = hop.incoming.indptr[node]
+        stack[depth, END] = hop.incoming.indptr[node + 1]
+        return SKIPPED, 0, 0
+    if stack[depth, SIDE] == 0:
+        return entry_of(hop.outgoing, hop.flags, stack, depth, False)
+    return entry_of(hop.incoming, hop.flags, stack, depth, hop.follows[0])
+
+
+@inlined
+def ways_from_plain(graph: Guided, node: int) -> int:
+    return count_allowed(graph.hop.outgoing if graph.hop.follows[0] else graph.hop.incoming, graph.hop.flags, node)
+
+
+@inlined
+def to_go_plain(graph: Guided, node: int) -> int:
+    if len(graph.mark) == 0:
+        return 0
+    return int(graph.level[node]) if graph.mark[node] else graph.beyond[0] + 1
+
+
+@kernel
+def plain_trails(
+    graph: Guided, request: Request, room: Room, row_end: int, work: int, state: Ints, stack: Table
+) -> int:
+    """`depth_first` over a plain adjacency."""
+    return depth_first(
+        begin_plain, advance_plain, ways_from_plain, to_go_plain, graph, request, room, row_end, work, state, stack
+    )
+
+
+class TrailGraph(Protocol):
+    """Where a search finds entries. Nodes have numbers there, which may be others than their positions."""
+
+    can_count_by_degree: bool
+
+    def numbers_of(self, nodes: Positions) -> Positions:
+        """The numbers of some nodes."""
+        ...
+
+    def positions_of(self, numbers: Positions) -> Positions:
+        """The nodes with these numbers."""
+        ...
+
+    def lead(self, guide: Guide, row: int) -> None:
+        """Be led by the table of the guide that belongs to a row."""
+        ...
+
+    def run(self, search: TrailSearch, row_end: int) -> int:
+        """Run the kernel until it comes back for something else than entries; says why."""
+        ...
+
+
+class PlainGraph:
+    """The arrays of a plain adjacency, where numbers are positions."""
+
+    def __init__(self, hop: Plain, side: Side, node_count: int) -> None:
+        self.can_count_by_degree = side is not Side.BOTH
+        self._node_count = node_count
+        self._hop = hop
+        self._beyond = np.zeros(1, dtype=np.int64)
+        self._unguided = Guided(hop, _NO_MARKS, _NO_LEVELS, self._beyond)
+        self._led: tuple[Positions, Positions] | None = None
+
+    def numbers_of(self, nodes: Positions) -> Positions:
+        return np.ascontiguousarray(nodes)
+
+    def positions_of(self, numbers: Positions) -> Positions:
+        return numbers
+
+    def lead(self, guide: Guide, row: int) -> None:
+        table = int(guide.table[row])
+        ends = table * self._node_count, (table + 1) * self._node_count
+        first, last = np.searchsorted(guide.keys, ends)
+        self._led = guide.keys[first:last] - ends[0], guide.level[first:last]
+        self._beyond[0] = guide.depth
+
+    def run(self, search: TrailSearch, row_end: int) -> int:
+        if self._led is None:
+            return plain_trails(self._unguided, *search.arguments(row_end))
+        nodes, levels = self._led
+        # The guide's arrays are lent only while the kernel runs: a caller may leave a batch and never come back.
+        with borrowed(self._node_count) as scratch:
+            scratch.mark[nodes] = 1
+            scratch.level[nodes] = levels
+            graph = Guided(self._hop, scratch.mark, scratch.level, self._beyond)
+            status = plain_trails(graph, *search.arguments(row_end))
+            scratch.mark[nodes] = 0
+        return status
+
+
+class TrailSearch:
     """A search for trails between two runs of the kernel, and what it has found so far."""
 
     def __init__(
         self,
-        arrays: Arrays,
+        graph: TrailGraph,
         sources: Positions,
         lower: int,
         upper: int | None,
         excluded: Excluded | None,
+        check: Check,
         *,
         ration: Ration | None = None,
         counting: bool = False,
     ) -> None:
-        self.ration = Ration(_NONE, _NONE) if ration is None else ration
-        self.rationed = ration is not None
-        self.sources = np.ascontiguousarray(sources)
-        self.lower, self.upper = lower, UNLIMITED if upper is None else upper
-        self.arrays = arrays
-        self.lists = (_NONE, _NONE) if excluded is None else (excluded.offsets, excluded.relationships)
-        self.counting = counting
-        self.counts = np.zeros(len(sources) if counting else 0, dtype=np.int64)
+        self.graph, self.check = graph, check
+        self.sources = graph.numbers_of(sources)
+        self.upper = UNLIMITED if upper is None else upper
+        by_degree = counting and excluded is None and graph.can_count_by_degree
+        self.request = Request(
+            self.sources,
+            lists_of(excluded),
+            np.array((lower, self.upper, counting, by_degree, ration is not None), dtype=np.int64),
+            np.zeros(len(sources) if counting else 0, dtype=np.int64),
+            *((NO_POSITIONS, NO_POSITIONS) if ration is None else ration),
+        )
         self.state = np.zeros(STATE_SIZE, dtype=np.int64)
         self.state[DEPTH] = -1
-        self.stack = np.zeros((max(min(self.upper, 16), 1), 5), dtype=np.int64)
-        self.room(0)
+        self.stack = np.zeros((max(min(self.upper, 16), 1), STACK_WIDTH), dtype=np.int64)
+        self._make_room(0)
 
-    def room(self, size: int) -> None:
+    def _make_room(self, size: int) -> None:
         """New arrays to write to."""
         self.state[TRAILS] = self.state[RELATIONSHIPS] = 0
-        self.row = np.empty(size, dtype=np.int64)
-        self.ends = np.empty(size, dtype=np.int64)
-        self.relationships = np.empty(size, dtype=np.int64)
-        self.nodes = np.empty(size, dtype=np.int64)
+        self.room = Room(*np.empty((4, size), dtype=np.int64))
 
     @property
     def is_empty(self) -> bool:
         return bool(self.state[TRAILS] == 0)
 
-    def run(self, row_end: int, leads: Leads | None, size: int) -> int:
-        """Go on until a bound is met; says which (`DONE` and so on)."""
-        if self.is_empty and len(self.row) < size:
-            self.room(size)
-        if leads is None:
-            return self._run(row_end, False, 0, _NO_MARK, _NO_LEVEL)
-        with borrowed(leads.node_count) as scratch:
-            leads.lay_out(scratch)
-            status = self._run(row_end, True, leads.depth, scratch.mark, scratch.level)
-            leads.clear(scratch)
-        return status
+    @property
+    def counts(self) -> Positions:
+        return self.request.counts
 
-    def _run(self, row_end: int, guided: bool, depth: int, mark: NDArray[np.uint8], level: NDArray[np.int32]) -> int:
-        status = trails(
-            *self.arrays, self.lists, self.sources, row_end, self.lower, self.upper,
-            guided, depth, mark, level, self.counting, self.counts, self.rationed, *self.ration,
-            _WORK, self.state, self.stack, self.row, self.ends, self.relationships, self.nodes,
-        )  # fmt: skip
-        if status == TOO_DEEP:
+    def arguments(self, row_end: int) -> tuple[Request, Room, int, int, Ints, Table]:
+        """What kernels take after the graph."""
+        return self.request, self.room, row_end, _WORK, self.state, self.stack
+
+    def run(self, row_end: int, size: int) -> int:
+        """Go on until a bound is met; says which (`DONE` and so on)."""
+        if self.is_empty and len(self.room.row) < size:
+            self._make_room(size)
+        while True:
+            self.check()
+            status = self.graph.run(self, row_end)
+            if status != TOO_DEEP:
+                return status
             self.stack = np.concatenate((self.stack, np.zeros_like(self.stack)))
-        return status
 
     def batch(self) -> TrailBatch:
         """What was found since the last batch."""
         trails, held = self.state[TRAILS], self.state[RELATIONSHIPS]
-        offsets = np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:trails]))
-        found = TrailBatch(self.row[:trails], offsets, self.relationships[:held], self.nodes[:held])
-        self.room(0)
+        row, ends, relationships, nodes = self.room
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), ends[:trails]))
+        found = TrailBatch(row[:trails], offsets, relationships[:held], self.graph.positions_of(nodes[:held]))
+        self._make_room(0)
         return found
 
 
 def search_trails(
-    arrays: Arrays,
-    node_count: int,
+    graph: TrailGraph,
     sources: Positions,
     lower: int,
     upper: int | None,
@@ -326,19 +428,18 @@ def search_trails(
     """The trails from each source, in batches of about `chunk` relationships, the first ones smaller."""
     if not len(sources):
         return
-    search = DepthFirst(arrays, sources, lower, upper, excluded, ration=ration)
+    search = TrailSearch(graph, sources, lower, upper, excluded, check, ration=ration)
     # Rows that are led by the same table of the guide are searched together.
     bounds = np.array([0, len(sources)])
     if guide is not None:
         bounds = np.concatenate(([0], np.flatnonzero(np.diff(guide.table)) + 1, [len(sources)]))
     size = _FIRST_BATCH
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        # The guide's arrays are lent only while the kernel runs: a caller may leave a batch and never come back.
-        leads = None if guide is None else Leads(guide, int(guide.table[first]), node_count)
+        if guide is not None:
+            graph.lead(guide, first)
         status = FULL
         while status != DONE:
-            check()
-            status = search.run(last, leads, size)
+            status = search.run(last, size)
             if status == FULL and search.is_empty:
                 size *= 2
             elif status in (FULL, WORKED) and not search.is_empty:
@@ -348,11 +449,11 @@ def search_trails(
         yield search.batch()
 
 
-def count_by_search(
-    arrays: Arrays, sources: Positions, lower: int, upper: int | None, excluded: Excluded | None, check: Check
+def count_trails(
+    graph: TrailGraph, sources: Positions, lower: int, upper: int | None, excluded: Excluded | None, check: Check
 ) -> Positions:
     """How many trails there are from each source."""
-    search = DepthFirst(arrays, sources, lower, upper, excluded, counting=True)
-    while search.run(len(sources), None, 0) != DONE:
-        check()
+    search = TrailSearch(graph, sources, lower, upper, excluded, check, counting=True)
+    while search.run(len(sources), 0) != DONE:
+        pass
     return search.counts

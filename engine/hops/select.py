@@ -1,20 +1,20 @@
 """Which backend runs a hop: a name goes in, a backend comes out.
 
-`auto` never lets a query wait for an import or a compiler. It runs everything in NumPy until so much work has been done
-that compiled kernels are worth having; then they are loaded (the first time on a machine: compiled, and kept on disk)
-by a thread in the background, and are used from the moment they are there. Only a hop over a very large graph waits.
+`auto` never lets a query wait for an import or a compiler. It runs everything in NumPy until compiled kernels are worth
+having: with the first hop over a graph that is not small, or after some work. Then they are loaded in the background
+(`background.py`), and used by each operation from the moment they are there. Only a hop over a very large graph waits.
 """
 
 from __future__ import annotations
 
-import atexit
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from threading import Lock
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from hoplite import forks
+from hoplite.engine.hops.background import BackgroundLoader
 from hoplite.engine.hops.interface import (
     Arrivals,
     Backend,
@@ -36,13 +36,11 @@ from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 from hoplite.errors import argument_error
 
-if TYPE_CHECKING:
-    from hoplite.engine.hops.numba_backend import NumbaBackend
-
 BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
-# Steps found in NumPy by this process after which compiled kernels are loaded.
-_WARM_AT = 100_000
+# Relationships of a graph from which on compiled kernels are loaded with its first hop; steps found in NumPy by this
+# process after which they are loaded for any.
+_WORTH_RELATIONSHIPS, _WORTH_STEPS = 10_000, 20_000
 # Nodes from which on compiled kernels are waited for: a wide search in NumPy would take longer, and much more memory.
 _LARGE = 1 << 23
 # Steps that a search is likely to make, and searches of a batch, from which on a device is faster than a core.
@@ -66,6 +64,13 @@ def chosen(backend: str, device: str | None) -> BackendName:
     name = cast(BackendName, backend if device is None else f"{backend}:{device}")
     backend_named(name)
     return name
+
+
+def anticipate(name: BackendName) -> None:
+    """Hops over a graph that is not small are likely to come: have compiled kernels ready for them."""
+    backend = backend_named(name)
+    if isinstance(backend, AutoBackend):
+        backend.start_loading()
 
 
 def described(name: BackendName) -> str:
@@ -123,15 +128,14 @@ def _scipy() -> Backend:
 
 @cache
 def _numba() -> Backend:
-    return _compiled_backend()
+    from hoplite.engine.hops.numba_backend import NumbaBackend, load_kernels
 
-
-def _compiled_backend() -> NumbaBackend:
-    with _importing:
-        import numpy.ma  # noqa: F401 - or Numba imports it with the first argument, outside the lock of its compiler
-
-        from hoplite.engine.hops.numba_backend import NumbaBackend
-
+    try:
+        load_kernels()
+    except ImportError as missing:
+        raise argument_error(
+            f"The backend 'numba' needs Numba, which is not installed ({missing}): pip install numba"
+        ) from None
     return NumbaBackend()
 
 
@@ -161,6 +165,14 @@ _BACKENDS: dict[str, Callable[[], Backend]] = {
 }
 
 
+def _is_worth_loading(hop: Hop) -> bool:
+    """Whether a graph is so large that compiled kernels are wanted for its first hop."""
+    if hop.node_count >= min(_WORTH_RELATIONSHIPS, _LARGE):
+        return True
+    sides = (side for side in hop.sides if isinstance(side.partitions, tuple))
+    return any(sum(len(one.neighbours) for one in side.partitions) >= _WORTH_RELATIONSHIPS for side in sides)
+
+
 class _NotedSearch(Search):
     """A search in NumPy that says how much work it does."""
 
@@ -182,88 +194,71 @@ class AutoBackend:
     def __init__(self, device: Backend | None = None) -> None:
         self._device = device
         self._numpy = NumpyBackend()
-        self._compiled: Backend | None = None
+        # What runs an operation over arrays that are narrow, or are not; all others are NumPy's.
+        self._compiled: dict[tuple[str, bool], Backend] = {}
+        self._is_complete = False  # for the usual arrays
         self._work = 0
-        self._lock = forks.brief_lock()
-        self._loading: Thread | None = None
-        self._stop = Event()
-        forks.watch(self)
+        self._loader = BackgroundLoader(self._use_compiled)
 
-    def _for(self, hop: Hop) -> Backend:
-        if self._compiled is None and hop.node_count >= _LARGE:
-            self._start_loading()
-            self.wait_until_loaded()
-        return self._numpy if self._compiled is None else self._compiled
+    def _use_compiled(self, operation: str, is_narrow: bool) -> None:
+        from hoplite.engine.hops.numba_backend import OPERATIONS, NumbaBackend
 
-    def _for_search(self, hop: Hop, sources: int, upper: int | None, searches: int = 1) -> Backend:
+        self._compiled[operation, is_narrow] = NumbaBackend()
+        self._is_complete = all((name, False) in self._compiled for name in OPERATIONS)
+
+    def _for(self, hop: Hop, operation: str) -> Backend:
+        if not self._loader.is_started:
+            if not _is_worth_loading(hop):
+                return self._numpy
+            self._loader.start()
+        key = operation, hop.is_narrow
+        if hop.node_count >= _LARGE:
+            while key not in self._compiled and self._loader.is_running:
+                self._loader.wait(0.01)
+        return self._compiled.get(key, self._numpy)
+
+    def _for_search(self, hop: Hop, operation: str, sources: int, upper: int | None, searches: int = 1) -> Backend:
         """The device is worth its launches where many searches go together, or one is likely to be wide."""
         if self._device is None or hop.has_mask:
-            return self._for(hop)
+            return self._for(hop, operation)
         steps = sum(len(side.partitions) * len(side.partitions[0].neighbours) for side in hop.sides)
         degree = steps / max(hop.node_count, 1)
         expected = sources * max(degree, 1.0) ** min(upper if upper is not None else 64, 64)
         if searches >= _DEVICE_SEARCHES or expected > _DEVICE_STEPS:
             return self._device
-        return self._for(hop)
+        return self._for(hop, operation)
 
     def describe(self) -> str:
         """What runs hops at present."""
-        host = "NumPy until compiled loops are loaded" if self._compiled is None else "compiled loops (Numba)"
+        host = "compiled loops (Numba)" if self._is_complete else "NumPy until compiled loops are loaded"
         return host if self._device is None else f"{host}; wide searches and batches on the device (Torch)"
 
     def _done(self, steps: int) -> None:
         """Take note of work; after enough of it, load compiled kernels in the background."""
-        if self._compiled is not None or self._loading is not None:
-            return
-        self._work += steps
-        if self._work >= _WARM_AT:
-            self._start_loading()
-
-    def _start_loading(self) -> None:
-        with self._lock:
-            if self._loading is None:
-                self._loading = Thread(target=self._load, name="hoplite-kernels", daemon=True)
-                # A thread that compiles while the interpreter shuts down could crash it.
-                atexit.register(self._stop_loading)
-                self._loading.start()
-
-    def _load(self) -> None:
-        try:
-            compiled = _compiled_backend()
-        except (ImportError, RuntimeError):
-            # Numba is not installed, or finds no folder that it may keep machine code in: NumPy goes on.
-            return
-        if compiled.warm_up(self._stop):
-            self._compiled = compiled
+        if not self._loader.is_started:
+            self._work += steps
+            if self._work >= _WORTH_STEPS:
+                self._loader.start()
 
     @property
     def is_loading(self) -> bool:
         """Whether compiled kernels have been asked for."""
-        return self._loading is not None
+        return self._loader.is_started
+
+    def start_loading(self) -> None:
+        """Load compiled kernels in the background."""
+        self._loader.start()
 
     def wait_until_loaded(self) -> None:
         """Come back when compiled kernels are there, or cannot be had. For those who measure."""
-        if self._loading is not None:
-            self._loading.join()
+        self._loader.wait()
 
-    def _stop_loading(self) -> None:
-        self._stop.set()
-        self.wait_until_loaded()
-
-    def before_fork(self) -> None:
-        """Nothing to wait for but what `_Compilers` waits for."""
-
-    def after_fork_in_parent(self) -> None:
-        """The thread goes on."""
-
-    def after_fork_in_child(self) -> None:
-        """The thread has stayed in the parent: kernels that it has not loaded may be loaded here."""
-        if self._compiled is None and self._loading is not None:
-            atexit.unregister(self._stop_loading)
-            self._loading, self._stop = None, Event()
+    def stop_loading(self) -> None:
+        """Load no more."""
+        self._loader.stop()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
-        found = self._for(hop).expand(hop, nodes)
+        found = self._for(hop, "expand").expand(hop, nodes)
         self._done(len(found.row))
         return found
 
@@ -279,7 +274,7 @@ class AutoBackend:
         budget: int | None = None,
         check: Check = unchecked,
     ) -> Arrivals:
-        found = self._for(hop).arrivals(
+        found = self._for(hop, "arrivals").arrivals(
             hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
         )
         self._done(len(found.nodes))
@@ -288,9 +283,9 @@ class AutoBackend:
     def ball(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
-        if self._compiled is not None and self._device is None:
-            return self._compiled.ball(hop, sources, upper, mark_starts=mark_starts, check=check)
-        found = self._for_search(hop, len(sources), upper).ball(
+        if self._is_complete and self._device is None:
+            return self._for(hop, "ball").ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+        found = self._for_search(hop, "ball", len(sources), upper).ball(
             hop, sources, upper, mark_starts=mark_starts, check=check
         )
         self._done(len(found))
@@ -306,7 +301,7 @@ class AutoBackend:
         mark_starts: bool,
         check: Check = unchecked,
     ) -> Balls:
-        backend = self._for_search(hop, len(sources), upper, len(offsets) - 1)
+        backend = self._for_search(hop, "balls", len(sources), upper, len(offsets) - 1)
         found = backend.balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         self._done(len(found.nodes))
         return found
@@ -314,14 +309,14 @@ class AutoBackend:
     def neighbourhoods(
         self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
     ) -> Neighbourhoods | None:
-        found = self._for(hop).neighbourhoods(hop, offsets, sources, most, check=check)
+        found = self._for(hop, "neighbourhoods").neighbourhoods(hop, offsets, sources, most, check=check)
         self._done(most if found is None else len(found.nodes))
         return found
 
     def count_pairs(
         self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
-        backend = self._compiled or self._numpy
+        backend = self._compiled.get(("count_pairs", False), self._numpy)
         return backend.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 
     def closings(
@@ -334,7 +329,7 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        return self._for(hop).closings(hop, groups, sources, upper, excluded=excluded, check=check)
+        return self._for(hop, "closings").closings(hop, groups, sources, upper, excluded=excluded, check=check)
 
     def trails(
         self,
@@ -349,16 +344,17 @@ class AutoBackend:
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        for batch in self._for(hop).trails(
+        for batch in self._for(hop, "trails").trails(
             hop, sources, lower, upper, guide=guide, excluded=excluded, ration=ration, chunk=chunk, check=check
         ):
             self._done(len(batch.relationships))
             yield batch
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
-        if self._for(hop) is self._numpy:
+        backend = self._for(hop, "search")
+        if backend is self._numpy:
             return _NotedSearch(hop, source, scratch, self._done)
-        return self._for(hop).search(hop, source, scratch)
+        return backend.search(hop, source, scratch)
 
     def count_trails(
         self,
@@ -370,6 +366,6 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        counts = self._for(hop).count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
+        counts = self._for(hop, "count_trails").count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         self._done(int(counts.sum()))
         return counts

@@ -68,6 +68,10 @@ if TYPE_CHECKING:
 _TEXT = TextLimits()  # as it is where nothing is said
 
 
+# Relationships of a graph from which on compiled kernels are loaded before a query asks for a hop.
+_HOPS_ANTICIPATED = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a statement may use, who may stop it, and what is attached to its transaction. None is no limit."""
@@ -436,6 +440,13 @@ class Database(Transfers):
         if self._closed:
             raise RuntimeError("The database is closed.")
         return self._held_graph
+
+    def _anticipate_hops(self) -> None:
+        count = self._graph.snapshot().relationship_count
+        if count >= _HOPS_ANTICIPATED:
+            from hoplite.engine.hops.select import anticipate
+
+            anticipate(self._backend)
 
     def _refuse_if_read_only(self) -> None:
         if self._limits.read_only:

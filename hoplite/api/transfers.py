@@ -42,11 +42,16 @@ class Transfers:
     def _refuse_if_read_only(self) -> None:
         raise NotImplementedError
 
+    def _anticipate_hops(self) -> None:
+        """Hops over what was loaded are likely to come."""
+        raise NotImplementedError
+
     @contextmanager
     def _filling(self) -> Iterator[Graph]:
         self._refuse_if_read_only()
         with driver_errors():
             yield self._graph
+        self._anticipate_hops()
 
     # --- in ----------------------------------------------------------------------------------------------------
 

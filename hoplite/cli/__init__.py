@@ -74,6 +74,9 @@ def _commands() -> Commands:
     add_diff_command(commands)
     add_mcp_command(commands)
 
+    warm = commands.add_parser("warm", help="compile what makes hops fast, before a query needs it")
+    warm.set_defaults(command=_warm)
+
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
     demo.set_defaults(command=_demo)
     return commands
@@ -111,6 +114,16 @@ def _shell(options: argparse.Namespace) -> int:
 
     with open_database(options, create=not options.read_only) as db:
         return run_shell(db, timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only)
+
+
+def _warm(options: argparse.Namespace) -> int:
+    from hoplite.cli.opening import progress_bar
+    from hoplite.engine.hops.background import fill_cache
+
+    with progress_bar("Compiling kernels") as progress:
+        folder = fill_cache(progress)
+    print(f"Compiled kernels are in {folder}")
+    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:

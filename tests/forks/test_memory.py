@@ -151,19 +151,19 @@ def test_kernels_that_are_being_loaded_do_not_hold_up_a_child() -> None:
         db.run("MATCH (a:N), (b:N) WHERE b.i = (a.i + 1) % 100 CREATE (a)-[:R]->(b)")
         query = "MATCH (a:N {i: 3})-[:R*1..4]->(b) RETURN count(DISTINCT b) AS n"
         backend = AutoBackend()
-        backend._start_loading()
+        backend.start_loading()
 
         def use() -> Any:
-            backend._start_loading()
+            backend.start_loading()
             with hoplite.open(backend="numba") as own:
                 own.run("CREATE (:A)-[:R]->(:B)")
                 found = own.run("MATCH (:A)-[:R*1..2]->(b) RETURN count(b) AS n").data()
-            backend._stop_loading()
+            backend.stop_loading()
             return db.run(query).data(), found
 
         for _ in range(3):
             assert in_child(use) == ([{"n": 4}], [{"n": 1}])
-        backend._stop_loading()
+        backend.stop_loading()
 
 
 def test_threads_that_use_a_database_while_the_process_forks(db: hoplite.Database) -> None:

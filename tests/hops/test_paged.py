@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn
 
 import hoplite
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Excluded, Hop, Side, numba_paged
+from hoplite.engine.hops import BackendName, Excluded, Hop, Side, numba_paged, numba_trails
 from tests import oracle
 from tests.hops.graphs import Sample, Triple, build
 from tests.hops.test_balls import parted
@@ -43,8 +43,8 @@ def next_to_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba_paged, "_MOST_READ", 2)
     monkeypatch.setattr(numba_paged, "_READ_ENTRIES", 2)
     monkeypatch.setattr(numba_paged, "_HELD_ENTRIES", 3)
-    monkeypatch.setattr(numba_paged, "_FIRST_BATCH", 1)
-    monkeypatch.setattr(numba_paged, "_WORK", 3)
+    monkeypatch.setattr(numba_trails, "_FIRST_BATCH", 1)
+    monkeypatch.setattr(numba_trails, "_WORK", 3)
 
 
 @pytest.mark.usefixtures("next_to_no_room")
@@ -133,8 +133,8 @@ def test_looking_ahead_goes_around_a_cycle_once(
     searches: list[numba_paged.Entries] = []
     begin = numba_paged.Entries.__init__
 
-    def noted(entries: numba_paged.Entries, hop: Hop, by_degree: bool) -> None:
-        begin(entries, hop, by_degree)
+    def noted(entries: numba_paged.Entries, hop: Hop) -> None:
+        begin(entries, hop)
         searches.append(entries)
 
     monkeypatch.setattr(numba_paged.Entries, "__init__", noted)

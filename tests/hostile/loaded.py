@@ -8,5 +8,5 @@ from hoplite.engine.hops.select import AutoBackend, backend_named
 
 _backend = backend_named("auto")
 assert isinstance(_backend, AutoBackend)
-_backend._start_loading()
+_backend.start_loading()
 _backend.wait_until_loaded()

@@ -1,0 +1,156 @@
+"""A cold start: a fresh process opens what is on disk, asks once and ends. `python -m benchmarks.cold`
+
+    python -m benchmarks.cold [--nodes 20000] [--relationships 100000] [--rounds 5] [--engines hoplite,sqlite,...]
+
+Every engine stores the same graph once. Then processes of all of them take turns, and what is reported of each is the
+median of the processor time of the whole process, from the start of the interpreter to its end, also as a multiple of
+`import numpy` in the same run. The question is how many nodes are within three steps of one. Hoplite is asked with
+compiled kernels in the user's cache (`hoplite warm`), and once more, after all others, with an empty cache: then it
+answers in NumPy, while processes that it has started compile. Engines that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+_EMPTY = "hoplite-empty-cache"
+_SEED, _STEPS = 7, 3
+_PATTERN = f"MATCH (a:N {{id: {_SEED}}})-[:E*1..{_STEPS}]->(b:N) RETURN count(DISTINCT b) AS n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cold:
+    """The programs that store the graph of `nodes`, `start` and `end` at `path`, and ask it; the answer is printed."""
+
+    title: str
+    module: str
+    store: str
+    ask: str
+
+
+_HOPLITE = Cold(
+    "Hoplite",
+    "hoplite",
+    "import hoplite\nwith hoplite.open(path) as db:\n"
+    "    db.load(nodes={'N': {'id': nodes}}, relationships={('N', 'E', 'N'): {'start': start, 'end': end}})\n",
+    f"import hoplite\nwith hoplite.open(path) as db:\n    print(db.run({_PATTERN!r}).single()['n'])\n",
+)
+_KUZU_STORE = """
+import {module} as library, pyarrow as pa, pyarrow.parquet as pq
+c = library.Connection(library.Database(path))
+c.execute("CREATE NODE TABLE N(id INT64, PRIMARY KEY(id))")
+c.execute("CREATE REL TABLE E(FROM N TO N)")
+pq.write_table(pa.table({{"id": nodes}}), path + "-n.parquet")
+pq.write_table(pa.table({{"a": start, "b": end}}), path + "-e.parquet")
+c.execute(f"COPY N FROM '{{path}}-n.parquet'")
+c.execute(f"COPY E FROM '{{path}}-e.parquet'")
+"""
+_KUZU_ASK = (
+    "import {module} as library\nc = library.Connection(library.Database(path))\n"
+    f"print(c.execute('MATCH (a:N)-[:E* SHORTEST 1..{_STEPS}]->(b:N) WHERE a.id = {_SEED} "
+    "RETURN count(DISTINCT b)').get_next()[0])\n"
+)
+_RECURSIVE = (
+    f"WITH RECURSIVE r(id, d) AS (SELECT {_SEED}, 0 UNION SELECT e.b, r.d + 1 FROM r JOIN e ON e.a = r.id "
+    f"WHERE r.d < {_STEPS}) SELECT count(DISTINCT id) FROM r WHERE d > 0"
+)
+ENGINES: dict[str, Cold] = {
+    "numpy": Cold("import numpy", "numpy", "", "import numpy\n"),
+    "hoplite": _HOPLITE,
+    _EMPTY: Cold("Hoplite, empty cache", "hoplite", _HOPLITE.store, _HOPLITE.ask),
+    "sqlite": Cold(
+        "SQLite (recursive SQL)",
+        "sqlite3",
+        "import sqlite3\nc = sqlite3.connect(path)\nc.execute('CREATE TABLE e(a INT, b INT)')\n"
+        "c.executemany('INSERT INTO e VALUES (?, ?)', zip(start.tolist(), end.tolist()))\n"
+        "c.execute('CREATE INDEX by_start ON e(a, b)')\nc.commit()\n",
+        f"import sqlite3\nprint(sqlite3.connect(path).execute({_RECURSIVE!r}).fetchone()[0])\n",
+    ),
+    "duckdb": Cold(
+        "DuckDB (recursive SQL)",
+        "duckdb",
+        "import duckdb\nc = duckdb.connect(path)\ngiven = {'a': start, 'b': end}\n"
+        "c.execute('CREATE TABLE e AS SELECT * FROM given')\nc.close()\n",
+        f"import duckdb\nprint(duckdb.connect(path, read_only=True).execute({_RECURSIVE!r}).fetchone()[0])\n",
+    ),
+    "kglite": Cold(
+        "kglite",
+        "kglite",
+        "import kglite, pandas as pd\ng = kglite.KnowledgeGraph()\n"
+        "g.add_nodes(pd.DataFrame({'id': nodes, 'name': nodes.astype(str)}), 'N', 'id', 'name')\n"
+        "g.add_connections(pd.DataFrame({'a': start, 'b': end}), 'E', 'N', 'a', 'N', 'b')\ng.save(path)\n",
+        f"import kglite\nprint(kglite.load(path).cypher({_PATTERN!r}).column('n')[0])\n",
+    ),
+    "ladybug": Cold("Ladybug", "ladybug", _KUZU_STORE.format(module="ladybug"), _KUZU_ASK.format(module="ladybug")),
+    "kuzu": Cold("Kuzu", "kuzu", _KUZU_STORE.format(module="kuzu"), _KUZU_ASK.format(module="kuzu")),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--relationships", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    chosen = parser.parse_args()
+    names = [name for name in chosen.engines.split(",") if find_spec(ENGINES[name].module) is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure(names, Path(folder), chosen.nodes, chosen.relationships, chosen.rounds)
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console.print(rows)
+    return 0
+
+
+def measure(names: list[str], folder: Path, node_count: int, relationship_count: int, rounds: int) -> Table:
+    """The table of all engines over one graph; all answers are the same, or it fails."""
+    given = folder / "graph.npz"
+    random = np.random.default_rng(3)
+    ends = random.integers(0, node_count, (2, relationship_count))
+    np.savez(given, nodes=np.arange(node_count), start=ends[0], end=ends[1])
+    read = f"import numpy as np\nz = np.load({str(given)!r})\nnodes, start, end = z['nodes'], z['start'], z['end']\n"
+    for name in names:
+        _run(f"path = {str(folder / name)!r}\n{read}{ENGINES[name].store}", folder, name.removesuffix("-empty-cache"))
+    _run("from hoplite.cli import main\nmain(['warm'])\n", folder, "hoplite")
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    answers: dict[str, str] = {}
+    turns = [name for name in names if name != _EMPTY] * rounds + [name for name in names if name == _EMPTY]
+    for name in turns:
+        spent, answers[name] = _run(f"path = {str(folder / name)!r}\n{ENGINES[name].ask}", folder, name)
+        seconds[name].append(spent)
+    assert len({answer for answer in answers.values() if answer}) == 1, answers
+    medians = {name: statistics.median(spent) for name, spent in seconds.items()}
+    table = Table("", "CPU seconds", "x import numpy")
+    for name in names:
+        ratio = f"{medians[name] / medians['numpy']:.1f}" if "numpy" in medians else ""
+        table.add_row(ENGINES[name].title, f"{medians[name]:.3f}", ratio)
+    return table
+
+
+def _run(program: str, folder: Path, name: str) -> tuple[float, str]:
+    """Processor time of a process and what it printed."""
+    environment = dict(os.environ)
+    if name == _EMPTY:
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise RuntimeError(f"{name}: {done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

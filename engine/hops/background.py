@@ -1,0 +1,197 @@
+"""Load kernels while queries run: from the cache, and what is missing there as other processes compile it.
+
+Compiling is left to processes of their own, which share the work and end with it: Numba never takes the interpreter,
+or memory, from the process that answers queries, and what they compile is there for the next one even if this one ends
+first. Where no interpreter can be started (one that is embedded in another program, say), a thread does it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+
+from hoplite import forks
+from hoplite.engine.hops.compiled import Variant
+from hoplite.engine.hops.machine_code import code_folder, load_kernel
+from hoplite.errors import argument_error
+
+_MOST_PROCESSES = 4
+_POLL_SECONDS = 0.05
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from hoplite.engine.hops.numba_compile import main
+main(sys.argv[2])
+"""
+
+
+class BackgroundLoader:
+    """Loads the kernels of one operation after the other, and says of each when it is ready: for graphs with the usual
+    arrays, and for those with narrow ones."""
+
+    def __init__(self, on_ready: Callable[[str, bool], None]) -> None:
+        self._on_ready = on_ready
+        self._lock = forks.brief_lock()
+        self._thread: Thread | None = None
+        self._stop = Event()
+        forks.watch(self)
+
+    @property
+    def is_started(self) -> bool:
+        return self._thread is not None
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> None:
+        """Begin, unless that was done before."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="hoplite-kernels", daemon=True)
+                # A thread that loads machine code while the interpreter shuts down could crash it.
+                atexit.register(self.stop)
+                self._thread.start()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Come back when everything is loaded or cannot be had, or after some time."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def stop(self) -> None:
+        """Come back when the thread has ended, which it does soon."""
+        self._stop.set()
+        self.wait()
+
+    def _run(self) -> None:
+        try:
+            folder = code_folder()
+            from hoplite.engine.hops.numba_backend import OPERATIONS, kernel_variants, variants_of
+        except ImportError:  # there is no Numba: NumPy goes on
+            return
+        awaited = {
+            (operation, is_narrow): variants_of(operation, is_narrow)
+            for is_narrow in (False, True)
+            for operation in OPERATIONS
+        }
+
+        def note() -> None:
+            for ready in [key for key, some in awaited.items() if all(one.is_loaded for one in some)]:
+                del awaited[ready]
+                self._on_ready(*ready)
+
+        if folder is not None:
+            for kernel in kernel_variants():
+                if self._stop.is_set():
+                    return
+                load_kernel(kernel, folder)
+            note()
+        if awaited:
+            with _some_folder(folder) as filled:
+                for kernel in compiled_kernels(kernel_variants(), filled, self._stop):
+                    load_kernel(kernel, filled)
+                    note()
+
+    def before_fork(self) -> None:
+        """Nothing to wait for: a kernel is loaded under a lock of its own."""
+
+    def after_fork_in_parent(self) -> None:
+        """The thread goes on."""
+
+    def after_fork_in_child(self) -> None:
+        """The thread has stayed in the parent: what it has not loaded may be loaded here."""
+        if self._thread is not None:
+            atexit.unregister(self.stop)
+            self._thread, self._stop = None, Event()
+
+
+@contextmanager
+def _some_folder(folder: Path | None) -> Iterator[Path]:
+    """The folder, or one that lasts as long as it is needed, where there is none or nothing can be added to it."""
+    if folder is not None and os.access(folder, os.W_OK):
+        yield folder
+        return
+    with TemporaryDirectory(prefix="hoplite-kernels-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+def fill_cache(progress: Callable[[int, int | None], None]) -> Path:
+    """Have all kernels compiled and kept on disk; returns where."""
+    try:
+        folder = code_folder()
+        from hoplite.engine.hops.numba_backend import kernel_variants
+    except ImportError as missing:
+        raise argument_error(f"Kernels are compiled by Numba, which is not installed ({missing})") from None
+    if folder is None:
+        raise argument_error("There is no folder to keep compiled kernels in: set NUMBA_CACHE_DIR to a private one")
+    kernels, count = kernel_variants(), 0
+    for count, _ in enumerate(compiled_kernels(kernels, folder, Event()), 1):
+        progress(count, len(kernels))
+    if count < len(kernels):
+        raise argument_error(f"{len(kernels) - count} of {len(kernels)} kernels could not be compiled")
+    return folder
+
+
+def compiled_kernels(kernels: Sequence[Variant], folder: Path, stop: Event) -> Iterator[Variant]:
+    """Have what a folder lacks compiled: yields kernels as they are there, until all are or no more come."""
+    processes = [] if all((folder / kernel.name).exists() for kernel in kernels) else _start_processes(folder)
+    if not processes:
+        yield from _compiled_here(kernels, folder, stop)
+        return
+    missing = list(kernels)
+    try:
+        while missing and not stop.is_set():
+            is_last_look = all(process.poll() is not None for process in processes)
+            there = [kernel for kernel in missing if (folder / kernel.name).exists()]
+            yield from there
+            missing = [kernel for kernel in missing if kernel not in there]
+            if is_last_look:
+                return
+            stop.wait(_POLL_SECONDS)
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.returncode = 0  # it goes on without us, and nobody is to be warned of that
+
+
+def _compiled_here(kernels: Sequence[Variant], folder: Path, stop: Event) -> Iterator[Variant]:
+    from hoplite.engine.hops.numba_compile import compile_missing
+
+    for kernel in kernels:
+        try:
+            compile_missing((kernel,), folder, stop.is_set)
+        except OSError:
+            return
+        if stop.is_set():
+            return
+        yield kernel
+
+
+def _start_processes(folder: Path) -> list[subprocess.Popen[bytes]]:
+    name = Path(sys.executable or "").stem.lower()
+    if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
+        return []
+    command = [sys.executable, "-I", "-c", _PROGRAM, json.dumps(sys.path), str(folder)]
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for _ in range(min(os.cpu_count() or 1, _MOST_PROCESSES)):
+            started.append(
+                subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # what is typed to stop a program does not stop these
+                )
+            )
+    except OSError:
+        pass
+    return started

@@ -1,0 +1,226 @@
+"""Compiled kernels: plain functions over arrays, which run as machine code once that is loaded.
+
+A kernel is written in the part of Python that Numba compiles, and declared with the types of its arguments:
+
+    Ints, Int32s, Bytes, Words, Flags   arrays of one dimension, C-contiguous
+    Table                               an array of two dimensions
+    int, bool
+    a NamedTuple of these arrays, or of such tuples
+
+It returns nothing, a number, a truth value or a tuple of numbers, and allocates nothing: whoever calls it brings the
+arrays to write to. So its machine code needs nothing but itself, and neither Numba nor its compiler is imported to run
+it: `machine_code.py` loads it from a file, `numba_compile.py` fills that file.
+
+Objects are handed over as they are, and the machine code reads addresses and lengths out of them. It first looks
+whether types, dimensions and layout are those that it was compiled for; see `numba_compile.py`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from operator import index
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Int32s: TypeAlias = NDArray[np.int32]
+Bytes: TypeAlias = NDArray[np.uint8]
+Words: TypeAlias = NDArray[np.uint64]
+Flags: TypeAlias = NDArray[np.bool_]
+Table: TypeAlias = Annotated[NDArray[np.int64], 2]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class ArrayOf(NamedTuple):
+    """The type of an argument that is an array."""
+
+    dtype: np.dtype[Any]
+    ndim: int
+
+
+class RecordOf(NamedTuple):
+    """The type of an argument that is a named tuple."""
+
+    kind: type
+    fields: tuple[ArrayOf | RecordOf, ...]
+
+
+ArgumentType: TypeAlias = ArrayOf | RecordOf | type[int] | type[bool]
+
+
+class Signature(NamedTuple):
+    """The types of a kernel. `is_bool`: it returns a truth value; `is_single`: one value rather than a tuple."""
+
+    arguments: tuple[ArgumentType, ...]
+    result_count: int
+    is_single: bool
+    is_bool: bool
+
+    def known_objects(self) -> tuple[object, ...]:
+        """What the machine code compares the types of its arguments with, by identity."""
+        objects: dict[int, object] = {id(np.ndarray): np.ndarray}
+        for argument in self.arguments:
+            _add_known(argument, objects)
+        return tuple(objects.values())
+
+
+def _add_known(argument: ArgumentType, objects: dict[int, object]) -> None:
+    match argument:
+        case ArrayOf(dtype=dtype):
+            objects[id(dtype)] = dtype
+        case RecordOf(kind=kind, fields=fields):
+            objects[id(kind)] = kind
+            for field in fields:
+                _add_known(field, objects)
+
+
+class NotLoaded(RuntimeError):
+    """A kernel was called whose machine code is not there."""
+
+
+# Records of arrays that also occur with smaller integers: kernels that take them have machine code for both.
+narrow_forms: dict[type, type] = {}
+
+
+class Variant:
+    """A kernel for one form of its records and, once it is loaded, its machine code."""
+
+    def __init__(self, function: Callable[..., Any], is_narrow: bool) -> None:
+        self.function = function
+        self.is_narrow = is_narrow
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}{'.narrow' if is_narrow else ''}"
+        self._code: Any = None
+        self._known: Any = None
+
+    @cached_property
+    def signature(self) -> Signature:
+        hints = get_type_hints(self.function, include_extras=True)
+        result = hints.pop("return")
+        count = 0 if result is type(None) else len(get_args(result)) if get_origin(result) is tuple else 1
+        arguments = tuple(argument_type(hint, self.is_narrow) for hint in hints.values())
+        return Signature(arguments, count, get_origin(result) is not tuple, result is bool)
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._code is not None
+
+    def load(self, address: int) -> None:
+        """Run the machine code at this address from now on."""
+        known = self.signature.known_objects()
+        self._known = (ctypes.c_int64 * len(known))(*map(id, known))
+        kinds = [ctypes.c_int64 if kind in (int, bool) else ctypes.py_object for kind in self.signature.arguments]
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *kinds)
+        self._code = prototype(address)
+
+    def run(self, results: Any, arguments: tuple[Any, ...]) -> bool:
+        """Run without the interpreter lock; False where the arguments are not what it was compiled for."""
+        try:
+            self._code(results, None, self._known, *arguments)
+        except ctypes.ArgumentError:
+            return False
+        return bool(results[0])
+
+
+class Kernel:
+    """A function that runs as machine code."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        assert function.__closure__ is None, "a kernel's machine code depends on its source alone"
+        self.function = function
+        self._usual = Variant(function, False)
+        self._results: Any = None
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """What is compiled of it: for records as they mostly are, and for narrow ones."""
+        if any(_has_narrow_form(argument) for argument in self._usual.signature.arguments):
+            return self._usual, Variant(self.function, True)
+        return (self._usual,)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns."""
+        signature = self._usual.signature
+        if self._results is None:
+            if not self._usual.is_loaded:
+                raise NotLoaded(self._usual.name)
+            self._results = ctypes.c_int64 * (1 + signature.result_count)
+        results = self._results()
+        if not self._usual.run(results, arguments):
+            self._run_otherwise(results, arguments)
+        if not signature.is_single:
+            return tuple(results[1:])
+        if not signature.result_count:
+            return None
+        return bool(results[1]) if signature.is_bool else results[1]
+
+    def _run_otherwise(self, results: Any, arguments: tuple[Any, ...]) -> None:
+        """Run the other variant, or with arguments that are equals of what is asked for."""
+        variants = [variant for variant in self.variants if variant.is_loaded]
+        if any(variant.run(results, arguments) for variant in variants[1:]):
+            return
+        for variant in variants:
+            with suppress(TypeError):
+                if variant.run(results, _all_conforming(variant.signature.arguments, arguments)):
+                    return
+        raise TypeError(
+            f"The arguments of {self._usual.name} are not those that it was compiled for: {arguments!r:.1000}"
+        )
+
+
+def kernel(function: _Function) -> _Function:
+    """Declare a function that is called from Python."""
+    return cast(_Function, Kernel(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """Declare a function that only kernels call."""
+    return function
+
+
+def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
+    """The type of an argument from what it is annotated with."""
+    if hint is int or hint is bool:
+        return cast(ArgumentType, hint)
+    ndim = 1
+    if get_origin(hint) is Annotated:
+        hint, ndim = get_args(hint)
+    if get_origin(hint) is np.ndarray:
+        return ArrayOf(np.dtype(get_args(get_args(hint)[1])[0]), ndim)
+    record = narrow_forms.get(hint, hint) if is_narrow else hint
+    fields = get_type_hints(record, include_extras=True).values()
+    return RecordOf(record, tuple(cast(ArrayOf | RecordOf, argument_type(field, is_narrow)) for field in fields))
+
+
+def _has_narrow_form(argument: ArgumentType) -> bool:
+    if not isinstance(argument, RecordOf):
+        return False
+    return argument.kind in narrow_forms or any(map(_has_narrow_form, argument.fields))
+
+
+def _all_conforming(kinds: Sequence[ArgumentType], arguments: Any) -> tuple[Any, ...]:
+    if not isinstance(arguments, tuple) or len(arguments) != len(kinds):
+        raise TypeError(f"A kernel takes a tuple of {len(kinds)} here, not {arguments!r:.100}")
+    return tuple(_conforming(kind, argument) for kind, argument in zip(kinds, arguments, strict=True))
+
+
+def _conforming(kind: ArgumentType, argument: Any) -> Any:
+    """The same argument as the machine code takes it: a number of NumPy's as a plain one, and an array whose dtype is
+    an equal of the usual object, or whose class is derived from NumPy's, as a plain view of the same memory."""
+    if isinstance(kind, RecordOf):
+        return kind.kind(*_all_conforming(kind.fields, argument))
+    if kind is bool:
+        return bool(argument)
+    if kind is int:
+        return index(argument)
+    assert isinstance(kind, ArrayOf)
+    if not isinstance(argument, np.ndarray) or argument.dtype != kind.dtype or argument.ndim != kind.ndim:
+        raise TypeError(f"A kernel takes {kind.ndim}-dimensional arrays of {kind.dtype} here, not {argument!r:.100}")
+    if not argument.flags.c_contiguous or not argument.flags.aligned:
+        raise TypeError("A kernel takes arrays that are contiguous and aligned")
+    return argument.view(kind.dtype, np.ndarray)

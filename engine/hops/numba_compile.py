@@ -1,0 +1,294 @@
+"""Compile kernels: a function of `compiled.py` goes in, object code comes out that needs nothing but itself.
+
+The entry that Python calls is written here for each kernel, from the types of its arguments:
+
+    int32 NAME(results, unused, known, argument, ...)
+
+`results` is int64[1 + number of results], the first of them 1, or 0 where an argument is not what it should be: then
+nothing was done. `known` holds the addresses of the types that arguments are compared with (`Signature.known_objects`).
+Arrays and named tuples come as the address of their object. What is read of these is a part of the interface that
+NumPy and Python compile every extension against:
+
+    object  header, the last word of which is the type; its size is `object.__basicsize__`
+    tuple   items, from `tuple.__basicsize__` on
+    array   header, data, number of dimensions, dimensions, strides, base, dtype, flags
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import types as python_types
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.compiler import Compiler
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from hoplite.engine.hops.compiled import ArgumentType, ArrayOf, Kernel, RecordOf, Signature, Variant, argument_type
+from hoplite.engine.hops.machine_code import store_kernel
+
+
+class _ForObjectCode(Compiler):
+    """Numba's compiler, without loading what it compiles: most functions only end up in others."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, arguments: Any, result: Any, flags: Any, names: Any):
+        flags.no_compile = True
+        super().__init__(typing, target, library, arguments, result, flags, names)
+
+    def compile_extra(self, func: Any) -> Any:
+        found = super().compile_extra(func)
+        # Functions are known by what would be called from Python: something of the right kind that nobody else has.
+        stand_in = list[object]().append
+        self.state.targetctx.insert_user_function(stand_in, found.fndesc, [found.library])
+        return found._replace(entry_point=stand_in)
+
+
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",  # no exception for a division by zero
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # nothing is allocated, so no references are counted
+}
+try:
+    import fcntl
+except ImportError:  # not on this system
+    fcntl = None  # type: ignore[assignment]
+
+_WORD = ir.IntType(64)
+_HEADER = object.__basicsize__
+_TYPE = _HEADER - 8
+_DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = _HEADER, _HEADER + 8, _HEADER + 16, _HEADER + 40, _HEADER + 48
+_CONTIGUOUS_AND_ALIGNED = 0x0101
+
+
+def compile_kernel(kernel: Variant) -> tuple[str, bytes]:
+    """The name of the entry, and the object code that holds it."""
+    entry = _entry(kernel)
+    signature = kernel.signature
+    result = types.UniTuple(types.int64, 1 + signature.result_count)
+    compiled: Any = numba.njit(result(*[types.int64] * (1 + len(signature.arguments))), **_OPTIONS)(entry)
+    (argument_types,) = compiled.signatures
+    name = compiled.overloads[argument_types].fndesc.llvm_func_name
+    # One name is visible: those of functions inside are numbered anew in every process, and could meet.
+    module = llvm.parse_assembly(compiled.inspect_llvm(argument_types))
+    for function in module.functions:
+        if not function.is_declaration and function.name != name:
+            function.linkage = "internal"
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="pic",
+        codemodel="jitdefault",
+        jit=True,
+    )
+    return name, machine.emit_object(module)
+
+
+def _entry(kernel: Variant) -> Callable[..., Any]:
+    """The function that Python calls, as source for Numba."""
+    signature = kernel.signature
+    writer = _EntryWriter(signature)
+    names = [f"a{number}" for number in range(len(signature.arguments))]
+    values = [writer.value(kind, name) for kind, name in zip(signature.arguments, names, strict=True)]
+    zeros = ", ".join("0" for _ in range(1 + signature.result_count))
+    call = f"function({', '.join(values)})"
+    if not signature.is_single:
+        found = "1, " + ", ".join(f"found[{number}]" for number in range(signature.result_count))
+    else:
+        found = "1, int64(found)" if signature.result_count else "1,"
+    source = "\n".join(
+        (
+            f"def entry(known, {', '.join(names)}):",
+            *(f"    if not {check}: return ({zeros},)" for check in writer.checks),
+            f"    found = {call}",
+            f"    return ({found})",
+        )
+    )
+    scope = writer.scope | {"function": _jitted(kernel.function, kernel.is_narrow), "int64": np.int64}
+    exec(compile(source, f"<entry of {kernel.name}>", "exec"), scope)
+    return cast(Callable[..., Any], scope["entry"])
+
+
+class _EntryWriter:
+    """Writes how arguments are checked and taken apart."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.checks: list[str] = []
+        self.scope: dict[str, Any] = {"word_at": _word_at, "is_array": _is_array}
+        self._places = {id(known): place for place, known in enumerate(signature.known_objects())}
+
+    def value(self, kind: ArgumentType, name: str) -> str:
+        """The expression for an argument; `name` is that of its word."""
+        if kind is int:
+            return name
+        if kind is bool:
+            return f"{name} != 0"
+        if isinstance(kind, ArrayOf):
+            self.checks.append(f"is_array({name}, {self._known(np.ndarray)}, {self._known(kind.dtype)}, {kind.ndim})")
+            maker = f"array_{kind.dtype.name}_{kind.ndim}"
+            self.scope[maker] = _array_maker(kind)
+            return f"{maker}({name})"
+        assert isinstance(kind, RecordOf)
+        self.checks.append(f"word_at({name} + {_TYPE}) == {self._known(kind.kind)}")
+        self.scope[kind.kind.__name__] = kind.kind
+        items = [f"word_at({name} + {tuple.__basicsize__ + 8 * place})" for place in range(len(kind.fields))]
+        values = [self.value(field, item) for field, item in zip(kind.fields, items, strict=True)]
+        return f"{kind.kind.__name__}({', '.join(values)})"
+
+    def _known(self, what: object) -> str:
+        return f"word_at(known + {8 * self._places[id(what)]})"
+
+
+@cache
+def _jitted(function: Callable[..., Any], is_narrow: bool) -> Any:
+    """A function for Numba, and with it those that it calls. Its types are stated, where they can be: or it would be
+    compiled again for every constant that it is called with."""
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        called = scope.get(name)
+        called = called.function if isinstance(called, Kernel) else called
+        if isinstance(called, python_types.FunctionType):
+            scope[name] = _jitted(called, is_narrow)
+    alone = python_types.FunctionType(function.__code__, scope, function.__name__)
+    hints = get_type_hints(function, include_extras=True)
+    stated = None if is_narrow or Any in hints.values() else _numba_signature(hints)
+    compiled: Any = numba.njit(stated, pipeline_class=_ForObjectCode, **_OPTIONS)
+    return compiled(alone)
+
+
+def _numba_signature(hints: dict[str, Any]) -> Any:
+    result = hints.pop("return")
+    arguments = [_numba_type(argument_type(hint)) for hint in hints.values()]
+    if result is type(None):
+        return types.none(*arguments)
+    if get_origin(result) is tuple:
+        return types.Tuple([_numba_type(argument_type(hint)) for hint in get_args(result)])(*arguments)
+    return _numba_type(argument_type(result))(*arguments)
+
+
+def _numba_type(kind: ArgumentType) -> Any:
+    if isinstance(kind, ArrayOf):
+        return types.Array(numba.from_dtype(kind.dtype), kind.ndim, "C")
+    if isinstance(kind, RecordOf):
+        return types.BaseTuple.from_types([_numba_type(field) for field in kind.fields], kind.kind)
+    return types.boolean if kind is bool else types.int64
+
+
+def _load(builder: Any, address: Any, distance: int, kind: Any = _WORD) -> Any:
+    place = builder.add(address, ir.Constant(_WORD, distance))
+    return builder.load(builder.inttoptr(place, kind.as_pointer()))
+
+
+@intrinsic
+def _word_at(_typing: Any, _address: Any) -> Any:
+    """The word at an address."""
+
+    def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _load(builder, arguments[0], 0)
+
+    return types.int64(types.int64), write
+
+
+@intrinsic
+def _is_array(_typing: Any, _address: Any, _array: Any, _dtype: Any, _ndim: Any) -> Any:
+    """Whether an object is an array of this dtype and so many dimensions, contiguous and aligned."""
+
+    def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, array, dtype, ndim = arguments
+        answer = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
+        with builder.if_then(builder.icmp_unsigned("==", _load(builder, address, _TYPE), array)):
+            small = ir.IntType(32)
+            flags = builder.and_(_load(builder, address, _FLAGS, small), ir.Constant(small, _CONTIGUOUS_AND_ALIGNED))
+            is_same = (
+                builder.icmp_unsigned("==", _load(builder, address, _DTYPE), dtype),
+                builder.icmp_unsigned("==", _load(builder, address, _NDIM, small), builder.trunc(ndim, small)),
+                builder.icmp_unsigned("==", flags, ir.Constant(small, _CONTIGUOUS_AND_ALIGNED)),
+            )
+            builder.store(builder.and_(builder.and_(is_same[0], is_same[1]), is_same[2]), answer)
+        return builder.load(answer)
+
+    return types.boolean(types.int64, types.int64, types.int64, types.int64), write
+
+
+def _array_maker(kind: ArrayOf) -> Any:
+    """A function from the address of an array's object to the array as Numba has it."""
+    dtype = numba.from_dtype(kind.dtype)
+    array_type = types.Array(dtype, kind.ndim, "C")
+
+    @intrinsic
+    def array_at(_typing: Any, _address: Any) -> Any:
+        def write(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            (address,) = arguments
+            stored = context.get_data_type(dtype)
+            dimensions = _load(builder, address, _SHAPE)
+            shape = [_load(builder, dimensions, 8 * axis) for axis in range(kind.ndim)]
+            strides = [ir.Constant(_WORD, kind.dtype.itemsize)]
+            for length in shape[:0:-1]:
+                strides.insert(0, builder.mul(strides[0], length))
+            array = arrayobj.make_array(array_type)(context, builder)
+            arrayobj.populate_array(
+                array,
+                data=builder.inttoptr(_load(builder, address, _DATA), stored.as_pointer()),
+                shape=shape,
+                strides=strides,
+                itemsize=ir.Constant(_WORD, kind.dtype.itemsize),
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return array_type(types.int64), write
+
+    return array_at
+
+
+def compile_missing(kernels: Sequence[Variant], folder: Path, is_stopped: Callable[[], bool] = lambda: False) -> None:
+    """Fill a folder with what it lacks. Several processes share the work: each takes what none has begun."""
+    with (folder / "claims").open("wb") as claims:
+        for waits in (False, True):
+            for number, kernel in enumerate(kernels):
+                if is_stopped():
+                    return
+                if not (folder / kernel.name).exists() and _claim(claims, number, waits):
+                    if not (folder / kernel.name).exists():
+                        store_kernel(kernel, *compile_kernel(kernel), folder)
+                    _let_go(claims, number)
+
+
+def _claim(claims: BinaryIO, number: int, waits: bool) -> bool:
+    """Have a kernel to oneself; False where another process has it. Whoever ends lets go of all. On a system without
+    locks everyone compiles, which does no harm."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(claims, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB), 1, number)
+    except OSError as refused:
+        return refused.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def _let_go(claims: BinaryIO, number: int) -> None:
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.lockf(claims, fcntl.LOCK_UN, 1, number)
+
+
+def main(folder: str) -> None:
+    """What a process that was started to compile does. Queries go first."""
+    from hoplite.engine.hops.numba_backend import kernel_variants
+
+    if hasattr(os, "nice"):
+        os.nice(5)
+    compile_missing(kernel_variants(), Path(folder))
