@@ -55,7 +55,12 @@ def likeness(one: str, other: str) -> float:
     a, b = folded(one), folded(other)
     if a == b:
         return 0.98 if a else 0.0
-    by_letters = 1 - distance(a, b) / max(len(a), len(b), 1)
+    apart, length = distance(a, b), max(len(a), len(b))
+    by_letters = 1 - apart / length
+    if apart == 1 and length > 3:  # one slip, whatever the length
+        by_letters = max(by_letters, 0.85)
+    elif apart == 2 and length > 6:
+        by_letters = max(by_letters, 0.8)
     mine, theirs = words(one), words(other)
     shared = _shared(mine, theirs)
     by_words = 2 * shared / (len(mine) + len(theirs)) if mine and theirs else 0.0

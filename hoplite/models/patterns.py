@@ -44,7 +44,9 @@ class Patterns:
                     if name.name not in (self.facts.labels if entity.is_node else self.facts.types):
                         yield self.unknown_label(entity, name) if entity.is_node else self.unknown_type(entity, name)
         for hop in self.reading.hops:
-            if not hop.place.written and self.all_known(hop) and not self.possible(hop, hop.pattern.direction):
+            if hop.place.written or hop.place.negated or not self.all_known(hop):
+                continue
+            if not self.possible(hop, hop.pattern.direction):
                 yield self.impossible(hop)
 
     # --- unknown names ---

@@ -11,7 +11,10 @@ from hoplite.models.edits import Change, Fix
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at `start` to `end` of a text, and what would mend it, if that is certain enough."""
+    """Something wrong at `start` to `end` of a text, and what would mend it, if that is certain enough.
+
+    `is_doubtful` where the query gives an answer that may be right.
+    """
 
     kind: str
     start: int
@@ -19,6 +22,7 @@ class Finding:
     message: str
     suggestions: tuple[str, ...] = ()
     fix: Fix | None = None
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

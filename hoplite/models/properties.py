@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hoplite.grammar import ast
+from hoplite.models.answers import gives_nothing
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.facts import Facts, folded_text
 from hoplite.models.names import ALIKE, CLOSE, folded, likeness, ranked, words
@@ -27,13 +28,15 @@ _WHOLE = ("full", "display", "complete", "official")
 class Properties:
     """Finds what is wrong with the properties of a reading."""
 
-    def __init__(self, reading: Reading, facts: Facts, text: str) -> None:
+    def __init__(self, reading: Reading, body: ast.Query, facts: Facts, text: str) -> None:
         self.reading = reading
+        self.body = body
         self.facts = facts
         self.text = text
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each key that is missing and each value that nobody has."""
+        missing: list[tuple[Use, list[tuple[str, ...]]]] = []
         for use in self.reading.uses:
             entity = use.entity
             if entity.written or use.place.written or use.place.negated or entity.is_list:
@@ -44,9 +47,15 @@ class Properties:
             if self.has_key(entity, groups, use.key):
                 yield from self.values(use, groups)
             else:
-                finding = self.missing(use, groups)
-                if finding is not None:
-                    yield finding
+                missing.append((use, groups))
+        if not missing:
+            return
+        is_void = gives_nothing(self.body, {id(use.node) for use, _ in missing})
+        for use, groups in missing:
+            decides = is_void or use.place.filters or isinstance(use.node, ast.MapLiteral)
+            finding = self.missing(use, groups, decides)
+            if finding is not None:
+                yield finding
 
     # --- who has what ---
 
@@ -81,7 +90,9 @@ class Properties:
 
     # --- keys that are missing ---
 
-    def missing(self, use: Use, groups: list[tuple[str, ...]]) -> Finding | None:
+    def missing(self, use: Use, groups: list[tuple[str, ...]], decides: bool) -> Finding | None:
+        """Where it does not decide about rows, and others columns have values, only what is certain to be meant
+        otherwise: somebody may want a column of nulls."""
         entity = use.entity
         own = self.own_keys(entity, groups)
         shown = "|".join(groups[0])
@@ -89,23 +100,20 @@ class Properties:
         message = f"No {shown} {kind} has the property {use.key}."
         fix = self.by_value(use, groups, own, message) if _compared_value(use) is not None else None
         if fix is None:
-            fix = (
-                self.by_name(use, own, message, 0.8)
-                or self.moved(use, message)
-                or self.called(use, groups, own, message)
-            )
+            fix = self.by_name(use, own, message, 0.8)
+        if fix is None and decides:
+            fix = self.moved(use, message)
         if fix is None:
+            fix = self.called(use, groups, own, message)
+        if fix is None and decides:
             fix = self.by_name(use, own, message, CLOSE)
+        if fix is None and not decides:
+            return None
         near = ranked(use.key, own)
         elsewhere = [f"{self.name_of(other)}.{use.key}" for other in self.near(entity) if self.holds(other, use.key)]
         first = [fix.edits[0].after] if fix is not None and fix.kind == "property" else []
         suggestions = tuple(dict.fromkeys([*first, *near, *elsewhere]))[:5]
-        if fix is None and not suggestions and not self.filters(use):
-            return None  # a column of nulls beside others: somebody may want it
         return Finding("unknown property", use.key_span.start, use.key_span.end, message, suggestions, fix)
-
-    def filters(self, use: Use) -> bool:
-        return isinstance(use.node, ast.MapLiteral) or use.comparison is not None
 
     def renamed(self, use: Use, key: str, message: str) -> Fix:
         reason = f"{message[:-1]}; {key} is the one that is meant."

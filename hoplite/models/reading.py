@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children
 from hoplite.planner.check.positions import key_offsets
+
+Scope: TypeAlias = "dict[str, Entity | None]"
 
 
 @dataclass(eq=False, slots=True)
@@ -53,13 +55,29 @@ class Hop:
 
 @dataclass(eq=False, slots=True)
 class Place:
-    """Where in the query something stands: its clause, and the names in sight there."""
+    """Where in the query something stands: its clause, and the names in sight there.
+
+    `negated` where finding nothing does no harm: behind NOT, in IS NULL and coalesce. `filters` where it decides
+    about rows.
+    """
 
     clause: ast.Clause | None
     scope: dict[str, Entity | None]
     query: ast.SingleQuery
     negated: bool = False
     written: bool = False
+    filters: bool = False
+
+    def within(self, scope: Scope | None = None, *, negated: bool = False, filters: bool = False) -> Place:
+        """A place inside this one."""
+        return Place(
+            self.clause,
+            self.scope if scope is None else scope,
+            self.query,
+            self.negated or negated,
+            self.written,
+            self.filters or filters,
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -89,9 +107,6 @@ class Reading:
     hops: list[Hop] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
-
-
-Scope = dict[str, Entity | None]
 
 
 def read(statement: ast.Statement, text: str) -> Reading:
@@ -130,7 +145,7 @@ class _Reader:
                 for pattern in patterns:
                     self.path(pattern, place)
                 if predicate is not None:
-                    self.expression(predicate, place)
+                    self.expression(predicate, place.within(filters=True))
             case ast.WithClause() | ast.ReturnClause():
                 return self.projection(clause, place)
             case ast.CreateClause(patterns=patterns):
@@ -189,14 +204,14 @@ class _Reader:
                 if found is not None and item.name not in found.names:
                     found.names.append(item.name)
             after[item.name] = found
-        wider = Place(place.clause, {**place.scope, **after}, place.query, place.negated)
+        wider = place.within({**place.scope, **after})
         for sort in projection.order:
             self.expression(sort.expression, wider)
         for bound in (projection.skip, projection.limit):
             if bound is not None:
                 self.expression(bound, place)
         if isinstance(clause, ast.WithClause) and clause.predicate is not None:
-            self.expression(clause.predicate, wider)
+            self.expression(clause.predicate, wider.within(filters=True))
         return after
 
     # --- patterns ---
@@ -309,32 +324,32 @@ class _Reader:
                     elif isinstance(item, ast.ProjectedEntry):
                         self.expression(item.value, place)
             case ast.IsNull(operand=operand, negated=False):
-                self.expression(operand, Place(place.clause, place.scope, place.query, True, place.written))
+                self.expression(operand, place.within(negated=True))
             case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "coalesce":
                 for argument in arguments:  # a property that may be missing is asked for in this way
-                    self.expression(argument, Place(place.clause, place.scope, place.query, True, place.written))
+                    self.expression(argument, place.within(negated=True))
             case ast.Unary(operator="NOT", operand=operand):
-                self.expression(operand, Place(place.clause, place.scope, place.query, True, place.written))
+                self.expression(operand, place.within(negated=True))
             case ast.HasLabels(operand=ast.Variable(name=name), labels=labels):
                 entity = place.scope.get(name)
                 if entity is not None and not place.negated:
                     entity.opaque = entity.opaque or not isinstance(labels, ast.LabelName)
             case ast.SubqueryExpression(query=query):
-                self.query(query, place.scope, place.negated)
+                self.query(query, place.scope, place.negated or not place.filters)
             case ast.PatternExpression(pattern=chain):
-                self.chain(chain, Place(place.clause, dict(place.scope), place.query, place.negated))
+                self.chain(chain, place.within(dict(place.scope), negated=not place.filters))
             case ast.PatternComprehension(pattern=chain, predicate=predicate, result=result):
-                inner = Place(place.clause, dict(place.scope), place.query, place.negated)
+                inner = place.within(dict(place.scope), negated=not place.filters)
                 self.chain(chain, inner)
                 if predicate is not None:
                     self.expression(predicate, inner)
                 self.expression(result, inner)
             case ast.ShortestPathExpression(pattern=function):
-                self.chain(function.pattern, Place(place.clause, dict(place.scope), place.query, place.negated))
+                self.chain(function.pattern, place.within(dict(place.scope)))
             case ast.ListComprehension() | ast.Quantifier() | ast.Reduce():
                 names = [node.variable.name, *([node.accumulator.name] if isinstance(node, ast.Reduce) else [])]
                 scope = {**place.scope, **dict.fromkeys(names)}
-                inner = Place(place.clause, scope, place.query, place.negated)
+                inner = place.within(scope)
                 for child in children(node):
                     self.expression(child, inner if child is not node.source else place)
             case _:

@@ -8,12 +8,15 @@ wrong into sight.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.functions.registry import AGGREGATES
 from hoplite.errors import CypherError
+from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
+from hoplite.models.answers import always_answers
 from hoplite.models.edits import Draft, Edit, Fix, overlap
 from hoplite.models.facts import Facts
 from hoplite.models.patterns import Patterns
@@ -25,6 +28,7 @@ from hoplite.models.syntax import finding_of
 from hoplite.planner.check import check as check_statement
 
 _MOST_ROUNDS = 12
+_DOUBTFUL = ("direction", "pattern")  # where a count of 0 may be the truth: all of the names exist
 
 
 class Mender:
@@ -37,49 +41,48 @@ class Mender:
 
     def check(self, text: str) -> Check:
         """The problems of a text."""
-        findings = self._findings(text)
+        findings, _ = self._findings(text)
         return Check(text, tuple(_problem(finding, Draft(text)) for finding in findings))
 
     def repair(self, text: str) -> Repair:
         """The text with everything mended that can be."""
         draft = Draft(text)
         tried: set[str] = {text}
-        findings: list[Finding] = []
+        findings, is_refused = self._findings(text)
+        ran_before = not is_refused
         for _ in range(_MOST_ROUNDS):
-            findings = self._findings(draft.text)
-            fixes = _together([finding.fix for finding in findings if finding.fix is not None])
+            fixes = _together([f.fix for f in findings if f.fix is not None and not (ran_before and f.is_doubtful)])
             if not fixes:
                 break
             draft.apply(fixes)
+            findings, is_refused = self._findings(draft.text)
             if draft.text in tried:
                 break
             tried.add(draft.text)
-        if draft.text != text and self._error(draft.text) is not None:
+        if is_refused and draft.text != text:
             draft = Draft(text)  # better the words of the model than ours that do not run either
-            findings = self._findings(text)
+            findings, _ = self._findings(text)
         return Repair(draft.text, text, tuple(draft.changes), tuple(_problem(finding, draft) for finding in findings))
 
-    def _error(self, text: str) -> CypherError | None:
-        try:
-            check_statement(parse(text), text, self.catalogue, self.types)
-        except CypherError as error:
-            return error
-        return None
-
-    def _findings(self, text: str) -> list[Finding]:
+    def _findings(self, text: str) -> tuple[list[Finding], bool]:
+        """What is wrong with a text, and whether it is refused for that."""
         try:
             statement = parse(text)
         except CypherError as error:
-            return [finding_of(text, error)]
+            return [finding_of(text, error)], True
         try:
             check_statement(statement, text, self.catalogue, self.types)
         except CypherError as error:
             names = {function.signature.name for function in self.catalogue.functions.values()}
             names |= {function.signature.name for function in AGGREGATES.values()}
-            return [Refused(text, statement, error, self.facts, names).finding()]
+            return [Refused(text, statement, error, self.facts, names).finding()], True
+        if not isinstance(statement.body, ast.SingleQuery | ast.Union):
+            return [], False
         reading = read(statement, text)
         found = list(Patterns(reading, self.facts, text).findings())
-        return found + list(Properties(reading, self.facts, text).findings())
+        if found and always_answers(statement.body):
+            found = [replace(finding, is_doubtful=finding.kind in _DOUBTFUL) for finding in found]
+        return found + list(Properties(reading, statement.body, self.facts, text).findings()), False
 
 
 def _together(fixes: list[Fix]) -> list[Fix]:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hoplite.engine.functions.registry import AGGREGATES
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, walk
+from hoplite.models.answers import aggregates, is_aggregate
 from hoplite.models.calls import replaced_call
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.facts import Facts
@@ -114,15 +114,6 @@ def _declared(clause: ast.Clause) -> Iterator[str]:
                 yield node.path_variable.name
 
 
-def aggregates(node: Any) -> bool:
-    """Whether an expression aggregates."""
-    return any(_is_aggregate(inner) for inner in walk(node, (ast.SubqueryExpression,)))
-
-
-def _is_aggregate(node: Any) -> bool:
-    return isinstance(node, ast.CountStar) or (isinstance(node, ast.FunctionCall) and node.name.lower() in AGGREGATES)
-
-
 def _variables(node: Any) -> set[str]:
     return {inner.name for inner in walk(node) if isinstance(inner, ast.Variable)}
 
@@ -196,7 +187,7 @@ def _aggregated_before(
     """An aggregation over what an aggregating WITH has used up is made in that WITH."""
     if number == earlier:
         return None
-    call = next((node for node in refused.path_to(query.clauses[number]) if _is_aggregate(node)), None)
+    call = next((node for node in refused.path_to(query.clauses[number]) if is_aggregate(node)), None)
     if call is None or not _variables(call) <= visible_before(query, earlier):
         return None
     written = refused.text[call.span.start : call.span.end]
