@@ -22,6 +22,7 @@ column, the offset, the source line and a caret, as Neo4j does. Run-time errors 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,12 @@ class Position:
 
 
 class CypherError(Exception):
-    """An error with Neo4j's code and message, raised anywhere between grammar and engine."""
+    """An error with Neo4j's code and message, raised anywhere between grammar and engine.
+
+    `hints` are sentences about what could be meant instead, which Neo4j does not have.
+    """
+
+    hints: Sequence[str] = ()
 
     def __init__(
         self,
@@ -292,6 +298,7 @@ def to_driver_error(error: CypherError) -> Neo4jError:
     # The error itself has a message in Neo4j's older words; its causes have the sentence of their status.
     metadata.update(message=error.message, neo4j_code=error.code)
     driver_error: Neo4jError = Neo4jError._hydrate_gql(**metadata)
+    driver_error.hints = error.hints  # type: ignore[attr-defined]
     return driver_error
 
 

@@ -7,6 +7,7 @@ One function makes each kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 from hoplite.errors import Position
 from hoplite.lazy_dataclass import dataclass
@@ -18,7 +19,7 @@ _DEPRECATED = "This feature is deprecated and will be removed in future versions
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One notification; the position is None where Neo4j gives none."""
+    """One notification; the position is None where Neo4j gives none. `hints`, of ours, say what could be meant."""
 
     code: str
     title: str
@@ -28,6 +29,7 @@ class Notification:
     gql_status: str
     status_description: str
     position: Position | None
+    hints: Sequence[str] = field(default=(), compare=False)
 
 
 # --- names that the database has never stored ----------------------------------------------------------------------

@@ -34,6 +34,7 @@ from hoplite.engine.procedures.registry import (
 from hoplite.engine.profile import Profile
 from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
+    CypherError,
     Refused,
     access_mode,
     driver_errors,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from hoplite.models.schema_text import Form
     from hoplite.models.untrusted import Answer
     from hoplite.models.untrusted_judge import Judge
+    from hoplite.planner.notifications import Notification
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
@@ -268,11 +270,17 @@ class Database(Transfers):
         `.query` is the text to be run, the same where nothing is to be done, `.changes` what was changed and why,
         `.problems` what is wrong and was left alone. Nothing is run.
         """
-        return self._mender({**(parameters or {}), **params}).repair(query)
+        with driver_errors():
+            given = from_parameters({**(parameters or {}), **params}, self._limits.allowance())
+            return self._mender(given).repair(query)
 
     def check(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Check:
         """What is wrong with a query, as data (`.problems`) and as text for a prompt (`str()`)."""
-        return self._mender({**(parameters or {}), **params}).check(query)
+        with driver_errors():
+            return self._check(query, from_parameters({**(parameters or {}), **params}, self._limits.allowance()))
+
+    def _check(self, query: str, given: Mapping[str, Any]) -> Check:
+        return self._mender(given).check(query)
 
     def _mender(self, given: Mapping[str, Any]) -> Mender:
         from hoplite.models.facts import Facts, Memory
@@ -282,9 +290,22 @@ class Database(Transfers):
         memory = self._facts
         if memory is None or memory.version != graph.version:
             memory = self._facts = Memory(graph.version)
-        with driver_errors():
-            types = parameter_types(from_parameters(given, self._limits.allowance()))
-        return Mender(Facts(graph, memory), GraphCatalogue(graph, self._functions, self._procedures), types)
+        catalogue = GraphCatalogue(graph, self._functions, self._procedures)
+        return Mender(Facts(graph, memory), catalogue, parameter_types(given))
+
+    def _hints(self, text: str, parameters: Mapping[str, Any]) -> Sequence[str]:
+        from hoplite.models.hints import Hints
+
+        return Hints(self, text, parameters)
+
+    def _hinted(
+        self, notifications: tuple[Notification, ...], text: str, parameters: Mapping[str, Any]
+    ) -> tuple[Notification, ...]:
+        """Those about names that the database does not have come with what could be meant."""
+        return tuple(
+            replace(said, hints=self._hints(text, parameters)) if said.category == "UNRECOGNIZED" else said
+            for said in notifications
+        )
 
     def khop(
         self,
@@ -495,7 +516,13 @@ class Database(Transfers):
         check_parameters: bool = True,
         judge: Judge | None = None,
     ) -> Prepared:
-        prepared = self._preparer.prepare(text, graph, parameters, allowance)
+        try:
+            prepared = self._preparer.prepare(text, graph, parameters, allowance)
+        except CypherError as error:
+            error.hints = self._hints(text, parameters)
+            raise
+        if prepared.notifications:
+            prepared = replace(prepared, notifications=self._hinted(prepared.notifications, text, parameters))
         if judge is not None:
             with allowing(allowance):
                 judge(prepared, graph, parameters)

@@ -79,6 +79,8 @@ def _status(notification: Notification) -> dict[str, Any]:
     }
     if notification.position is not None:
         diagnostic["_position"] = asdict(notification.position)
+    if notification.hints:
+        diagnostic["_hints"] = list(notification.hints)
     return {
         "gql_status": notification.gql_status,
         "status_description": notification.status_description,

@@ -55,11 +55,11 @@ class Patterns:
         facts = self.facts
         message = f"No node has the label {name.name}."
         candidates = ranked(name.name, facts.labels)
-        fitting = [label for label in facts.labels if self.fits(entity, name, label)]
+        fitting = [label for label in facts.labels if self.is_tied(entity) and self.fits(entity, label)]
         chosen = closest(name.name, facts.labels)
         if chosen is None:
             chosen = closest(name.name, fitting, ALIKE)
-        if chosen is None and len(fitting) == 1 and self.is_tied(entity):
+        if chosen is None and len(fitting) == 1:
             chosen = fitting[0]
         suggestions = tuple(dict.fromkeys([*([chosen] if chosen else []), *candidates, *fitting]))[:5]
         fix = None
@@ -77,7 +77,7 @@ class Patterns:
         """Whether a known type says something about the label."""
         return any(t.name in self.facts.types for hop in entity.hops for t in hop.relationship.label_names())
 
-    def fits(self, entity: Entity, old: ast.LabelName, label: str) -> bool:
+    def fits(self, entity: Entity, label: str) -> bool:
         """Whether a label could stand for another: the hops are possible, and what is asked for is there."""
         for hop in entity.hops:
             other = hop.right if hop.left is entity else hop.left
