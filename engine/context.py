@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -72,6 +72,19 @@ class PlanRunner(Protocol):
     def __call__(self, plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]: ...
 
 
+class Job(Protocol):
+    """A statement that runs in the background."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def rate(self) -> int: ...
+
+    @property
+    def is_done(self) -> bool: ...
+
+
 class Services(Protocol):
     """What built-in procedures ask of the database that runs them."""
 
@@ -96,6 +109,20 @@ class Services(Protocol):
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
         """Run a command, such as CREATE INDEX."""
+        ...
+
+    def start_job(
+        self, name: str, text: str, parameters: Mapping[str, Any], delay: int, rate: int, counts_down: bool
+    ) -> None:
+        """Run a statement in the background, once, every `rate` seconds, or until it counts down to 0."""
+        ...
+
+    def cancel_job(self, name: str) -> bool:
+        """Whether there was one."""
+        ...
+
+    def jobs(self) -> Sequence[Job]:
+        """Those in the background."""
         ...
 
     def clear_plan_cache(self) -> int:

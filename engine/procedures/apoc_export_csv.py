@@ -85,6 +85,7 @@ def _export(context: Execution, procedure: str, part: Part, file: str | None, co
     mode="DEFAULT",
     description="Writes the whole graph as CSV.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -96,6 +97,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     mode="DEFAULT",
     description="Writes nodes and relationships as CSV.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -107,6 +109,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     mode="DEFAULT",
     description="Writes a graph as CSV.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -119,6 +122,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     mode="DEFAULT",
     description="Writes the answer of a query as CSV.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""

@@ -316,6 +316,7 @@ def _files(name: str, texts: Mapping[str, str], separate: bool) -> dict[str, str
     mode="DEFAULT",
     description="Writes the whole graph as Cypher statements.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; without a file, the statements are in it."""
@@ -328,6 +329,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     mode="DEFAULT",
     description="Writes nodes and relationships as Cypher statements.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; without a file, the statements are in it."""
@@ -339,6 +341,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     mode="DEFAULT",
     description="Writes a graph as Cypher statements.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; without a file, the statements are in it."""
@@ -351,6 +354,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     mode="DEFAULT",
     description="Writes the nodes and relationships in the answer of a query as Cypher statements.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; without a file, the statements are in it."""
@@ -363,6 +367,7 @@ def export_query(context: Execution, statement: str, file: str | None, config: C
     mode="DEFAULT",
     description="Writes indexes and constraints as Cypher statements.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_schema(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; without a file, the statements are in it."""

@@ -147,6 +147,7 @@ def _write_groups(target: Target, form: str, writer: _Writer, part: Part) -> Non
     mode="DEFAULT",
     description="Writes the whole graph as JSON.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -160,6 +161,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     mode="DEFAULT",
     description="Writes nodes and relationships as JSON.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -172,6 +174,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     mode="DEFAULT",
     description="Writes a graph as JSON.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""
@@ -184,6 +187,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     mode="DEFAULT",
     description="Writes the answer of a query as JSON.",
     works_on_system=False,
+    opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row about it; with `stream` and no file, the text is in it."""

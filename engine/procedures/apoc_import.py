@@ -180,6 +180,7 @@ class _JsonImport:
     mode="WRITE",
     description="Makes the nodes and relationships of a JSON file that apoc.export.json wrote.",
     works_on_system=False,
+    opens_files=True,
 )
 def import_json(context: Execution, file: Any, config: Config) -> Iterator[Row]:
     """One row about it. Each label needs a constraint on `neo4jImportId`, by which relationships find their ends."""
@@ -326,6 +327,7 @@ class _CsvImport:
     mode="SCHEMA",
     description="Makes the nodes and relationships of CSV files with headers as neo4j-admin reads them.",
     works_on_system=False,
+    opens_files=True,
 )
 def import_csv(
     context: Execution, nodes: list[dict[str, Any]] | None, relationships: list[dict[str, Any]] | None, config: Config

@@ -48,6 +48,7 @@ def _maps(value: Any) -> Iterator[Row]:
     mode="DEFAULT",
     description="Reads JSON from a file in the import folder, or what a JSONPath finds in it.",
     works_on_system=False,
+    opens_files=True,
 )
 def load_json(context: Execution, given: Any, path: str | None, config: dict[str, Any]) -> Iterator[Row]:
     """A row for each object."""
@@ -60,6 +61,7 @@ def load_json(context: Execution, given: Any, path: str | None, config: dict[str
     mode="DEFAULT",
     description="Reads JSON from a file in the import folder, or what a JSONPath finds in it, a row for each value.",
     works_on_system=False,
+    opens_files=True,
 )
 def load_json_array(context: Execution, given: Any, path: str | None, config: dict[str, Any]) -> Iterator[Row]:
     """A list of objects gives its objects, any other value itself."""
@@ -77,6 +79,7 @@ def load_json_array(context: Execution, given: Any, path: str | None, config: di
     description="Reads JSON from a file in the import folder; headers and payload are for the network, which is not "
     "asked.",
     works_on_system=False,
+    opens_files=True,
     deprecated_by="This procedure is being moved to APOC Extended.",
 )
 def load_json_params(

@@ -51,6 +51,7 @@ class Procedure:
     function: ProcedureFunction
     works_on_system: bool = True
     admin: bool = False
+    opens_files: bool = False
 
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
         """The rows of a call, by the names of the outputs, one at a time or in batches; arguments that were left out
@@ -84,12 +85,13 @@ def cypher_procedure(
     admin: bool = False,
     deprecated_by: str | None = None,
     warning: str | None = None,
+    opens_files: bool = False,
 ) -> Callable[[_Procedure], _Procedure]:
     """Register the decorated function under this signature."""
     parsed = replace(parse_signature(signature, mode, description), deprecated_by=deprecated_by, warning=warning)
 
     def register(function: _Procedure) -> _Procedure:
-        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin)
+        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin, opens_files)
         return function
 
     return register

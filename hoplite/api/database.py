@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.allowance import Allowance, allowing, deadline_after
+from hoplite.api.jobs import Job, Jobs, held_weakly, join
 from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.result import Result
 from hoplite.api.transfers import Transfers
@@ -156,6 +157,7 @@ class Database(Transfers):
         self._facts: Memory | None = None  # about the graph, for checks of queries
         self._closed = False
         self._opened = current_time()
+        self._jobs = Jobs()
         self._lease: Lease | None = None  # of a graph on disk
         if path is None:
             self._held_graph = Graph(partitions or 1)
@@ -439,8 +441,10 @@ class Database(Transfers):
         """Close the database; a closed one can no longer be used."""
         if self._closed:
             return
+        jobs = self._jobs.stop()
         for transaction in list(self._transactions):
             transaction._cut_off()
+        join(jobs)
         self._closed = True
         if self._lease is not None:
             self._lease.close()
@@ -638,13 +642,14 @@ def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str,
 class _Services:
     """What the procedures of one statement ask its database for."""
 
-    __slots__ = ("_allowance", "_database", "_judge", "_metadata", "is_read_only")
+    __slots__ = ("_allowance", "_database", "_judge", "_limits", "_metadata", "is_read_only")
 
     def __init__(self, database: Database, allowance: Allowance, limits: Limits) -> None:
         self._database = database
         self._allowance = allowance
         self._metadata = limits.metadata
         self._judge = limits.judge
+        self._limits = limits
         self.is_read_only = limits.read_only
 
     @property
@@ -665,6 +670,24 @@ class _Services:
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
         run_command(prepared, context)
+
+    def start_job(
+        self, name: str, text: str, parameters: Mapping[str, Any], delay: int, rate: int, counts_down: bool
+    ) -> None:
+        limits = replace(self._limits, metadata=None)
+
+        def run(database: Database, stop: threading.Event) -> Any:
+            rows = database._run_alone(text, {}, replace(limits, stop=stop), parameters).values()
+            return rows[0][0] if rows and rows[0] else None
+
+        run_weakly = held_weakly(self._database, run)
+        self._database._jobs.start(name, run_weakly, delay=delay, rate=rate, counts_down=counts_down)
+
+    def cancel_job(self, name: str) -> bool:
+        return self._database._jobs.cancel(name) is not None
+
+    def jobs(self) -> list[Job]:
+        return self._database._jobs.known()
 
     def clear_plan_cache(self) -> int:
         return max(self._database._preparer.forget() - 1, 0)

@@ -169,6 +169,8 @@ class Judge:
         procedure = self._procedures.get(name)
         if procedure is None:
             return  # the check says that there is none
+        if procedure.opens_files:
+            raise _forbidden(f"The procedure {name} is not allowed here: statements may not open files.")
         mode = procedure.signature.mode
         allowed = self.policy.procedures
         if allowed is None:

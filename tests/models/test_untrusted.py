@@ -83,6 +83,9 @@ COMMANDS = [
 FILES = [
     "LOAD CSV FROM 'file:///data.csv' AS line RETURN line",
     "LOAD CSV FROM 'http://127.0.0.1:9/x.csv' AS line RETURN line",
+    "CALL apoc.load.json('data.json') YIELD value RETURN value",
+    "CALL apoc.export.csv.all('data.csv', {}) YIELD file RETURN file",
+    "CALL apoc.cypher.run(\"CALL apoc.load.json('data.json') YIELD value RETURN value\", {}) YIELD value RETURN value",
     "CALL { LOAD CSV FROM 'file:///data.csv' AS line RETURN line } RETURN line",
     "RETURN COLLECT { LOAD CSV FROM 'file:///data.csv' AS line RETURN line } AS lines",
     "CALL apoc.cypher.run(\"LOAD CSV FROM 'file:///data.csv' AS line RETURN line\", {}) YIELD value RETURN value",
