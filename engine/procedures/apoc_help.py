@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hoplite.engine.context import Execution
+from hoplite.engine.functions.show import function_rows
 from hoplite.engine.procedures.registry import PROCEDURES, Row, call_failed, cypher_procedure
 
 _NULL = "java.lang.NullPointerException"
@@ -27,7 +28,7 @@ def show_help(context: Execution, text: str | None) -> Iterator[Row]:
             facts = procedure.signature
             is_deprecated = facts.deprecated_by is not None
             yield "procedure", name, facts.description, procedure.signature_text, None, None, True, is_deprecated
-    for folded in sorted(context.functions):
-        if folded.startswith("apoc.") and text.lower() in folded:
-            function = context.functions[folded].signature
-            yield "function", function.name, function.description, function.text, None, None, True, False
+    for row in function_rows(context.functions):
+        name = row["name"]
+        if name.startswith("apoc.") and text.lower() in name.lower():
+            yield "function", name, row["description"], row["signature"], None, None, True, row["isDeprecated"]

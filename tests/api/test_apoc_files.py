@@ -168,6 +168,26 @@ def test_a_table_has_quotes_as_asked(db: Database) -> None:
     )
 
 
+def test_graphml_has_keys_nodes_and_edges(db: Database) -> None:
+    db.run("CREATE (:P:Q {n: 'a<b', l: [1, 2]})-[:R {x: 1}]->()")
+    export = "CALL apoc.export.graphml.all(null, {stream: true, useTypes: true}) YIELD data"
+    (data,) = db.run(export).value()
+    assert data.splitlines()[2:] == [
+        '<key id="l" for="node" attr.name="l" attr.type="string" attr.list="long"/>',
+        '<key id="n" for="node" attr.name="n" attr.type="string"/>',
+        '<key id="labels" for="node" attr.name="labels" attr.type="string"/>',
+        '<key id="x" for="edge" attr.name="x" attr.type="long"/>',
+        '<key id="label" for="edge" attr.name="label" attr.type="string"/>',
+        '<graph id="G" edgedefault="directed">',
+        '<node id="n0" labels=":P:Q"><data key="labels">:P:Q</data><data key="l">[1,2]</data>'
+        '<data key="n">a&lt;b</data></node>',
+        '<node id="n1"></node>',
+        '<edge id="e0" source="n0" target="n1" label="R"><data key="label">R</data><data key="x">1</data></edge>',
+        "</graph>",
+        "</graphml>",
+    ]
+
+
 def test_statements_of_an_export_make_the_same_graph(db: Database) -> None:
     db.run("CREATE CONSTRAINT u FOR (n:U) REQUIRE n.k IS UNIQUE")
     db.run("CREATE INDEX FOR (n:P) ON (n.n)")
