@@ -26,13 +26,16 @@ _TRANSACTIONS = (
     "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status "
     "elapsedTime"
 )
-_MORE_ABOUT_TRANSACTIONS = (
-    "outerTransactionId metaData parameters planner runtime indexes currentQueryStartTime currentQueryStatus "
-    "currentQueryActiveLockCount currentQueryElapsedTime currentQueryCpuTime currentQueryWaitTime "
-    "currentQueryIdleTime currentQueryAllocatedBytes currentQueryPageHits currentQueryPageFaults "
-    "activeLockCount cpuTime waitTime idleTime allocatedBytes allocatedDirectBytes pageHits pageFaults "
-    "initializationStackTrace statusDetails protocol"
+# All columns in the order of YIELD *, those above among them.
+_ALL_OF_TRANSACTIONS = (
+    "database transactionId currentQueryId outerTransactionId connectionId clientAddress username metaData "
+    "currentQuery parameters planner runtime indexes startTime currentQueryStartTime protocol requestUri status "
+    "currentQueryStatus statusDetails resourceInformation activeLockCount currentQueryActiveLockCount elapsedTime "
+    "cpuTime waitTime idleTime currentQueryElapsedTime currentQueryCpuTime currentQueryWaitTime currentQueryIdleTime "
+    "currentQueryAllocatedBytes allocatedDirectBytes estimatedUsedHeapMemory pageHits pageFaults currentQueryPageHits "
+    "currentQueryPageFaults initializationStackTrace"
 )
+_MORE_ABOUT_TRANSACTIONS = " ".join(name for name in _ALL_OF_TRANSACTIONS.split() if name not in _TRANSACTIONS.split())
 
 # By kind: the columns that come without YIELD, and those that YIELD can ask for besides.
 SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -74,16 +77,24 @@ def columns_of(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return plain, more
 
 
+def every_column(show: ast.Show) -> tuple[str, ...]:
+    """All columns of a SHOW, in the order of YIELD *."""
+    plain, more = columns_of(show)
+    return tuple(_ALL_OF_TRANSACTIONS.split()) if show.kind == "TRANSACTIONS" else (*plain, *more)
+
+
 def plan_show(show: ast.Show, builder: Builder) -> Built:
     """SHOW ... YIELD ... WHERE ... RETURN as a plan over the rows of its kind."""
     from hoplite.planner.build import Built
 
     if show.kind not in SHOWN:
         raise unsupported(f"SHOW {show.kind}")
-    plain, more = columns_of(show)
-    every = (*plain, *more)
+    plain, _ = columns_of(show)
+    every = every_column(show)
     names = tuple(builder.expression(name, frozenset()) for name in show.names)
     plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, every)
+    if show.kind == "TRANSACTIONS":
+        plan = lp.Projection(plan, (("currentQuery", ast.Literal(builder.text)),))
     columns = plain
     scope = frozenset(every)
     if show.yielded is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,9 +13,12 @@ from hoplite.engine.functions.show import function_rows
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.rows import constant_of
 from hoplite.engine.procedures.show import procedure_rows
-from hoplite.errors import CypherError
+from hoplite.errors import SEMANTIC_ERROR, CypherError, type_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
+from hoplite.values.calendar import NANOS_PER_SECOND
+from hoplite.values.render import describe
+from hoplite.values.temporal import Duration
 
 Rows = list[dict[str, Any]]
 
@@ -47,8 +51,17 @@ class Show(Operator):
         wanted: set[Any] = set()
         for evaluator in self.names:
             value = constant_of(evaluator, context)
+            if not _names_something(value):
+                raise type_error(f"Expected a string or a list of strings, but got: {describe(value)}")
             wanted.update(value if isinstance(value, list) else [value])
+        if not wanted and self.kind == "TERMINATE TRANSACTIONS":
+            message = "Missing transaction id to terminate, the transaction id can be found using `SHOW TRANSACTIONS`."
+            raise CypherError(SEMANTIC_ERROR, message)
         return wanted
+
+
+def _names_something(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def _quoted(name: str) -> str:
@@ -197,22 +210,42 @@ def _settings(context: Execution, _: str | None) -> Rows:
 
 def _transactions(context: Execution, _: str | None) -> Rows:
     """Only the one that asks: others run in threads of their own and are nobody else's business."""
+    began = context.transaction_time
+    passed = max(time.time_ns() - began.epoch_second * NANOS_PER_SECOND - began.nanosecond, 0)
+    elapsed = Duration(seconds=passed // NANOS_PER_SECOND, nanoseconds=passed % NANOS_PER_SECOND)
+    clock = str(began.local)[:23].ljust(23, "0") + "Z"
+    nothing = Duration()
     return [
         {
             "database": "neo4j",
             "transactionId": "neo4j-transaction-1",
             "currentQueryId": "query-1",
+            "outerTransactionId": "",
             "connectionId": "",
             "clientAddress": "",
             "username": "",
-            "startTime": str(context.transaction_time),
+            "metaData": {},
+            "parameters": dict(context.parameters),
+            "indexes": [],
+            "startTime": clock,
+            "currentQueryStartTime": clock,
             "status": "Running",
+            "currentQueryStatus": "running",
+            "statusDetails": "",
+            "resourceInformation": {},
+            "activeLockCount": 0,
+            "currentQueryActiveLockCount": 0,
+            "elapsedTime": elapsed,
+            "waitTime": nothing,
+            "currentQueryElapsedTime": elapsed,
+            "currentQueryWaitTime": nothing,
+            "initializationStackTrace": "",
         }
     ]
 
 
 def _terminated(name: Any) -> dict[str, Any]:
-    if not isinstance(name, str) or not re.fullmatch(r"[^ ]+-transaction-[0-9]+", name):
+    if not re.fullmatch(r"[^ ]+-transaction-[0-9]+", name):
         raise CypherError(
             "Neo.ClientError.General.InvalidArguments",
             "Could not parse id (expected format: <databasename>-transaction-<id>)",

@@ -14,7 +14,7 @@ from hoplite.planner.check.projections import check_projection
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, TypeSpec
-from hoplite.planner.show import SHOWN, columns_of
+from hoplite.planner.show import SHOWN, columns_of, every_column
 from hoplite.planner.type_text import type_text, unsuitable
 
 Columns = dict[str, TypeSpec]
@@ -50,8 +50,12 @@ def _check_show(check: Check, show: ast.Show) -> Columns:
     for node in walk(show):
         if isinstance(node, ast.FunctionCall):
             check_known(check, node)
-    plain, more = columns_of(show)
-    every: Columns = dict.fromkeys((*plain, *more), ALL)
+    if show.kind == "TERMINATE TRANSACTIONS" and show.predicate is not None and show.yielded is None:
+        where = check.text.upper().rfind("WHERE", 0, show.predicate.span.start)
+        message = "`WHERE` is not allowed by itself, please use `TERMINATE TRANSACTION ... YIELD ... WHERE ...` instead"
+        raise check.error(message, where)
+    plain, _ = columns_of(show)
+    every: Columns = dict.fromkeys(every_column(show), ALL)
     if show.yielded is not None and not (show.yield_star or show.yielded.star):
         columns = _check_yield(check, show, show.yielded, every)
     else:
