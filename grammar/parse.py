@@ -21,7 +21,7 @@ from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_l
 from hoplite.grammar.lookahead import choose_kind
 from hoplite.grammar.source import Source
 from hoplite.grammar.syntax_errors import end_of_input, unexpected
-from hoplite.grammar.table import Rule, Table, load_table
+from hoplite.grammar.table import Rule, Rules, Table, load_table
 from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.grammar.unicode_escapes import replace_escapes
 from hoplite.lazy_dataclass import dataclass
@@ -31,29 +31,36 @@ _LEVELS_FOR_TOKEN = 5  # of the tree, at most: `EXISTS {` opens a query, a claus
 _STATES_FOR_LEVEL = 12  # of the machine, at most; what is deeper is refused before the tree is there
 
 
+class _Builders(dict[int, "Action | None"]):
+    """By the numbers of rules: what builds their values, looked up when the first one is built."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__()
+        self._rules = rules
+
+    def __missing__(self, number: int) -> Action | None:
+        name = self._rules[number].action
+        found = self[number] = action(name) if name else None
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """The table, with the function that builds each rule; `handed_on[r]` for rules that only rename their symbol.
+    """The table, with the function that builds each rule.
 
     Most of what the machine does is renaming: an operand climbs through a dozen levels of precedence. Where a climb
     ends depends on the two states on top and the next token only, and is remembered in `climbs`.
     """
 
     table: Table
-    builders: list[Action | None]
-    handed_on: list[bool]
+    builders: _Builders
     climbs: dict[tuple[int, int, str], int]
 
 
 @cache
 def _machine() -> _Machine:
     table = load_table()
-    return _Machine(
-        table,
-        [action(rule.action) if rule.action else None for rule in table.rules],
-        [rule.size == 1 and not rule.action and not rule.makes_list for rule in table.rules],
-        {},
-    )
+    return _Machine(table, _Builders(table.rules), {})
 
 
 def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> ast.Statement:
@@ -102,7 +109,7 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
 
 def _run(source: Source, tokens: list[Token], limits: TextLimits) -> ast.Statement:
     machine = _machine()
-    table, builders, handed_on, climbs = machine.table, machine.builders, machine.handed_on, machine.climbs
+    table, builders, climbs = machine.table, machine.builders, machine.climbs
     actions, goto, rules = table.actions, table.goto, table.rules
     states = [table.start]
     values: list[Any] = []
@@ -128,7 +135,7 @@ def _run(source: Source, tokens: list[Token], limits: TextLimits) -> ast.Stateme
                 break
             number = -1 - step
             rule = rules[number]
-            if handed_on[number]:
+            if rule.only_renames:
                 climb = (states[-2], states[-1], kind)
                 top = climbs.get(climb)
                 if top is None:
@@ -160,7 +167,7 @@ def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
     table = machine.table
     while True:
         step = table.actions[top].get(kind)
-        if step is None or step >= 0 or not machine.handed_on[-1 - step]:
+        if step is None or step >= 0 or not table.rules[-1 - step].only_renames:
             return top
         top = table.goto[below][table.rules[-1 - step].origin]
 

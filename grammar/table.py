@@ -1,8 +1,8 @@
 """The parse table of cypher.lark, read from a file: neither Lark nor an analysis of the grammar is needed for it.
 
 `cypher.table` is text, made by `make_table.py` and kept with the grammar; a test compares the two. After a first line
-with the grammar's checksum come the terminals and rule names, keywords, signs and rules, and a line for each state,
-which is taken apart when the parser first comes to that state: a statement meets a hundred of two thousand.
+with the grammar's checksum come the terminals and rule names, keywords and signs, a line for each rule and each state,
+taken apart when the parser first comes to it: a statement meets a hundred of two thousand states.
 """
 
 from __future__ import annotations
@@ -30,6 +30,22 @@ class Rule:
     action: str
     children: tuple[int | None, ...]
     makes_list: bool
+    only_renames: bool
+
+
+class Rules(dict[int, Rule]):
+    """By number; a rule is read when it is first asked for."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def __missing__(self, number: int) -> Rule:
+        origin, size, action, makes_list, children = self._lines[number].split("\t")
+        places = tuple(None if place == ABSENT else int(place) for place in children.split())
+        only_renames = size == "1" and not action and not makes_list
+        rule = self[number] = Rule(origin, int(size), action, places, makes_list == "list", only_renames)
+        return rule
 
 
 class Rows(dict[int, dict[str, int]]):
@@ -53,7 +69,7 @@ class Table:
 
     actions: Rows
     goto: Rows
-    rules: list[Rule]
+    rules: Rules
     start: int
     end: int
     vocabulary: Vocabulary
@@ -73,20 +89,13 @@ def load_table() -> Table:
     start, end, rule_count, state_count = map(int, lines[1].split())
     terminals, rule_names = lines[2].split(" "), lines[3].split(" ")
     words, signs = (dict(pair.split("\t") for pair in line.split(" ")) for line in lines[4:6])
-    rules = [_rule(line) for line in lines[6 : 6 + rule_count]]
     actions = 6 + rule_count
     goto = actions + state_count
     return Table(
         Rows(lines[actions:goto], terminals),
         Rows(lines[goto : goto + state_count], rule_names),
-        rules,
+        Rules(lines[6:actions]),
         start,
         end,
         Vocabulary(words, signs),
     )
-
-
-def _rule(line: str) -> Rule:
-    origin, size, action, makes_list, children = line.split("\t")
-    places = tuple(None if place == ABSENT else int(place) for place in children.split())
-    return Rule(origin, int(size), action, places, makes_list == "list")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
     import dataclasses
+    from copy import copy
     from dataclasses import MISSING, Field, FrozenInstanceError
     from reprlib import recursive_repr
 
@@ -56,8 +57,8 @@ else:
                         setattr(cls, name, default.default)
         setattr(cls, _OWN, own)
         cls.__match_args__ = tuple(name for name, (_, given) in known.items() if _is_positional(given))
-        for name in ("__dataclass_fields__", "__dataclass_params__"):
-            setattr(cls, name, _Description(name, cls, frozen, eq))
+        cls.__dataclass_fields__ = _Description(cls)
+        cls.__dataclass_params__ = _Parameters(cls, frozen, eq)
         _add_methods(cls, known, frozen, slots, eq)
         return cls
 
@@ -93,43 +94,44 @@ else:
     class _Description:
         """The fields as `dataclasses` describes them, made when somebody asks."""
 
-        __slots__ = ("cls", "eq", "frozen", "name")
+        __slots__ = ("cls",)
 
-        def __init__(self, name, cls, frozen, eq):
-            self.name, self.cls, self.frozen, self.eq = name, cls, frozen, eq
+        def __init__(self, cls):
+            self.cls = cls
 
         def __get__(self, instance, owner):
             cls = self.cls
             known = _inherited(cls) | cls.__dict__[_OWN]
-            twin = dataclasses.make_dataclass(
-                cls.__name__,
-                [(name, kind, _copied(given)) for name, (kind, given) in known.items()],
-                namespace={"__doc__": cls.__name__},  # or else one is made of the signature
-                init=False,
-                repr=False,
-                eq=self.eq,
-                frozen=self.frozen,
-                kw_only=True,  # no order of defaults is asked for
-            )
-            for made in twin.__dataclass_fields__.values():
-                given = known[made.name][1]
-                made.kw_only = isinstance(given, Field) and given.kw_only is True
-            cls.__dataclass_fields__ = twin.__dataclass_fields__
-            cls.__dataclass_params__ = twin.__dataclass_params__
-            return cls.__dict__[self.name]
+            described = {name: _described(name, kind, given) for name, (kind, given) in known.items()}
+            cls.__dataclass_fields__ = described
+            return described
 
-    def _copied(given):
+    class _Parameters:
+        """The options as `dataclasses` keeps them: it asks when one of its classes inherits from one of ours."""
+
+        __slots__ = ("cls", "eq", "frozen")
+
+        def __init__(self, cls, frozen, eq):
+            self.cls, self.frozen, self.eq = cls, frozen, eq
+
+        def __get__(self, instance, owner):
+            twin = dataclasses.make_dataclass("Twin", (), frozen=self.frozen, eq=self.eq)
+            self.cls.__dataclass_params__ = twin.__dataclass_params__
+            return twin.__dataclass_params__
+
+    (_SAMPLE,) = dataclasses.fields(dataclasses.make_dataclass("Sample", ("field",)))
+
+    def _described(name, kind, given):
+        """A copy of a field that `dataclasses` has made knows what only it can tell a field."""
+        made = copy(_SAMPLE)
+        made.name, made.type = name, kind
         if isinstance(given, Field):
-            return dataclasses.field(
-                default=given.default,
-                default_factory=given.default_factory,
-                init=given.init,
-                repr=given.repr,
-                hash=given.hash,
-                compare=given.compare,
-                metadata=given.metadata,
-            )
-        return dataclasses.field(default=given)
+            for option in ("default", "default_factory", "init", "repr", "hash", "compare", "metadata"):
+                setattr(made, option, getattr(given, option))
+            made.kw_only = given.kw_only is True
+        else:
+            made.default, made.kw_only = given, False
+        return made
 
     # --- methods ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import zipfile
 import zlib
 from collections.abc import Iterator
 from gzip import GzipFile
@@ -82,6 +81,8 @@ class LoadCsv(Operator):
         )
 
     def _lines(self, context: Execution, url: Any) -> Iterator[Any]:
+        from zipfile import BadZipFile  # loads five other packages, which only this statement needs
+
         if url is None:
             raise CypherError("Neo.DatabaseError.Statement.ExecutionFailed", _NOT_TEXT)
         try:
@@ -93,7 +94,7 @@ class LoadCsv(Operator):
                     yield from rows
                     return
                 yield from _by_header([name or "" for name in next(rows, [])], rows)
-        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        except (OSError, EOFError, zlib.error, BadZipFile, NotImplementedError, RuntimeError):
             raise cannot_load(url, f"Couldn't load the external resource at: {url}") from None
 
 
@@ -119,10 +120,12 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes] | GzipFile:
         return GzipFile(fileobj=file)
     if head != _ZIP:
         return file
-    archive = zipfile.ZipFile(file)
+    from zipfile import BadZipFile, ZipFile
+
+    archive = ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
     if len(names) != 1:
-        raise zipfile.BadZipFile(f"{path} has {len(names)} files")
+        raise BadZipFile(f"{path} has {len(names)} files")
     return archive.open(names[0])
 
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 import functools
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from importlib import resources
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from hoplite.lazy import lazy_pattern
 from hoplite.values.calendar import DAYS_PER_CYCLE, SECONDS_PER_DAY
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 MAX_OFFSET_SECONDS = 18 * 3600
 
@@ -43,7 +46,7 @@ class ZoneError(ValueError):
 @functools.cache
 def _regions() -> dict[str, str]:
     """Every region by its name in lower case."""
-    names = resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8").split()
+    names = _zone_file("zones").read_text(encoding="utf-8").split()
     regions = {name.lower(): name for name in names if name not in _NOT_REGIONS}
     regions["ut"] = "UT"  # Java's own; the zone database writes UTC
     return regions
@@ -107,6 +110,12 @@ def offset_text(seconds: int) -> str:
 
 
 @functools.cache
+def _zone_file(*parts: str) -> Traversable:
+    from importlib import resources  # brings a tenth of the standard library, for few statements
+
+    return resources.files("tzdata").joinpath(*parts)
+
+
 def _region(name: str) -> tzinfo:
     prefix = _UTC_PREFIX.match(name)
     if prefix is not None:
@@ -114,7 +123,7 @@ def _region(name: str) -> tzinfo:
         return timezone(timedelta(seconds=seconds or 0))
     # The system's database would come first for ZoneInfo(name), and may keep regions apart before
     # 1970 that Java and the package have merged (Europe/Stockholm with Europe/Berlin).
-    with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as rules:
+    with _zone_file("zoneinfo", *name.split("/")).open("rb") as rules:
         return ZoneInfo.from_file(rules, key=name)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hoplite.grammar import table
+from hoplite.grammar.build import action
 from hoplite.grammar.make_table import table_text
 from hoplite.grammar.parse import parse
 
@@ -24,15 +25,24 @@ def test_a_table_of_another_grammar_is_refused(tmp_path: Path, monkeypatch: pyte
     for name in ("cypher.lark", "cypher.table"):
         (tmp_path / name).write_text((GRAMMAR / name).read_text("utf-8"), "utf-8")
     monkeypatch.setattr(table, "__file__", str(tmp_path / "table.py"))
-    assert table.load_table().rules
+    assert table.load_table().actions[0]
     (tmp_path / "cypher.lark").write_text("start: A", "utf-8")
     with pytest.raises(RuntimeError, match="make_table"):
         table.load_table()
 
 
+def test_every_rule_has_what_builds_it() -> None:
+    loaded = table.load_table()
+    count = int((GRAMMAR / "cypher.table").read_text("utf-8").splitlines()[1].split()[2])
+    assert count > 500
+    for number in range(count):
+        rule = loaded.rules[number]
+        assert callable(action(rule.action)) if rule.action else rule.makes_list or rule.size
+
+
 def test_states_are_read_when_they_are_met() -> None:
     loaded = table.load_table()
-    assert not loaded.actions
+    assert not loaded.actions and not loaded.rules
     assert loaded.actions[loaded.start]
     assert list(loaded.actions) == [loaded.start]
     assert parse("RETURN 1")
