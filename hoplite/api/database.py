@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.allowance import Allowance, allowing, deadline_after
+from hoplite.api.for_models import ForModels
 from hoplite.api.jobs import Job, Jobs, held_weakly, join
 from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.result import Result
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
     from hoplite.models.facts import Memory
     from hoplite.models.problems import Check, Repair
     from hoplite.models.repair import Mender
-    from hoplite.models.schema_text import Form
-    from hoplite.models.untrusted import Answer
     from hoplite.models.untrusted_judge import Judge
     from hoplite.planner.notifications import Notification
     from hoplite.storage.disk.graph import Durability
@@ -101,7 +100,7 @@ class Limits:
         )
 
 
-class Database(Transfers):
+class Database(Transfers, ForModels):
     """A graph and the engine over it. May be used from several threads."""
 
     def __init__(
@@ -247,25 +246,6 @@ class Database(Transfers):
             "connections": connections,
         }
 
-    def schema_text(
-        self,
-        question: str | None = None,
-        *,
-        form: Form = "text",
-        max_tokens: int | None = 2_000,
-        max_values: int = 10,
-    ) -> str:
-        """The schema as text for a prompt: labels and types with their properties, what values these have, and which
-        patterns occur, with counts. (docs/MODELS.md)
-
-        `form` is "text", "json" or "cypher". Beyond `max_tokens` the least important parts are left out; what a
-        `question` names is kept first. Properties with at most `max_values` values have all of them listed.
-        """
-        from hoplite.models.schema_text import schema_text
-
-        graph = self._graph.snapshot()
-        return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
-
     def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
         """A query that a model wrote, with everything mended that provably fails or finds nothing; see docs/MODELS.md.
 
@@ -351,42 +331,6 @@ class Database(Transfers):
                 raise transaction_timed_out()
 
         return check
-
-    # --- strangers ---------------------------------------------------------------------------------------------
-
-    def run_untrusted(
-        self,
-        query: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        rows: int = 1_000,
-        bytes: int = 1_000_000,
-        seconds: float = 10.0,
-        memory: str | int = "256MB",
-        estimated_rows: float | None = 10_000_000,
-        writes: Iterable[str] = (),
-        procedures: Iterable[str] | None = None,
-        functions: Iterable[str] | None = None,
-        cursor: str | None = None,
-        stop: threading.Event | None = None,
-    ) -> Answer:
-        """Judge a statement that a stranger wrote on its syntax tree and its plan, run it within bounds, and answer
-        with JSON values; what is wrong is in the answer too. (docs/MODELS.md)
-
-        It may not read files, reach the network, change the schema, or write other than by the kinds in `writes`
-        ("create", "merge", "set", "remove", "delete"). `procedures` and `functions` are patterns of the names that it
-        may call, such as "apoc.text.*"; without them, those of Hoplite that only read. It is not begun where an
-        operator is expected to make more than `estimated_rows`.
-
-        Rows beyond `rows` or `bytes` follow in a call with the `cursor` of the answer. `stop` is set from another
-        thread to end the statement.
-        """
-        from hoplite.models.untrusted import Bounds, run_untrusted
-        from hoplite.models.untrusted_judge import Policy
-
-        bounds = Bounds(rows, bytes, seconds, byte_count(memory, "memory"))
-        policy = Policy.of(writes, procedures, functions, estimated_rows)
-        return run_untrusted(self, query, parameters or {}, bounds, policy, cursor, stop)
 
     # --- extending it ------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 """The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`,
-`mcp`, `demo`. Each part loads what it needs when it is used.
+`mcp`, `ask`, `eval`, `demo`. Each part loads what it needs when it is used.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 
 from hoplite import __version__
 from hoplite.cli.arguments import Commands
+from hoplite.cli.ask import add_ask_command
 from hoplite.cli.diff import add_diff_command
 from hoplite.cli.disk import add_disk_commands
+from hoplite.cli.evaluate import add_eval_command
 from hoplite.cli.exporting import add_export_command
 from hoplite.cli.importing import add_import_command
 from hoplite.cli.mcp import add_mcp_command
@@ -73,6 +75,8 @@ def _commands() -> Commands:
     add_disk_commands(commands)
     add_diff_command(commands)
     add_mcp_command(commands)
+    add_ask_command(commands)
+    add_eval_command(commands)
 
     warm = commands.add_parser("warm", help="compile what makes hops fast, before a query needs it")
     warm.set_defaults(command=_warm)

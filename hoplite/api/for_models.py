@@ -1,0 +1,100 @@
+"""What a database offers to programs whose Cypher a model writes: schema texts, statements within bounds, questions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from hoplite.storage.disk.cache import byte_count
+
+if TYPE_CHECKING:
+    from hoplite.api.database import Database
+    from hoplite.models.ask import Asked
+    from hoplite.models.ask_endpoint import Decoding
+    from hoplite.models.schema_text import Form
+    from hoplite.models.untrusted import Answer
+
+
+class ForModels:
+    """The part of a database that serves models; what it offers is made in `hoplite.models`."""
+
+    @property
+    def _database(self) -> Database:
+        return cast("Database", self)
+
+    def schema_text(
+        self,
+        question: str | None = None,
+        *,
+        form: Form = "text",
+        max_tokens: int | None = 2_000,
+        max_values: int = 10,
+    ) -> str:
+        """The schema as text for a prompt: labels and types with their properties, what values these have, and which
+        patterns occur, with counts. (docs/MODELS.md)
+
+        `form` is "text", "json" or "cypher". Beyond `max_tokens` the least important parts are left out; what a
+        `question` names is kept first. Properties with at most `max_values` values have all of them listed.
+        """
+        from hoplite.models.schema_text import schema_text
+
+        graph = self._database._graph.snapshot()
+        return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
+
+    def run_untrusted(
+        self,
+        query: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        rows: int = 1_000,
+        bytes: int = 1_000_000,
+        seconds: float = 10.0,
+        memory: str | int = "256MB",
+        estimated_rows: float | None = 10_000_000,
+        writes: Iterable[str] = (),
+        procedures: Iterable[str] | None = None,
+        functions: Iterable[str] | None = None,
+        cursor: str | None = None,
+        stop: threading.Event | None = None,
+    ) -> Answer:
+        """Judge a statement that a stranger wrote on its syntax tree and its plan, run it within bounds, and answer
+        with JSON values; what is wrong is in the answer too. (docs/MODELS.md)
+
+        It may not read files, reach the network, change the schema, or write other than by the kinds in `writes`
+        ("create", "merge", "set", "remove", "delete"). `procedures` and `functions` are patterns of the names that it
+        may call, such as "apoc.text.*"; without them, those of Hoplite that only read. It is not begun where an
+        operator is expected to make more than `estimated_rows`.
+
+        Rows beyond `rows` or `bytes` follow in a call with the `cursor` of the answer. `stop` is set from another
+        thread to end the statement.
+        """
+        from hoplite.models.untrusted import Bounds, run_untrusted
+        from hoplite.models.untrusted_judge import Policy
+
+        bounds = Bounds(rows, bytes, seconds, byte_count(memory, "memory"))
+        policy = Policy.of(writes, procedures, functions, estimated_rows)
+        return run_untrusted(self._database, query, parameters or {}, bounds, policy, cursor, stop)
+
+    def ask(
+        self,
+        question: str,
+        model: Callable[[str], str] | str,
+        *,
+        examples: Sequence[tuple[str, str]] = (),
+        attempts: int = 3,
+        max_tokens: int = 2_000,
+        decoding: Decoding | None = None,
+        **bounds: Any,
+    ) -> Asked:
+        """Have a model write a query for a question in words, repair it, run it within bounds, and say what its rows
+        rest on. (docs/MODELS.md)
+
+        `model` takes a prompt and gives a text, or is "NAME@URL" of an OpenAI-compatible endpoint, with `decoding`.
+        Where a query fails or finds nothing, the model is told and asked again, `attempts` times in all. `examples` are
+        questions with their queries; `bounds` are those of `run_untrusted`.
+        """
+        from hoplite.models.ask import ask
+
+        said: dict[str, Any] = {"examples": examples, "attempts": attempts, "max_tokens": max_tokens}
+        return ask(self._database, question, model, decoding=decoding, bounds=bounds, **said)
