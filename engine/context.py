@@ -166,7 +166,7 @@ class Execution:
         """How long the statement may still run, at least a moment; None where it has no deadline."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
 
-    def check(self) -> None:
+    def check_time(self) -> None:
         """Raise if the statement has to stop; called between bounded amounts of work."""
         error = self.stops(time.monotonic())
         if error is not None:

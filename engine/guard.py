@@ -1,6 +1,6 @@
 """The net beneath the checks of a statement: it stops Python code that does not ask when its time is up.
 
-What may take long asks `Execution.check` between bounded amounts of work. Code that works on values cannot always: how
+Whatever may take long calls `Execution.check_time` between bounded amounts of work. Code over values cannot always: how
 long a comparison, a hash, a sort key or the driver's form of a value takes depends on how large the value is, and a
 value of thirty steps may be a billion large, for its parts are shared. Such code runs inside `interruptible()`. A
 thread of this module looks at all statements that run, every few milliseconds; where one is past its deadline,

@@ -59,7 +59,7 @@ def _call_for_each(
 ) -> None:
     for values in rows:
         if len(results) % 16 == 15:
-            execution.check()
+            execution.check_time()
         if function.null_in_null_out and None in values:
             results.append(None)
         else:

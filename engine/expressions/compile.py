@@ -226,7 +226,7 @@ def _compile_chain(links: list[ast.Binary], functions: Functions) -> Compiled:
     def evaluate(batch: Batch, execution: Execution) -> Column:
         column = first.evaluate(batch, execution)
         for combine, operand in steps:
-            execution.check()
+            execution.check_time()
             column = combine(column, operand.evaluate(batch, execution))
         return column
 

@@ -105,7 +105,7 @@ def by_slices(evaluate: ListsEvaluator, lists: Column, batch: Batch, execution: 
         return evaluate(batch, lists, execution)
     pieces: list[Column] = []
     for first, last in pairwise(bounds):
-        execution.check()
+        execution.check_time()
         try:
             some = lists.take(np.arange(first, last, dtype=np.int64))
             pieces.append(evaluate(batch.rows(first, last), some, execution))
@@ -151,7 +151,7 @@ def checked_steps(count: int, execution: Execution) -> Iterator[int]:
     """Where each piece of so many elements begins, one at least; between them the statement may be stopped."""
     for first in range(0, max(count, 1), _PIECE):
         if first:
-            execution.check()
+            execution.check_time()
         yield first
 
 
@@ -296,7 +296,7 @@ def reduction(accumulator: str, initial: Compiled, variable: str, source: Compil
             except RowError as failure:
                 raise RowError(int(rows[failure.row]), failure.error) from None
             place += 1
-            execution.check()
+            execution.check_time()
         return scattered(pieces, batch.row_count)
 
     return evaluate

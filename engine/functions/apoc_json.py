@@ -113,8 +113,8 @@ def mismatch(value: Any, kind: type) -> str:
 class _Statement:
     context: Execution
 
-    def check(self) -> None:
-        self.context.check()
+    def check_time(self) -> None:
+        self.context.check_time()
 
     def matches(self, pattern: str, text: str) -> bool:
         return matcher(pattern)(text, self.context.seconds_left())

@@ -321,7 +321,7 @@ def _as_json(context: Execution, value: Any) -> str:
     with interruptible():
         wanted = set(_entities_in(value))
     for entity in wanted:
-        context.check()
+        context.check_time()
         entities[entity] = _plain(context, entity)
     with interruptible():
         return _written(value, context, entities)

@@ -33,7 +33,7 @@ class _Search:
         try:
             for found in self.finder.find(text, self._execution.seconds_left()):
                 yield found
-                self._execution.check()
+                self._execution.check_time()
         except TimeoutError:
             raise Stopped.by(transaction_timed_out()) from None
 

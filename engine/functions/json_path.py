@@ -24,7 +24,7 @@ OPTIONS = DEFAULT_OPTIONS | {"ALWAYS_RETURN_LIST", "AS_PATH_LIST", "REQUIRE_PROP
 class Statement(Protocol):
     """For whom a path is followed: its time is asked for at every step."""
 
-    def check(self) -> None:
+    def check_time(self) -> None:
         """Raises where there is no time left."""
 
     def matches(self, pattern: str, text: str) -> bool:
@@ -150,7 +150,7 @@ class _Reader:
 
     def walk(self, at: int, path: str, value: Any) -> Iterator[Place]:
         """The places that the steps from here on lead to."""
-        self._statement.check()
+        self._statement.check_time()
         if at == len(self._steps):
             yield path, value
             return
@@ -199,7 +199,7 @@ class _Reader:
 
     def _below(self, at: int, path: str, value: Any) -> Iterator[Place]:
         """The step at every depth, from the outside to the inside."""
-        self._statement.check()
+        self._statement.check_time()
         is_last = at + 1 == len(self._steps)
         match self._steps[at]:
             case Names(names=names):

@@ -43,7 +43,7 @@ def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int
     numbers: list[int] = []
     for begin in range(0, length_of_range(wanted), _NUMBERS_AT_ONCE):
         if begin:
-            context.check()
+            context.check_time()
         numbers.extend(wanted[begin : begin + _NUMBERS_AT_ONCE])
     return numbers
 

@@ -61,7 +61,7 @@ class Aggregate(Operator):
         evaluators = [*self.keys, *(e for call in self.calls for e in call.arguments)]
         gathering = [call.function in _GATHERING or call.distinct for call in self.calls]
         for incoming in self.source.run(context, argument):
-            context.check()
+            context.check_time()
             batch, columns, error = evaluate(incoming, evaluators, context)
             if error is not None:
                 raise error

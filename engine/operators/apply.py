@@ -58,7 +58,7 @@ class Apply(Operator):
             yield from written
             return
         for batch in self.left.run(context, argument):
-            context.check()
+            context.check_time()
             yield from self._completed(context, batch) if self.optional else self._joined(context, batch)
 
     def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
@@ -78,7 +78,7 @@ class Apply(Operator):
         """
         first, width = 0, batch.row_count
         while first < batch.row_count:
-            context.check()
+            context.check_time()
             part = batch.rows(first, first + width)
             together = self._ordered(part, list(self._joined(context, part)))
             first += width
@@ -119,7 +119,7 @@ class ForEachRow(Operator):
         for batch in batches:
             for row in range(batch.row_count):
                 for _ in self.right.run(context, numbered(batch.rows(row, row + 1), self.imports)):
-                    context.check()
+                    context.check_time()
         yield from batches
 
 
@@ -145,7 +145,7 @@ class HashJoin(Operator):
                     continue  # nobody asks for a key, which might fail
                 batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
                 for rows, partners in _partners(keys, table):
-                    context.check()
+                    context.check_time()
                     beside = right.take(partners)
                     yield batch.take(rows).with_columns({name: beside[name] for name in self.added})
                 if error is not None:
@@ -162,7 +162,7 @@ class HashJoin(Operator):
         table: dict[object, list[int]] = {}
         for row, value in enumerate(keys.objects()):
             if row % LARGEST_BATCH == 0:
-                context.check()
+                context.check_time()
             if value is not None:
                 table.setdefault(_join_key(value), []).append(row)
         return table, batch

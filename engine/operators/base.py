@@ -75,7 +75,7 @@ def pairs(context: Execution, rows: int, items: int, size: int = FIRST_BATCH) ->
     """Every pair of a row and an item as two index arrays, rows first, in pieces of bounded and growing size."""
     row = 0
     while row < rows:
-        context.check()
+        context.check_time()
         size = min(size, batch_limit(context))
         if items <= size:
             count = min(rows - row, max(1, size // max(items, 1)))
@@ -89,7 +89,7 @@ def pairs(context: Execution, rows: int, items: int, size: int = FIRST_BATCH) ->
             while start < items:
                 stop = min(items, start + size)
                 yield np.full(stop - start, row, np.int64), np.arange(start, stop, dtype=np.int64)
-                context.check()
+                context.check_time()
                 start, size = stop, min(size * 4, batch_limit(context))
             row += 1
         size *= 4

@@ -54,7 +54,7 @@ class CountBranches(Operator):
         """The rows from which there is a way."""
         so_far = 0
         for batch in self.source.run(context, argument):
-            context.check()
+            context.check_time()
             rows = np.arange(batch.row_count, dtype=np.int64)
             ways = np.ones(batch.row_count, np.int64)
             for branch in self.branches:
@@ -86,8 +86,8 @@ def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
     hop = make_hop(context, step.direction, step.types)
     labels = () if labels_are_certain(context, step.types, step.direction, branch.labels) else branch.labels
     if not labels and not step.predicates and not branch.branches:
-        return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
-    found = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+        return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
+    found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
     every = reached = found.astype(np.int64, copy=False)
     for label in labels:
         reached = reached[context.graph.has_label(reached, label)]
@@ -104,7 +104,7 @@ def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
         scratch.owner[every] = 0
         scratch.owner[reached] = onwards
         for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
-            context.check()
+            context.check_time()
             sums.add(steps.row, scratch.owner[steps.neighbours])
     return sums.totals()
 

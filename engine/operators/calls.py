@@ -34,7 +34,7 @@ class CallProcedure(Operator):
             batch, columns, error = evaluate(incoming, self.arguments, context)
             values = [column.objects() for column in columns]
             for row in range(batch.row_count):
-                context.check()
+                context.check_time()
                 yield from self._called(context, procedure, batch, row, [v[row] for v in values])
             if error is not None:
                 raise error
@@ -46,7 +46,7 @@ class CallProcedure(Operator):
         anything = False
         records: list[Mapping[str, Any]] = []
         for record in procedure.call(context, arguments):
-            context.check()
+            context.check_time()
             anything = anything or not isinstance(record, Batch) or record.row_count > 0
             if self.yields and isinstance(record, Batch):
                 if records:

@@ -102,7 +102,7 @@ class DistinctExpand(Operator):
             if not len(nodes):
                 return
             hop = make_hop(context, step.direction, step.types)
-            nodes = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+            nodes = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
             nodes = nodes.astype(np.int64, copy=False)
             if step.predicates:
                 nodes = nodes[step.allowed(context, nodes)]
@@ -116,7 +116,9 @@ class DistinctExpand(Operator):
         for step in self.hops:
             assert level is not None
             hop, nodes = make_hop(context, step.direction, step.types), level.nodes.astype(np.int64, copy=False)
-            level = hops.neighbourhoods(hop, level.offsets, nodes, most, check=context.check, backend=context.backend)
+            level = hops.neighbourhoods(
+                hop, level.offsets, nodes, most, check=context.check_time, backend=context.backend
+            )
             if level is None:
                 return None
             if step.predicates and len(level.nodes):
@@ -211,7 +213,7 @@ class CountPairs(Operator):
                 numbers = np.where(column.null_mask(), -1, numbers)
                 row_numbers, table[ends] = (groups, numbers) if self.keys_at_start else (numbers, groups)
                 counts = (grouping.count, encoder.count)
-                context.check()
+                context.check_time()
                 counted = hops.count_pairs(
                     pairs,
                     row_numbers,

@@ -41,7 +41,7 @@ class CountSteps(Operator):
         """The rows from which there is a trail."""
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
-            context.check()
+            context.check_time()
             hop = hop or make_hop(context, self.direction, self.types)
             nodes = node_positions(batch, self.from_node)
             used = [relationship_positions(batch, name) for name in self.distinct_from]
@@ -66,7 +66,7 @@ class CountSteps(Operator):
                 self.upper - 1,
                 excluded=excluded,
                 chunk=LARGEST_BATCH,
-                check=context.check,
+                check=context.check_time,
                 backend=context.backend,
             )
             for trails in shorter:
@@ -94,11 +94,11 @@ class CountSteps(Operator):
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Int64s:
         """How many relationships lead from each node to one with the labels."""
         if labels_are_certain(context, self.types, self.direction, self.labels):
-            return hops.degrees(hop, nodes, check=context.check, backend=context.backend)
+            return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
         different, place = np.unique(nodes, return_inverse=True)
         counts = np.zeros(len(different), np.int64)
         for steps in hops.expand_chunks(hop, different, LARGEST_BATCH, relationships=False, backend=context.backend):
-            context.check()
+            context.check_time()
             kept = self._have_labels(context, steps.neighbours)
             counts += np.bincount(steps.row[kept], minlength=len(different))
         return counts[place]

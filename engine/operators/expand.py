@@ -111,7 +111,7 @@ class Expand(Operator):
                 continue
             hop = hop or make_hop(context, self.direction, self.types)
             for steps in hops.expand_chunks(hop, nodes, self.piece, relationships=names_relationship):
-                context.check()
+                context.check_time()
                 yield from self._extended(batch, steps)
 
     def _extended(self, batch: Batch, steps: Steps) -> Iterator[Batch]:
@@ -173,7 +173,7 @@ class ExpandInto(Operator):
         """A row for each relationship."""
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
-            context.check()
+            context.check_time()
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
             if context.writer is not None and batch.row_count <= _FEW_ROWS:
                 steps = _few_steps(context, sources, self.types, self.direction)
@@ -181,7 +181,7 @@ class ExpandInto(Operator):
                 rows, relationships = steps.row[there], steps.relationships[there]
             else:
                 hop = hop or make_hop(context, self.direction, self.types, both_adjacencies=True)
-                steps = hops.expand_into(hop, sources, targets, check=context.check)
+                steps = hops.expand_into(hop, sources, targets, check=context.check_time)
                 rows, relationships = steps.row, steps.relationships
             if len(rows):
                 kept = used_columns(batch, self.keep)
@@ -224,7 +224,7 @@ class Trails(Operator):
                 ends=ends,
                 allowed_ends=self._wanted_ends(context, hop, sources) if self.end_predicates else None,
                 chunk=LARGEST_BATCH,
-                check=context.check,
+                check=context.check_time,
                 backend=context.backend,
             )
             for trails in found:
@@ -234,7 +234,9 @@ class Trails(Operator):
     def _wanted_ends(self, context: Execution, hop: Hop, sources: Int64s) -> Int64s | None:
         """The ends that pass the filter above; None where so many do that leading trails to them is not worth it, or
         where the filter fails, which it then does again when it comes to that end."""
-        reached = hops.reach_merged(hop, sources, self.lower, self.upper, check=context.check, backend=context.backend)
+        reached = hops.reach_merged(
+            hop, sources, self.lower, self.upper, check=context.check_time, backend=context.backend
+        )
         wanted = reached
         try:
             for predicate in self.end_predicates:
@@ -326,7 +328,7 @@ class Reach(Operator):
             columns = [relationship_positions(batch, name) for name in self.distinct_from]
             excluded = Excluded.of_columns(*columns)
         ends = hops.reach(
-            hop, sources, self.lower, self.upper, excluded=excluded, check=context.check, backend=context.backend
+            hop, sources, self.lower, self.upper, excluded=excluded, check=context.check_time, backend=context.backend
         )
         rows, nodes = ends.row, ends.nodes
         if self.into:
@@ -358,7 +360,7 @@ class Reach(Operator):
             starts[0] if len(starts) == 1 else np.concatenate(starts),
             self.lower,
             self.upper,
-            check=context.check,
+            check=context.check_time,
             backend=context.backend,
         )
 

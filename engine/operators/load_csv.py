@@ -59,7 +59,7 @@ class LoadCsv(Operator):
                 for line in self._lines(context, url):
                     lines.append(line)
                     if len(lines) == _ROWS_AT_ONCE:
-                        context.check()
+                        context.check_time()
                         yield self._joined(batch, row, lines, url, number)
                         number += len(lines)
                         lines = []

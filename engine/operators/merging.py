@@ -81,7 +81,7 @@ class Merge(Step):
         made: dict[Hashable, list[tuple[int, int]]] = {}
         keys = self._keys(creation, maps, batch)
         for row in range(batch.row_count):
-            context.check()
+            context.check_time()
             self._refuse_known(maker, row)
             hits: list[int] = positions[bounds[row] : bounds[row + 1]].tolist()
             created = False
@@ -195,7 +195,7 @@ class Merge(Step):
     def _row_by_row(self, maker: Maker, batch: Batch, context: Execution) -> Batch:
         results: list[Batch] = []
         for row in range(batch.row_count):
-            context.check()
+            context.check_time()
             self._refuse_known(maker, row)
             one = batch.rows(row, row + 1)
             found = [f for f in self.match.run(context, numbered(one, self.imports)) if f.row_count]

@@ -94,7 +94,7 @@ class Repeat(Operator):
             rows = np.flatnonzero(sources >= 0)
             stack = [_State(0, rows, sources[rows], [], {group.inner: [] for group in self.groups})]
             while stack:
-                context.check()
+                context.check_time()
                 state = stack.pop()
                 if state.depth >= self.lower:
                     yield from self._finished(batch, state)
@@ -196,7 +196,7 @@ class ShortestPaths(Operator):
                 self.upper,
                 choice,
                 keep=self._keep(context, batch) if self.predicates else None,
-                check=context.check,
+                check=context.check_time,
                 backend=context.backend,
             )
             for trails in found:
@@ -254,7 +254,7 @@ class ShortestTrails(Operator):
                 trails.upper,
                 choice,
                 keep=self._keep(context, batch, sources) if self.predicates else None,
-                check=context.check,
+                check=context.check_time,
                 backend=context.backend,
             )
             for chosen in found:
@@ -308,7 +308,7 @@ class SelectShortest(Operator):
                 read.append(held.add_batch(batch))
                 row_count += batch.row_count
                 if row_count > most:
-                    context.check()
+                    context.check_time()
                     read = [self._chosen(concatenate_batches(read), wanted)]
                     held.release()
                     held.add_batch(read[0])

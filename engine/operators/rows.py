@@ -47,7 +47,7 @@ class Filter(Operator):
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
         for incoming in self.source.run(context, argument):
-            context.check()
+            context.check_time()
             batch, (column,), error = evaluate(incoming, (self.predicate,), context)
             if self.lenient and not isinstance(column, Booleans):
                 column = Booleans(np.fromiter((v is True for v in column.objects()), np.bool_, batch.row_count))
@@ -126,7 +126,7 @@ class Unwind(Operator):
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.expression,), context)
             for rows, elements in _element_batches(column):
-                context.check()
+                context.check_time()
                 yield batch.take(rows).with_columns({self.variable: elements})
             if error is not None:
                 raise error
@@ -151,7 +151,7 @@ class UnwindRange(Operator):
             except CypherError as failure:
                 error = failure
             for rows, numbers in _number_batches(ranges):
-                context.check()
+                context.check_time()
                 yield batch.take(rows).with_columns({self.variable: Integers(numbers)})
             if error is not None:
                 raise error
@@ -351,7 +351,7 @@ class Sort(Operator):
         """The rows of all batches in order. The list is emptied: who waits for a reader holds them once."""
         batch = concatenate_batches(batches)
         batches.clear()
-        context.check()
+        context.check_time()
         return batch.take(sort_rows(*_sort_keys(batch, self.keys, self.descending)))
 
 
@@ -409,7 +409,7 @@ class Drain(Operator):
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """No rows."""
         for _ in self.source.run(context, argument):
-            context.check()
+            context.check_time()
         yield from ()
 
 
@@ -425,7 +425,7 @@ class Distinct(Operator):
         grouping = Grouping.without_keys()
         with context.memory.holding() as held:
             for incoming in self.source.run(context, argument):
-                context.check()
+                context.check_time()
                 batch = with_row(incoming, self.names)
                 if not batch.columns:  # nothing to tell rows apart by: the first stands for all
                     if batch.row_count:

@@ -243,7 +243,7 @@ class IndexSearch(Operator):
             rows = list(zip(*(column.objects().tolist() for column in columns), strict=True))
             known: dict[str, Int64s] = {}  # rows mostly ask for the same
             for row, values in enumerate(rows or [()] * batch.row_count):
-                context.check()
+                context.check_time()
                 shown = repr(values)
                 if shown not in known:
                     known[shown] = self._found(context, values)

@@ -105,7 +105,7 @@ class Setter:
         """Do one item after the other, each for all rows: it sees what those before it have set in every row."""
         for item in self.items:
             for row in range(self.batch.row_count):
-                self.context.check()
+                self.context.check_time()
                 self._set(item, row)
 
     def _set(self, item: ToSet, row: int) -> None:

@@ -82,7 +82,7 @@ class CountWalks(Operator):
 
     def _next_level(self, context: Execution, hop: Hop, step: ChainHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
         """The different nodes one hop on, and which of them the chain may lead through, by their number."""
-        found = hops.neighbours_of_all(hop, nodes, check=context.check, backend=context.backend)
+        found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
         reached = found.astype(np.int64, copy=False)
         if not step.predicates:
             return reached, np.arange(len(reached))
@@ -90,7 +90,7 @@ class CountWalks(Operator):
 
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Iterator[Steps]:
         for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
-            context.check()
+            context.check_time()
             yield steps
 
     def _to_ends(self, context: Execution, argument: Batch) -> Iterator[tuple[Batch, Int64s]]:

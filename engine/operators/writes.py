@@ -65,7 +65,7 @@ class Create(Step):
             return batch.with_columns(columns_of(self.creations, at_once))
         made: list[dict[str, int]] = []
         for row in range(batch.row_count):
-            context.check()
+            context.check_time()
             made.append(maker.make(row))
         return batch.with_columns(made_columns(self.creations, made))
 
@@ -97,7 +97,7 @@ class Delete(Step):
         """The rows, after all of them are done."""
         for evaluator in self.expressions:
             for row in range(batch.row_count):
-                context.check()
+                context.check_time()
                 try:
                     value = evaluator(batch.rows(row, row + 1), context).objects()[0]
                 except RowError as failure:
@@ -146,7 +146,7 @@ class Foreach(Step):
             value = self.list.over(one, context)(0)
             several = value if isinstance(value, list | tuple) else [value]
             for element in several if value is not None else ():
-                context.check()
+                context.check_time()
                 columns = {**one.only(self.imports).columns, self.variable: column_of([element])}
                 for _ in self.body.run(context, Batch(columns, 1)):
                     pass

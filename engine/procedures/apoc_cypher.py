@@ -352,7 +352,7 @@ def commit(context: Execution, statement: str, parameters: Parameters) -> Iterat
         raise call_failed("apoc.periodic.commit", "java.lang.IllegalArgumentException", message)
     began, updates, executions, errors = time.perf_counter(), 0, 0, dict[str, int]()
     while True:
-        context.check()
+        context.check_time()
         done = 0
         with suppress(StopIteration):
             row = next(run_query(context, "apoc.periodic.commit", statement, parameters, may_write=True))

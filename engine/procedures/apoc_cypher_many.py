@@ -161,10 +161,10 @@ def _rows_in_time(
     try:
         with Guarded(inner):
             for row in run_query(inner, procedure, statement, parameters):
-                inner.check()
+                inner.check_time()
                 rows.append(row)
     except Refused:
         raise  # a query that may not run is not one that fails
     except CypherError:
-        outer.check()  # what ends the statement itself is not the query's
+        outer.check_time()  # what ends the statement itself is not the query's
     return rows

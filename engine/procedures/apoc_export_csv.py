@@ -52,7 +52,7 @@ def _settings(procedure: str, config: Config) -> dict[str, Any]:
 def _keys(context: Execution, entities: Iterable[Any]) -> list[str]:
     found: set[str] = set()
     for entity in entities:
-        context.check()
+        context.check_time()
         found.update(held_by(context, entity))
     return sorted(found)
 

@@ -152,7 +152,7 @@ class _Script:
         groups: dict[Any, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
         plain: list[str] = []
         for node in nodes:
-            self.context.check()
+            self.context.check_time()
             held, (label, key) = held_by(self.context, node), self.key_of(node)
             self.properties += len(held)
             self.artificial += label == _LABEL
@@ -177,7 +177,7 @@ class _Script:
         groups: dict[Any, list[str]] = {}
         plain: list[str] = []
         for relationship in relationships:
-            self.context.check()
+            self.context.check_time()
             held, type_name = held_by(self.context, relationship), relationship_type(self.context, relationship) or ""
             self.properties += len(held)
             (first, first_key), (second, second_key) = map(self.key_of, ends_of(self.context, relationship))

@@ -62,7 +62,7 @@ class _Writer:
 
     def value(self, value: Any) -> Any:
         """Any value of an answer."""
-        self.context.check()
+        self.context.check_time()
         match value:
             case NodeRef() | RelationshipRef():
                 return self.entity(value)

@@ -105,7 +105,7 @@ class _JsonImport:
 
     def add(self, entry: Any) -> None:
         """One object of the file."""
-        self.context.check()
+        self.context.check_time()
         if not isinstance(entry, dict):
             java_class = "com.fasterxml.jackson.databind.exc.MismatchedInputException"
             raise call_failed(self.procedure, java_class, mismatch(entry, dict))
@@ -191,7 +191,7 @@ def import_json(context: Execution, file: Any, config: Config) -> Iterator[Row]:
 
     text = _text(context, procedure, file)
     work = _JsonImport(context, procedure, file, settings)
-    for entry in json_values(fail, text, context.check):
+    for entry in json_values(fail, text, context.check_time):
         work.add(entry)
     if settings.get("cleanup") is True:
         work.clean_up()
@@ -238,7 +238,7 @@ class _CsvImport:
         for _ in range(int(self.config.get("skipLines", 1)) - 1):
             next(reader, None)
         for line, fields in enumerate(reader, 1):
-            self.context.check()
+            self.context.check_time()
             if fields:
                 yield line, columns, fields
 

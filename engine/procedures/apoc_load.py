@@ -29,7 +29,7 @@ def _values(
         if settings.get("failOnError") is False:
             return
         raise problem.error from None
-    for value in json_values(fail, text, context.check):
+    for value in json_values(fail, text, context.check_time):
         yield followed(context, fail, value, path, settings.get("pathOptions")) if path else value
 
 

@@ -136,13 +136,13 @@ def _of_type(context: Execution, name: str) -> _Type:
     starts, ends = graph.endpoints(relationships)
     order = np.lexsort((-graph.relationship_ids(relationships), graph.node_ids(starts)))
     relationships, starts, ends = relationships[order], starts[order], ends[order]
-    context.check()
+    context.check_time()
     start_sets, end_sets = (graph.label_set_codes(side).astype(np.int64) for side in (starts, ends))
     nodes, first, outgoing = np.unique(starts, return_index=True, return_counts=True)
     targets, counts = np.unique(ends, return_counts=True)
     at = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
     incoming = np.where(targets[at] == nodes, counts[at], 0)
-    context.check()
+    context.check_time()
     pairs, places = np.unique(start_sets << 32 | end_sets, return_index=True)
     ids, sets = graph.node_ids(nodes), start_sets[first]
     found = {}
@@ -167,7 +167,7 @@ def _property_firsts(
     numbers = {key: number for number, key in enumerate(context.graph.property_keys())}
     found: _Firsts = {}
     for key in sorted(columns, key=numbers.__getitem__):
-        context.check()
+        context.check_time()
         column = columns[key]
         held = np.flatnonzero(~column.null_mask())
         if len(held):

@@ -310,7 +310,7 @@ def _lightest(
     visits: dict[int, int] = {}
     while waiting:
         cost, _, step = heapq.heappop(waiting)
-        context.check()
+        context.check_time()
         if visits.get(step.node, 0) >= wanted:
             continue
         visits[step.node] = visits.get(step.node, 0) + 1

@@ -85,7 +85,7 @@ def _clone(
     for node in nodes:
         if node is None or node.position in stand_ins:
             continue
-        context.check()
+        context.check_time()
         try:
             copies[node.position] = copy_node(writer, node.position, skipped)
             rows.append((public_id(context, node), NodeRef(copies[node.position]), None))
@@ -218,7 +218,7 @@ def categorize(
     held = writer.node_property(everything, source_key).objects()
     members = [(node, value) for node, value in zip(everything.tolist(), held, strict=True) if value is not None]
     for node, value in members:
-        context.check()
+        context.check_time()
         found = matching_nodes(context, [label], {target_key: value})
         category = found[0] if found else writer.create_node([label], {target_key: value})
         start, end = (node, category) if outgoing else (category, node)

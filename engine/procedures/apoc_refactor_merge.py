@@ -135,7 +135,7 @@ def merge_relationships(
         if (parts.start, parts.end) != (ends.start, ends.end):
             message = "All Relationships must have the same start and end nodes."
             raise call_failed(procedure, "java.lang.RuntimeException", message)
-        context.check()
+        context.check_time()
         _take_over(writer, first.position, other.position, rules)
     yield (first,)
 
@@ -167,7 +167,7 @@ def merge_nodes(context: Execution, nodes: list[NodeRef | None] | None, config: 
         untouched = {one for one in relationships_at(writer, target) if _is_loop(writer, one)}
     rules, of_relationships = MergeRules.of(settings, "overwrite"), MergeRules.of(settings, "combine")
     for other in kept[1:]:
-        context.check()
+        context.check_time()
         labels = writer.label_sets(np.array([other.position], np.int64))[0]
         properties = writer.node_properties(other.position)
         _move_relationships(writer, other.position, target, makes_loops)

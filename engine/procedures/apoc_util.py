@@ -68,7 +68,7 @@ def sleep(context: Execution, milliseconds: int) -> Iterator[Row]:
     """Heeds the deadline of the statement."""
     end = time.monotonic() + milliseconds / 1000
     while (left := end - time.monotonic()) > 0:
-        context.check()
+        context.check_time()
         time.sleep(min(left, 0.05))
     return
     yield

@@ -94,7 +94,7 @@ def _graph_counts(context: Execution) -> dict[str, Any]:
     nodes += [{"label": label, "count": graph.label_count(label)} for label in graph.labels()]
     relationships: list[dict[str, Any]] = [{"count": graph.relationship_count}]
     for name in graph.type_names:
-        context.check()
+        context.check_time()
         relationships.append({"relationshipType": name, "count": graph.type_count(name)})
         for label in graph.labels():
             if count := graph.pattern_count(label, name, None):

@@ -90,7 +90,7 @@ def _unpacked(context: Execution, procedure: str, content: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as archive:
             while piece := archive.read(_PIECE):
-                context.check()
+                context.check_time()
                 size += len(piece)
                 refuse_text(size)
                 pieces.append(piece)
@@ -121,7 +121,7 @@ class Target:
 
     def write(self, text: str) -> None:
         """Append to it."""
-        self._context.check()
+        self._context.check_time()
         if self._file is not None:
             self._file.write(text)
         elif self._keeps:

@@ -31,7 +31,7 @@ _OPTIONS = ("direction", "types", "exact")
 def within(context: Execution, nodes: Any, count: int | None, options: Mapping[str, Any] | None) -> Iterator[Batch]:
     """By ascending distance."""
     sources, upper, hop, exact = _asked(context, "hop.within", nodes, count, options)
-    found, level = hops.levels(hop, sources, upper, check=context.check, backend=context.backend)
+    found, level = hops.levels(hop, sources, upper, check=context.check_time, backend=context.backend)
     if exact:
         kept = level == upper
         found, level = found[kept], level[kept]
@@ -48,7 +48,7 @@ def within(context: Execution, nodes: Any, count: int | None, options: Mapping[s
 def paths(context: Execution, nodes: Any, count: int | None, options: Mapping[str, Any] | None) -> Iterator[Batch]:
     """By ascending length."""
     sources, upper, hop, exact = _asked(context, "hop.paths", nodes, count, options)
-    found = shortest_paths_from(hop, sources, upper, exact, context.backend, context.check)
+    found = shortest_paths_from(hop, sources, upper, exact, context.backend, context.check_time)
     yield Batch({"path": found}, len(found))
 
 

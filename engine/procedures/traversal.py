@@ -100,7 +100,7 @@ class Neighbours:
         """(relationship, node) pairs; one relationship once, also where it is a loop."""
         key = (node, id(sides))
         if key not in self._known:
-            self.context.check()
+            self.context.check_time()
             found: dict[int, int] = {}
             for name, outgoing, incoming in sides:
                 code = None if name is None else self.context.graph.type_code(name)
@@ -195,7 +195,7 @@ class Traversal:
         waiting: deque[Step] = deque(Step(node) for node in dict.fromkeys(starts) if unique(Step(node)))
         while waiting:
             step = waiting.popleft() if self.breadth_first else waiting.pop()
-            context.check()
+            context.check_time()
             is_answer, goes_on = self._verdict(context, step)
             if is_answer and step.length >= self.least:
                 yield step

@@ -123,7 +123,7 @@ class Result:
         self._owner = owner
         self._outcome = _Outcome()  # once it has ended
         self._guard = None if execution is None else Guarded(execution)
-        self._hydrator = None if execution is None else Hydrator(execution.graph, execution.check)
+        self._hydrator = None if execution is None else Hydrator(execution.graph, execution.check_time)
         self._entities: Graph | None = None  # those of the hydrator, once it is gone
         self._begun: Batch | None = None  # a batch of which some rows are made: so many
         self._made = 0
