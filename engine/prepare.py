@@ -35,7 +35,7 @@ from hoplite.planner.plan_description import plan_description
 from hoplite.planner.show import plan_show
 from hoplite.planner.standalone import with_implicit_arguments
 from hoplite.planner.types import CypherType
-from hoplite.planner.writes import plan_writes
+from hoplite.planner.writes import has_writes
 from hoplite.storage.snapshot import Snapshot
 
 KEPT_PLANS = 1000
@@ -182,7 +182,7 @@ class Preparer:
                 built = builder.statement(query)
                 columns = built.columns or ()
                 # A subquery in transactions needs a transaction, even if it only reads.
-                writes = writes or plan_writes(built.plan)
+                writes = writes or has_writes(built.plan)
                 plan = builder.physical(
                     lp.EmptyResult(built.plan) if built.columns is None else lp.ProduceResults(built.plan, columns)
                 )

@@ -26,7 +26,7 @@ from hoplite.planner.solve import Solver
 from hoplite.planner.standalone import standalone_call
 from hoplite.planner.subqueries import plan_subqueries
 from hoplite.planner.variables import free_variables
-from hoplite.planner.writes import Writes, plan_writes
+from hoplite.planner.writes import Writes, has_writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +299,9 @@ class Builder:
         if clause.in_transactions is not None:
             return self._in_transactions(clause, clause.in_transactions, built, plan, imports, scope)
         if built.columns is None:
-            return lp.Apply(plan, built.plan, imports, (), "unit", plan_writes(built.plan)), scope
+            return lp.Apply(plan, built.plan, imports, (), "unit", has_writes(built.plan)), scope
         kind = "optional" if clause.optional else "all"
-        plan = lp.Apply(plan, built.plan, imports, built.columns, kind, plan_writes(built.plan))
+        plan = lp.Apply(plan, built.plan, imports, built.columns, kind, has_writes(built.plan))
         return plan, scope | frozenset(built.columns)
 
     def _in_transactions(

@@ -69,7 +69,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def columns_of(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def shown_columns(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of a SHOW, and those that only YIELD brings."""
     plain, more = SHOWN[show.kind]
     if show.kind == "DATABASES" and show.qualifier is not None:  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
@@ -79,7 +79,7 @@ def columns_of(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def every_column(show: ast.Show) -> tuple[str, ...]:
     """All columns of a SHOW, in the order of YIELD *."""
-    plain, more = columns_of(show)
+    plain, more = shown_columns(show)
     return tuple(_ALL_OF_TRANSACTIONS.split()) if show.kind == "TRANSACTIONS" else (*plain, *more)
 
 
@@ -89,7 +89,7 @@ def plan_show(show: ast.Show, builder: Builder) -> Built:
 
     if show.kind not in SHOWN:
         raise unsupported(f"SHOW {show.kind}")
-    plain, _ = columns_of(show)
+    plain, _ = shown_columns(show)
     every = every_column(show)
     names = tuple(builder.expression(name, frozenset()) for name in show.names)
     plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, every)

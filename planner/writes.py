@@ -25,7 +25,7 @@ WritingClause: TypeAlias = (
 _WRITING = (lp.Create, lp.Merge, lp.SetProperties, lp.Delete, lp.Foreach, lp.TransactionApply)
 
 
-def plan_writes(plan: lp.Plan) -> bool:
+def has_writes(plan: lp.Plan) -> bool:
     """Whether some operator of the plan changes the graph."""
     return any(isinstance(node, _WRITING) for node in operators(plan))
 

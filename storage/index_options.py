@@ -7,7 +7,7 @@ from typing import Any
 
 from hoplite.errors import CypherError, execution_failed
 from hoplite.gql_status import alternatives, because
-from hoplite.storage.property_values import described
+from hoplite.storage.property_values import java_text
 from hoplite.storage.schema import PROVIDERS, Entity, IndexKind
 from hoplite.values.floats import float_text
 from hoplite.values.render import class_name
@@ -135,7 +135,7 @@ def _check_provider(kind: IndexKind, what: str, provider: Any) -> None:
     if not isinstance(provider, str):
         raise CypherError(
             INVALID_ARGUMENTS,
-            f"Could not create {what} with specified index provider '{described(provider)}'. Expected String value.",
+            f"Could not create {what} with specified index provider '{java_text(provider)}'. Expected String value.",
             because("22N27", status_text(provider), "'indexProvider'", "STRING"),
         )
     accepted = ", ".join(f"'{name}'" for name in _ACCEPTED_PROVIDERS[kind])

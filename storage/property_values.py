@@ -76,7 +76,7 @@ _NAMES_IN_LISTS = {dict: "MAP", NodeRef: "NODEIDREFERENCE", RelationshipRef: "RE
 
 
 def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -> CypherError:
-    found = described(value, ids)
+    found = java_text(value, ids)
     kind = _NAMES_IN_LISTS.get(type(value), value_type(value)) if in_list else value_type(value)
     return type_error(
         f"Property values can only be of primitive types or arrays thereof. Encountered: {found}.",
@@ -84,7 +84,7 @@ def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -
     )
 
 
-def described(value: Any, ids: PublicIds | None = None) -> str:
+def java_text(value: Any, ids: PublicIds | None = None) -> str:
     """A value as Java's toString has it, entities by the ids that users see."""
     if ids is None:
         return describe(value)

@@ -19,9 +19,9 @@ from hoplite.storage.incidence import Adjacency
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.seek import Bound, Seek
+from hoplite.storage.value_index import NO_POSITIONS
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
-NOTHING: Int64s = np.zeros(0, np.int64)
 _FEW_WRITTEN = 10_000
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ class Snapshot:
         delta = self._delta
         code = delta.base.tokens.labels.code(label)
         if code is None:
-            return NOTHING
+            return NO_POSITIONS
         new, changes = delta.new_labels, (delta.serial, delta.node_set)
         known = self._delta.cache.get(("label", code))
         having = delta.base.tokens.sets_having(code)
@@ -179,7 +179,7 @@ class Snapshot:
         """The relationships of a type, ascending."""
         code = self.type_code(name)
         if code is None:
-            return NOTHING
+            return NO_POSITIONS
         base = self._delta.base
         found = base.relationships_with_type(code)
         fresh = np.flatnonzero(self._delta.types.array() == code) + base.relationship_count
@@ -207,7 +207,7 @@ class Snapshot:
         """The start and the end of each relationship; -1 for null."""
         base, delta = self._delta.base, self._delta
         if not len(relationships):
-            return NOTHING, NOTHING
+            return NO_POSITIONS, NO_POSITIONS
         count = base.relationship_count
         starts = _pick(relationships, count, base.starts_of, delta.starts.array(), np.int64)
         return starts, _pick(relationships, count, base.ends_of, delta.ends.array(), np.int64)
@@ -224,7 +224,7 @@ class Snapshot:
         """
         delta, base = self._delta, self._delta.base
         wanted = None if type_codes is None else np.asarray(type_codes, np.int32)
-        relationships, ends = NOTHING, NOTHING
+        relationships, ends = NO_POSITIONS, NO_POSITIONS
         if node < base.node_count:
             incidence, first, last = base.row(node, outgoing)
             entries = np.arange(first, last, dtype=np.int64)
@@ -636,7 +636,7 @@ def _values(positions: Int64s, column: KeyValues | None, written: Values | None,
 
 def _holders(column: KeyValues | None, written: Values | None) -> Int64s:
     """The entities that have a value of one key, in the base or written since; null was written where it is removed."""
-    held = NOTHING if column is None else column.holders()
+    held = NO_POSITIONS if column is None else column.holders()
     if not written:
         return held
     kept = held[~np.isin(held, _array(written))]

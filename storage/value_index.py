@@ -21,7 +21,7 @@ from hoplite.values.columns import INT64_MAX, Column, Floats, Int64s, Integers, 
 from hoplite.values.order import equals, less_or_equal, less_than
 from hoplite.values.texts import EDGE, TextPool
 
-NOTHING: Int64s = np.zeros(0, np.int64)
+NO_POSITIONS: Int64s = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ValueIndex:
     @staticmethod
     def empty() -> ValueIndex:
         """An index without entries."""
-        return ValueIndex(NOTHING, Integers(NOTHING))
+        return ValueIndex(NO_POSITIONS, Integers(NO_POSITIONS))
 
     @staticmethod
     def of(positions: Int64s, column: Column) -> ValueIndex:
@@ -204,7 +204,7 @@ class ValueIndex:
     @cached_property
     def _counts_up(self) -> bool:
         """Whether the values are consecutive integers, each once: where one stands is then a matter of subtraction."""
-        values = self.column.values if isinstance(self.column, Integers) else NOTHING
+        values = self.column.values if isinstance(self.column, Integers) else NO_POSITIONS
         return len(values) > 0 and int(values[-1]) - int(values[0]) == len(values) - 1 and self._is_distinct
 
     def _value(self, position: int) -> Any:
@@ -213,10 +213,10 @@ class ValueIndex:
     def within(self, low: Bound | None, high: Bound | None) -> Int64s:
         """The positions whose value compares as within the bounds; at least one bound is given."""
         if not all(_can_bound(bound) for bound in (low, high) if bound is not None):
-            return NOTHING
+            return NO_POSITIONS
         numeric = all(_is_number(bound.value) for bound in (low, high) if bound is not None)
         if isinstance(self.column, Integers | Floats):
-            return self._numbers_within(self.column.values, low, high) if numeric else NOTHING
+            return self._numbers_within(self.column.values, low, high) if numeric else NO_POSITIONS
         if isinstance(self.column, Strings):
             return self._texts_within(low, high)
         fits = [_fits(value, low, high) for value in self.column.objects()]
@@ -231,7 +231,7 @@ class ValueIndex:
 
     def _texts_within(self, low: Bound | None, high: Bound | None) -> Int64s:
         if not all(isinstance(bound.value, str) for bound in (low, high) if bound is not None):
-            return NOTHING
+            return NO_POSITIONS
         texts, positions = self._texts_in_order
         first, last = 0, len(texts)
         if low is not None:
@@ -259,7 +259,7 @@ class ValueIndex:
     def starting_with(self, prefix: str) -> Int64s:
         """The positions whose value is a string with this prefix."""
         if isinstance(self.column, Integers | Floats):
-            return NOTHING
+            return NO_POSITIONS
         if isinstance(self.column, Strings):
             texts, positions = self._texts_in_order
             first = bisect_left(texts, prefix)
@@ -270,7 +270,7 @@ class ValueIndex:
     def containing(self, part: str, at_end: bool) -> Int64s:
         """The positions whose value is a string that contains the part, or ends with it."""
         if isinstance(self.column, Integers | Floats):
-            return NOTHING
+            return NO_POSITIONS
         if isinstance(self.column, Strings):
             found = self._texts.find("", part, EDGE if at_end else "", 0, len(self))
             if found is not None:

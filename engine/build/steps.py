@@ -83,32 +83,32 @@ class StepBuilder:
     def _optional(self, term: lp.Term | None) -> row_values.RowValue | None:
         return None if term is None else self._value(term)
 
-    def _creation(self, creation: lp.Creation) -> making.ToMake:
+    def _creation(self, creation: lp.Creation) -> making.NewEntity:
         match creation:
             case lp.CreateNode(variable=variable, labels=labels, properties=properties):
-                return making.NodeToMake(variable, self._names(labels), self._optional(properties))
+                return making.NewNode(variable, self._names(labels), self._optional(properties))
             case lp.CreateRelationship(variable=variable, start=start, end=end, properties=properties):
                 type_name, values = self._name(creation.type), self._optional(properties)
-                return making.RelationshipToMake(variable, start, end, type_name, values)
+                return making.NewRelationship(variable, start, end, type_name, values)
             case _:
                 assert_never(creation)
 
-    def _assignment(self, assignment: pp.Assignment) -> setting.ToSet:
+    def _assignment(self, assignment: pp.Assignment) -> setting.Assignment:
         match assignment:
             case lp.AssignProperty(subject=subject, key=key, value=value):
-                return setting.PropertyToSet(self._value(subject), self._name(key), self._value(value))
+                return setting.PropertyAssignment(self._value(subject), self._name(key), self._value(value))
             case pp.AssignTogether(subject=subject, entries=entries):
                 values = tuple((key, self._value(value)) for key, value in entries)
-                return setting.SeveralToSet(self._value(subject), values)
+                return setting.EntityAssignments(self._value(subject), values)
             case lp.DropProperty(subject=subject, key=key):
-                return setting.PropertyToSet(self._value(subject), self._name(key), None)
+                return setting.PropertyAssignment(self._value(subject), self._name(key), None)
             case lp.AssignProperties(variable=variable, value=value, merge=merge):
                 written = f"${value.name}" if isinstance(value, ast.Parameter) else None
-                return setting.PropertiesToSet(variable, self._value(value), merge, written)
+                return setting.MapAssignment(variable, self._value(value), merge, written)
             case lp.AddLabels(variable=variable, labels=labels):
-                return setting.LabelsToSet(variable, self._names(labels), remove=False)
+                return setting.LabelAssignment(variable, self._names(labels), remove=False)
             case lp.DropLabels(variable=variable, labels=labels):
-                return setting.LabelsToSet(variable, self._names(labels), remove=True)
+                return setting.LabelAssignment(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
 

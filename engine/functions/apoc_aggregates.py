@@ -17,7 +17,7 @@ from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import CypherError, type_error, unsupported
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.property_values import described
+from hoplite.storage.property_values import java_text
 from hoplite.values.columns import Column, Int64s, from_objects
 from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
@@ -93,7 +93,7 @@ def _checked_integer(value: Any) -> int:
 
 def _checked_number(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise type_error(f"Can't coerce `{described(value)}` to Number")
+        raise type_error(f"Can't coerce `{java_text(value)}` to Number")
     return value
 
 

@@ -20,7 +20,7 @@ from urllib.parse import quote_plus, unquote_plus
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_numbers import separators
 from hoplite.engine.functions.java_format import FormatError, java_format
-from hoplite.engine.functions.registry import columns_of
+from hoplite.engine.functions.registry import over_columns
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.functions.text_distances import (
     jaro_winkler_distance,
@@ -225,7 +225,7 @@ for _name, _measure in (
     ("levenshteinSimilarity", levenshtein_similarity_of_all),
     ("jaroWinklerDistance", jaro_winkler_of_all),
 ):
-    columns_of(f"apoc.text.{_name}")(partial(of_columns, _measure))
+    over_columns(f"apoc.text.{_name}")(partial(of_columns, _measure))
 _of_two_texts(
     "hammingDistance",
     "INTEGER",

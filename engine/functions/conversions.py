@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.functions.arguments import long_of, wrong_input
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.engine.functions.strings import string_of
 from hoplite.errors import CypherError, type_error
 from hoplite.lazy import lazy_pattern
@@ -208,7 +208,7 @@ for _name, _type, _convert in (
 # --- whole columns ---
 
 
-@columns_of("toInteger")
+@over_columns("toInteger")
 def to_integer_of_column(column: Column) -> Column | None:
     """Numbers and booleans at once."""
     match column:
@@ -222,7 +222,7 @@ def to_integer_of_column(column: Column) -> Column | None:
             return None
 
 
-@columns_of("toFloat")
+@over_columns("toFloat")
 def to_float_of_column(column: Column) -> Column | None:
     """Numbers at once."""
     match column:

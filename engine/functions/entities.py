@@ -13,7 +13,7 @@ import numpy as np
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.java import type_name
 from hoplite.engine.functions.arguments import wrong_input
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import CypherError, entity_not_found, type_error
 from hoplite.planner.types import INTEGER, MAP, NODE, PATH, RELATIONSHIP, STRING, list_of
 from hoplite.values.columns import (
@@ -75,7 +75,7 @@ def entity_id(context: Execution, entity: Any) -> int:
     raise _not_an_entity("id", entity)
 
 
-@columns_of("id")
+@over_columns("id")
 def entity_ids(context: Execution, column: Column) -> Column | None:
     """The same for a column."""
     match column:
@@ -110,7 +110,7 @@ def _kind(entity: NodeRef | RelationshipRef) -> int:
     return 4 if isinstance(entity, NodeRef) else 5
 
 
-@columns_of("elementId")
+@over_columns("elementId")
 def element_ids(context: Execution, column: Column) -> Column | None:
     """The same for a column."""
     ids = entity_ids(context, column)
@@ -169,7 +169,7 @@ def properties(context: Execution, value: Any) -> dict[str, Any]:
     return _map_of(context, value, "properties")
 
 
-@columns_of("properties")
+@over_columns("properties")
 def properties_of_column(context: Execution, column: Column) -> Column | None:
     """Nodes that all exist, in one read."""
     if not isinstance(column, Nodes) or not context.graph.node_exists(column.positions).all():
@@ -213,7 +213,7 @@ def labels(context: Execution, node: Any) -> list[str]:
     return list(context.graph.label_sets(_one(node.position))[0])
 
 
-@columns_of("labels")
+@over_columns("labels")
 def labels_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of nodes, read at once."""
     if not isinstance(column, Nodes):
@@ -250,7 +250,7 @@ def relationship_type(context: Execution, relationship: Any) -> str | None:
     return context.graph.type_names[code]
 
 
-@columns_of("type")
+@over_columns("type")
 def types_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of relationships, read at once."""
     if not isinstance(column, Relationships):
@@ -301,7 +301,7 @@ def start_node(context: Execution, relationship: Any) -> NodeRef | None:
     return _endpoint(context, relationship, "startNode", 0)
 
 
-@columns_of("startNode")
+@over_columns("startNode")
 def start_nodes(context: Execution, column: Column) -> Column | None:
     """The same for a column."""
     return _endpoints(context, column, 0)
@@ -320,7 +320,7 @@ def end_node(context: Execution, relationship: Any) -> NodeRef | None:
     return _endpoint(context, relationship, "endNode", 1)
 
 
-@columns_of("endNode")
+@over_columns("endNode")
 def end_nodes(context: Execution, column: Column) -> Column | None:
     """The same for a column."""
     return _endpoints(context, column, 1)
@@ -340,7 +340,7 @@ def length(path: Any) -> int:
     return len(path.relationships)
 
 
-@columns_of("length")
+@over_columns("length")
 def lengths(column: Column) -> Column | None:
     """The same for a column of paths, without making the paths."""
     if not isinstance(column, Paths):
@@ -367,7 +367,7 @@ def nodes(path: Any) -> list[NodeRef]:
     return [NodeRef(node) for node in _path(path, "nodes").nodes]
 
 
-@columns_of("nodes")
+@over_columns("nodes")
 def nodes_of_column(column: Column) -> Column | None:
     """The same for a column of paths: each start is slipped in before the nodes that follow it."""
     if not isinstance(column, Paths) or (column.starts < 0).any():
@@ -391,7 +391,7 @@ def relationships(path: Any) -> list[RelationshipRef]:
     return [RelationshipRef(relationship) for relationship in _path(path, "relationships").relationships]
 
 
-@columns_of("relationships")
+@over_columns("relationships")
 def relationships_of_column(column: Column) -> Column | None:
     """The same for a column of paths."""
     if not isinstance(column, Paths):

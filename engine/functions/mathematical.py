@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.functions.arguments import is_number, long_of, number
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.gql_status import LARGEST, because, status
 from hoplite.planner.types import BOOLEAN, FLOAT, INTEGER, NUMBER, STRING
@@ -46,7 +46,7 @@ def absolute(value: Any) -> int | float:
     return value if value == _INT64_MIN and isinstance(value, int) else abs(value)
 
 
-@columns_of("abs")
+@over_columns("abs")
 def absolute_of_column(column: Column) -> Column | None:
     """The same for typed columns."""
     if isinstance(column, Integers):
@@ -84,7 +84,7 @@ def is_nan(value: Any) -> bool:
     return math.isnan(number(value, "isNaN"))
 
 
-@columns_of("isNaN")
+@over_columns("isNaN")
 def is_nan_of_column(column: Column) -> Column | None:
     """The same for typed columns."""
     return Booleans(np.isnan(column.values), column.nulls) if isinstance(column, Floats) else None
@@ -108,7 +108,7 @@ def _float_function(
         with np.errstate(all="ignore"):
             return float(compute(np.asarray(float(number(value, called)))))
 
-    @columns_of(name)
+    @over_columns(name)
     def of_column(column: Column) -> Column | None:
         if not isinstance(column, Integers | Floats):
             return None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.functions.arguments import wrong_input
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.planner.types import BOOLEAN, LIST, MAP, STRING
 from hoplite.values.columns import Booleans, Column, EntityLists
 
@@ -26,7 +26,7 @@ def is_empty(value: Any) -> bool:
     raise wrong_input("isEmpty", "a List, Map, or String", value)
 
 
-@columns_of("isEmpty")
+@over_columns("isEmpty")
 def is_empty_of_column(column: Column) -> Column | None:
     """Lists of entities without making the lists."""
     return Booleans(np.diff(column.offsets) == 0, column.nulls) if isinstance(column, EntityLists) else None

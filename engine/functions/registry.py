@@ -105,7 +105,7 @@ def named(name: str, *types: CypherType, optional: bool = False) -> Argument:
     return Argument(types, optional, name)
 
 
-def columns_of(name: str) -> Callable[[_Column], _Column]:
+def over_columns(name: str) -> Callable[[_Column], _Column]:
     """Give the function of this name a fast path over whole columns."""
 
     def register(function: _Column) -> _Column:

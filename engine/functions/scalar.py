@@ -9,7 +9,7 @@ import numpy as np
 
 from hoplite.engine.expressions.java import TEXT_VALUE
 from hoplite.engine.functions.arguments import wrong_input
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import CypherError, type_error
 from hoplite.gql_status import because
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING
@@ -39,7 +39,7 @@ def size(value: Any) -> int:
     raise wrong_input("size", "a String or List", value)
 
 
-@columns_of("size")
+@over_columns("size")
 def size_of_column(column: Column) -> Column | None:
     """Lengths of text, and of lists of entities without making the lists."""
     if isinstance(column, EntityLists):
@@ -67,7 +67,7 @@ def _register_character_length(name: str) -> None:
             raise wrong_input("character_length", "a String", value)
         return len(value)
 
-    @columns_of(name)
+    @over_columns(name)
     def character_lengths(column: Column) -> Column | None:
         return _lengths(column) if isinstance(column, Strings) else None
 
@@ -93,7 +93,7 @@ def coalesce(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-@columns_of("coalesce")
+@over_columns("coalesce")
 def coalesce_columns(*columns: Column) -> Column | None:
     """A first column without nulls is the answer."""
     return columns[0] if not columns[0].null_mask().any() else None

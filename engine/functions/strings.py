@@ -13,7 +13,7 @@ from typing import Any
 
 from hoplite.engine.functions.arguments import small_whole, text, text_value, whole, wrong_input
 from hoplite.engine.functions.letter_case import lower_case, upper_case
-from hoplite.engine.functions.registry import columns_of, cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.engine.memory import refuse_list, refuse_text
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.planner.types import ANY, INTEGER, LIST, STRING, list_of
@@ -277,7 +277,7 @@ def _case_function(name: str, as_called: str, description: str, convert: Callabl
     def change_case(value: Any) -> str:
         return convert(text(value, as_called))
 
-    @columns_of(name)
+    @over_columns(name)
     def change_case_of_column(column: Column) -> Column | None:
         return _mapped(column, as_called, convert)
 
@@ -299,7 +299,7 @@ _case_function("toUpper", "toUpper", "Returns the given `STRING` in uppercase.",
 _case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", upper_case)
 
 
-@columns_of("trim")
+@over_columns("trim")
 def trim_column(*columns: Column) -> Column | None:
     """White space at both ends of a column of text."""
     return _mapped(columns[0], "trim", lambda value: value.strip(_WHITE_SPACE)) if len(columns) == 1 else None
@@ -368,7 +368,7 @@ def to_string(value: Any) -> str:
     return result
 
 
-@columns_of("toString")
+@over_columns("toString")
 def to_string_of_column(column: Column) -> Column | None:
     """Text stays as it is, integers are written out."""
     if isinstance(column, Strings):

@@ -20,7 +20,7 @@ from hoplite.values.value_types import status_text, wrong_value
 
 
 @dataclass(slots=True, eq=False)
-class NodeToMake:
+class NewNode:
     """A node of a CREATE or MERGE."""
 
     variable: str
@@ -29,7 +29,7 @@ class NodeToMake:
 
 
 @dataclass(slots=True, eq=False)
-class RelationshipToMake:
+class NewRelationship:
     """A relationship of a CREATE or MERGE."""
 
     variable: str
@@ -39,7 +39,7 @@ class RelationshipToMake:
     properties: RowValue | None
 
 
-ToMake: TypeAlias = NodeToMake | RelationshipToMake
+NewEntity: TypeAlias = NewNode | NewRelationship
 
 
 def _properties(value: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class _NotAtOnce(Exception):
 class Maker:
     """Makes the nodes and relationships of a pattern, a row at a time or all at once."""
 
-    def __init__(self, creations: tuple[ToMake, ...], batch: Batch, context: Execution) -> None:
+    def __init__(self, creations: tuple[NewEntity, ...], batch: Batch, context: Execution) -> None:
         self.creations = creations
         self.batch = batch
         self.context = context
@@ -71,7 +71,7 @@ class Maker:
             known = own is not None and not own.reads & self.made_here
             self.values.append(own.over(batch, context, subqueries_first=True) if own is not None and known else None)
 
-    def make(self, row: int, refuse: Callable[[ToMake, Any], None] | None = None) -> dict[str, int]:
+    def make(self, row: int, refuse: Callable[[NewEntity, Any], None] | None = None) -> dict[str, int]:
         """Make everything for one row, unless its properties are refused; returns the positions by variable."""
         writer, counters = writer_of(self.context), self.context.counters
         made: dict[str, int] = {}
@@ -81,12 +81,12 @@ class Maker:
                 refuse(creation, value)
             properties = {} if creation.properties is None else _properties(value)
             match creation:
-                case NodeToMake(variable=variable, labels=labels):
+                case NewNode(variable=variable, labels=labels):
                     names = self._names(labels, number, row, made)
                     made[variable] = writer.create_node(names, properties)
                     counters.nodes_created += 1
                     counters.labels_added += len(set(names))
-                case RelationshipToMake(variable=variable, type=type_):
+                case NewRelationship(variable=variable, type=type_):
                     ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
                     name = type_ if isinstance(type_, str) else self._type(type_, number, row, made)
                     made[variable] = writer.create_relationship(ends[0], ends[1], name, properties)
@@ -100,7 +100,7 @@ class Maker:
 
         With one node and one relationship in a pattern each gets the id it would get row by row.
         """
-        nodes = [creation for creation in self.creations if isinstance(creation, NodeToMake)]
+        nodes = [creation for creation in self.creations if isinstance(creation, NewNode)]
         if len(nodes) > 1 or len(self.creations) - len(nodes) > 1:
             return None
         if not all(map(self._is_plain, self.creations)):
@@ -115,7 +115,7 @@ class Maker:
                 keys = dict.fromkeys(key for held in maps for key in held)
                 columns = {key: from_objects([held.get(key) for held in maps]) for key in keys}
                 properties_set += sum(map(len, maps))
-                if isinstance(creation, NodeToMake):
+                if isinstance(creation, NewNode):
                     names = names_of(creation.labels, self.batch, 0, self.context)
                     made[creation.variable] = writer.create_nodes(count, names, columns)
                 else:
@@ -126,7 +126,7 @@ class Maker:
             writer.rollback_to(savepoint)
             return None
         for creation in self.creations:
-            if isinstance(creation, NodeToMake):
+            if isinstance(creation, NewNode):
                 counters.nodes_created += count
                 counters.labels_added += count * len(set(creation.labels))
             else:
@@ -134,9 +134,9 @@ class Maker:
         counters.properties_set += properties_set
         return made
 
-    def _is_plain(self, creation: ToMake) -> bool:
+    def _is_plain(self, creation: NewEntity) -> bool:
         """Whether its names are written down, and no write can change its properties."""
-        names = creation.labels if isinstance(creation, NodeToMake) else (creation.type,)
+        names = creation.labels if isinstance(creation, NewNode) else (creation.type,)
         own = creation.properties
         if own is not None and (own.reads & self.made_here or not own.is_settled(self.batch)):
             return False
@@ -178,11 +178,11 @@ class Maker:
         later = [c for c in self.creations[number:] if c.variable in reads]
         return one.with_columns(
             made_columns(before, [made])
-            | {c.variable: Objects(object_array([_NOT_YET], 1)) for c in later if isinstance(c, NodeToMake)}
-            | {c.variable: null_column(1) for c in later if isinstance(c, RelationshipToMake)}
+            | {c.variable: Objects(object_array([_NOT_YET], 1)) for c in later if isinstance(c, NewNode)}
+            | {c.variable: null_column(1) for c in later if isinstance(c, NewRelationship)}
         )
 
-    def _end(self, name: str, creation: RelationshipToMake, made: dict[str, int], row: int) -> int:
+    def _end(self, name: str, creation: NewRelationship, made: dict[str, int], row: int) -> int:
         if name in made:
             return made[name]
         value = value_at(self.batch, name, row)
@@ -198,15 +198,15 @@ class Maker:
         )
 
 
-def made_columns(creations: tuple[ToMake, ...], made: list[dict[str, int]]) -> dict[str, Column]:
+def made_columns(creations: tuple[NewEntity, ...], made: list[dict[str, int]]) -> dict[str, Column]:
     """Columns of what was made row by row."""
     variables = [creation.variable for creation in creations]
-    return columns_of(creations, {v: np.fromiter((row[v] for row in made), np.int64, len(made)) for v in variables})
+    return new_columns(creations, {v: np.fromiter((row[v] for row in made), np.int64, len(made)) for v in variables})
 
 
-def columns_of(creations: tuple[ToMake, ...], made: dict[str, Int64s]) -> dict[str, Column]:
+def new_columns(creations: tuple[NewEntity, ...], made: dict[str, Int64s]) -> dict[str, Column]:
     """Columns of what was made, by variable."""
     return {
-        creation.variable: (Nodes if isinstance(creation, NodeToMake) else Relationships)(made[creation.variable])
+        creation.variable: (Nodes if isinstance(creation, NewNode) else Relationships)(made[creation.variable])
         for creation in creations
     }

@@ -15,15 +15,15 @@ from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import numbered
 from hoplite.engine.operators.base import Operator, argument_rows, node_positions, null_column
-from hoplite.engine.operators.making import Maker, NodeToMake, RelationshipToMake, ToMake, made_columns
+from hoplite.engine.operators.making import Maker, NewEntity, NewNode, NewRelationship, made_columns
 from hoplite.engine.operators.row_values import writer_of
 from hoplite.engine.operators.setting import (
-    LabelsToSet,
-    PropertiesToSet,
-    PropertyToSet,
+    Assignment,
+    EntityAssignments,
+    LabelAssignment,
+    MapAssignment,
+    PropertyAssignment,
     Setter,
-    SeveralToSet,
-    ToSet,
 )
 from hoplite.engine.operators.writes import Step
 from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
@@ -45,9 +45,9 @@ class Merge(Step):
     match: Operator
     imports: tuple[str, ...]
     added: tuple[str, ...]
-    creations: tuple[ToMake, ...]
-    on_create: tuple[ToSet, ...]
-    on_match: tuple[ToSet, ...]
+    creations: tuple[NewEntity, ...]
+    on_create: tuple[Assignment, ...]
+    on_match: tuple[Assignment, ...]
     undirected: bool  # the relationship of the pattern is matched both ways round
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
@@ -96,7 +96,7 @@ class Merge(Step):
             ids.extend(hits)
             is_new.extend([created] * len(hits))
         places = np.array(ids, np.int64)
-        column = Nodes(places) if isinstance(creation, NodeToMake) else Relationships(places)
+        column = Nodes(places) if isinstance(creation, NewNode) else Relationships(places)
         result = batch.take(np.array(rows, np.int64)).with_columns({creation.variable: column})
         if self._items:
             new = Setter(self.on_create, result, context, beside=self.on_match)
@@ -106,7 +106,7 @@ class Merge(Step):
         return result
 
     @property
-    def _items(self) -> tuple[ToSet, ...]:
+    def _items(self) -> tuple[Assignment, ...]:
         return self.on_create + self.on_match
 
     def _maps(self, maker: Maker, batch: Batch) -> list[dict[str, Any]] | None:
@@ -124,25 +124,25 @@ class Merge(Step):
             return None
         return maps if all(isinstance(value, dict) for value in maps) else None
 
-    def _leaves_alone(self, item: ToSet, maps: list[dict[str, Any]], batch: Batch, context: Execution) -> bool:
+    def _leaves_alone(self, item: Assignment, maps: list[dict[str, Any]], batch: Batch, context: Execution) -> bool:
         """Whether what is set cannot change which rows match."""
         asked = maps[0].keys()
         match item:
-            case PropertyToSet(subject=subject, key=key, value=value):
+            case PropertyAssignment(subject=subject, key=key, value=value):
                 parts = [subject, value] if value is not None else [subject]
                 return isinstance(key, str) and key not in asked and not any(part.has_subquery for part in parts)
-            case SeveralToSet(subject=subject, entries=entries):
+            case EntityAssignments(subject=subject, entries=entries):
                 fixed = all(isinstance(key, str) and key not in asked for key, _ in entries)
                 return fixed and not any(part.has_subquery for part in (subject, *(value for _, value in entries)))
-            case LabelsToSet(labels=labels):
+            case LabelAssignment(labels=labels):
                 (creation,) = self.creations
-                own = creation.labels if isinstance(creation, NodeToMake) else ()
+                own = creation.labels if isinstance(creation, NewNode) else ()
                 return all(isinstance(label, str) and label not in own for label in labels)
-            case PropertiesToSet():
+            case MapAssignment():
                 return self._keeps_properties(item, maps, batch, context)
 
     def _keeps_properties(
-        self, item: PropertiesToSet, maps: list[dict[str, Any]], batch: Batch, context: Execution
+        self, item: MapAssignment, maps: list[dict[str, Any]], batch: Batch, context: Execution
     ) -> bool:
         """Whether `n = map` or `n += map` leaves the properties that the pattern asks for as they are."""
         (creation,) = self.creations
@@ -180,10 +180,10 @@ class Merge(Step):
         bounds = np.searchsorted(rows[order], np.arange(batch.row_count + 1)).astype(np.int64)
         return bounds, column.positions[order]
 
-    def _keys(self, creation: ToMake, maps: list[dict[str, Any]], batch: Batch) -> list[Hashable]:
+    def _keys(self, creation: NewEntity, maps: list[dict[str, Any]], batch: Batch) -> list[Hashable]:
         """For each row a key that rows share whose patterns may be the same."""
         keys: list[Hashable] = [tuple(lookup_key(value) for value in asked.values()) for asked in maps]
-        if isinstance(creation, NodeToMake):
+        if isinstance(creation, NewNode):
             return keys
         starts, ends = node_positions(batch, creation.start), node_positions(batch, creation.end)
         if self.undirected:
@@ -223,7 +223,7 @@ class Merge(Step):
         except CypherError as error:
             if error.code == CONSTRAINT_VALIDATION_FAILED:
                 for creation, values in zip(self.creations, maker.values, strict=True):
-                    if isinstance(creation, NodeToMake) and _leads_to_several(creation, values, row, maker.context):
+                    if isinstance(creation, NewNode) and _leads_to_several(creation, values, row, maker.context):
                         raise _conflict(creation.variable.replace(HIDDEN, "  ")) from None
             raise
 
@@ -235,7 +235,7 @@ class Merge(Step):
             if values is not None:
                 self._refuse(creation, values(row))
 
-    def _refuse(self, creation: ToMake, value: Any) -> None:
+    def _refuse(self, creation: NewEntity, value: Any) -> None:
         """A pattern with a property that equals nothing, null or NaN, can be neither matched nor made."""
         if not isinstance(value, dict):
             return
@@ -247,23 +247,23 @@ class Merge(Step):
                     f"Cannot merge the following {kind} because of {what} property value for '{key}': {pattern}"
                 )
 
-    def _described(self, creation: ToMake, key: str, value: Any) -> tuple[str, str]:
+    def _described(self, creation: NewEntity, key: str, value: Any) -> tuple[str, str]:
         """What is refused, and the pattern as messages show it: with one property."""
         shown = f"{key}: {'null' if value is None else 'NaN'}"
         match creation:
-            case NodeToMake(labels=labels):
+            case NewNode(labels=labels):
                 names = "".join(f":{label}" for label in labels if isinstance(label, str))
                 return "node", f"({names} {{{shown}}})"
-            case RelationshipToMake(type=type_, start=start, end=end):
+            case NewRelationship(type=type_, start=start, end=end):
                 name = f":{type_}" if isinstance(type_, str) else ""
                 return "relationship", f"({_visible(start)})-[{name} {{{shown}}}]->({_visible(end)})"
 
 
-def _has_fixed_names(creation: ToMake) -> bool:
+def _has_fixed_names(creation: NewEntity) -> bool:
     match creation:
-        case NodeToMake(labels=labels):
+        case NewNode(labels=labels):
             return all(isinstance(label, str) for label in labels)
-        case RelationshipToMake(type=type_):
+        case NewRelationship(type=type_):
             return isinstance(type_, str)
 
 
@@ -275,7 +275,7 @@ def _visible(name: str) -> str:
     return "" if name.startswith(HIDDEN) else name
 
 
-def _leads_to_several(creation: NodeToMake, values: Callable[[int], Any] | None, row: int, context: Execution) -> bool:
+def _leads_to_several(creation: NewNode, values: Callable[[int], Any] | None, row: int, context: Execution) -> bool:
     """Whether the constraints by which a node of the pattern could be found lead to different nodes."""
     found: set[frozenset[int]] = set()
     asked = values(row) if values is not None else {}

@@ -28,7 +28,7 @@ from hoplite.values.value_types import wrong_value
 
 
 @dataclass(slots=True, eq=False)
-class PropertyToSet:
+class PropertyAssignment:
     """`subject.key = value`, or its removal where there is no value."""
 
     subject: RowValue
@@ -37,7 +37,7 @@ class PropertyToSet:
 
 
 @dataclass(slots=True, eq=False)
-class SeveralToSet:
+class EntityAssignments:
     """`n.a = 1, n.b = n.a`: properties of one entity side by side, all values computed before any is set."""
 
     subject: RowValue
@@ -45,7 +45,7 @@ class SeveralToSet:
 
 
 @dataclass(slots=True, eq=False)
-class PropertiesToSet:
+class MapAssignment:
     """`variable = map` or `variable += map`."""
 
     variable: str
@@ -55,7 +55,7 @@ class PropertiesToSet:
 
 
 @dataclass(slots=True, eq=False)
-class LabelsToSet:
+class LabelAssignment:
     """`variable:A:B`, or their removal."""
 
     variable: str
@@ -63,21 +63,21 @@ class LabelsToSet:
     remove: bool
 
 
-ToSet: TypeAlias = PropertyToSet | SeveralToSet | PropertiesToSet | LabelsToSet
+Assignment: TypeAlias = PropertyAssignment | EntityAssignments | MapAssignment | LabelAssignment
 
 
-def _keys_written(items: tuple[ToSet, ...]) -> frozenset[str] | None:
+def _keys_written(items: tuple[Assignment, ...]) -> frozenset[str] | None:
     """The property keys that are written; None where only running tells."""
     keys: set[str | RowValue] = set()
     for item in items:
         match item:
-            case PropertyToSet(key=key):
+            case PropertyAssignment(key=key):
                 keys.add(key)
-            case SeveralToSet(entries=entries):
+            case EntityAssignments(entries=entries):
                 keys.update(key for key, _ in entries)
-            case PropertiesToSet():
+            case MapAssignment():
                 return None
-            case LabelsToSet():
+            case LabelAssignment():
                 pass
     names = frozenset(key for key in keys if isinstance(key, str))
     return names if len(names) == len(keys) else None
@@ -87,7 +87,7 @@ class Setter:
     """Sets properties and labels, a row at a time. `beside` is what is set between these rows by others."""
 
     def __init__(
-        self, items: tuple[ToSet, ...], batch: Batch, context: Execution, beside: tuple[ToSet, ...] = ()
+        self, items: tuple[Assignment, ...], batch: Batch, context: Execution, beside: tuple[Assignment, ...] = ()
     ) -> None:
         self.items = items
         self.batch = batch
@@ -108,15 +108,15 @@ class Setter:
                 self.context.check_time()
                 self._set(item, row)
 
-    def _set(self, item: ToSet, row: int) -> None:
+    def _set(self, item: Assignment, row: int) -> None:
         match item:
-            case PropertyToSet():
+            case PropertyAssignment():
                 self._property(item, row)
-            case SeveralToSet():
+            case EntityAssignments():
                 self._several(item, row)
-            case PropertiesToSet():
+            case MapAssignment():
                 self._properties(item, row)
-            case LabelsToSet():
+            case LabelAssignment():
                 self._labels(item, row)
 
     def _of(self, value: RowValue, row: int) -> Any:
@@ -131,7 +131,7 @@ class Setter:
         if (
             len(self._every) != 1
             or not self.items
-            or not isinstance(self.items[0], PropertyToSet)
+            or not isinstance(self.items[0], PropertyAssignment)
             or value.keys is None
         ):
             return False
@@ -156,7 +156,7 @@ class Setter:
             raise type_error(f"Expected {describe(value)} to be a node or relationship")
         return value
 
-    def _property(self, item: PropertyToSet, row: int) -> None:
+    def _property(self, item: PropertyAssignment, row: int) -> None:
         """One property; to remove one that is not there counts as nothing."""
         subject, key = self._subject(item.subject, row), self._key(item.key, row)
         value = None if item.value is None else self._of(item.value, row)
@@ -167,13 +167,13 @@ class Setter:
         elif value is not None or key in properties_of(subject, self.context):
             self._assign(subject, key, value)
 
-    def _several(self, item: SeveralToSet, row: int) -> None:
+    def _several(self, item: EntityAssignments, row: int) -> None:
         subject = self._subject(item.subject, row)
         values = {self._key(key, row): self._of(value, row) for key, value in item.entries}
         if subject is not None:
             self._assign_all(subject, values)
 
-    def _properties(self, item: PropertiesToSet, row: int) -> None:
+    def _properties(self, item: MapAssignment, row: int) -> None:
         subject = value_at(self.batch, item.variable, row)
         value = self._of(item.value, row)
         if subject is None:
@@ -207,7 +207,7 @@ class Setter:
             writer.set_relationship_property(subject.position, key, value)
         self.context.counters.properties_set += 1
 
-    def _labels(self, item: LabelsToSet, row: int) -> None:
+    def _labels(self, item: LabelAssignment, row: int) -> None:
         subject = value_at(self.batch, item.variable, row)
         if subject is None:
             return

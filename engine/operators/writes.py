@@ -10,9 +10,9 @@ from typing import Any
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
-from hoplite.engine.operators.making import Maker, ToMake, columns_of, made_columns
+from hoplite.engine.operators.making import Maker, NewEntity, made_columns, new_columns
 from hoplite.engine.operators.row_values import RowValue, writer_of
-from hoplite.engine.operators.setting import Setter, ToSet
+from hoplite.engine.operators.setting import Assignment, Setter
 from hoplite.engine.profile import Watch
 from hoplite.errors import type_error
 from hoplite.lazy_dataclass import dataclass
@@ -56,13 +56,13 @@ class Write(Operator):
 class Create(Step):
     """Make a pattern for each row."""
 
-    creations: tuple[ToMake, ...]
+    creations: tuple[NewEntity, ...]
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with what was made for them."""
         maker = Maker(self.creations, batch, context)
         if batch.row_count >= _WORTH_DOING_AT_ONCE and (at_once := maker.make_all()) is not None:
-            return batch.with_columns(columns_of(self.creations, at_once))
+            return batch.with_columns(new_columns(self.creations, at_once))
         made: list[dict[str, int]] = []
         for row in range(batch.row_count):
             context.check_time()
@@ -78,7 +78,7 @@ def _class(value: Any) -> str:
 class Set(Step):
     """SET and REMOVE."""
 
-    items: tuple[ToSet, ...]
+    items: tuple[Assignment, ...]
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all of them are done."""

@@ -14,7 +14,7 @@ from hoplite.planner.check.projections import check_projection
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, TypeSpec
-from hoplite.planner.show import SHOWN, columns_of, every_column
+from hoplite.planner.show import SHOWN, every_column, shown_columns
 from hoplite.planner.type_text import type_text, unsuitable
 
 Columns = dict[str, TypeSpec]
@@ -54,7 +54,7 @@ def _check_show(check: Check, show: ast.Show) -> Columns:
         where = check.text.upper().rfind("WHERE", 0, show.predicate.span.start)
         message = "`WHERE` is not allowed by itself, please use `TERMINATE TRANSACTION ... YIELD ... WHERE ...` instead"
         raise check.error(message, where)
-    plain, _ = columns_of(show)
+    plain, _ = shown_columns(show)
     every: Columns = dict.fromkeys(every_column(show), ALL)
     if show.yielded is not None and not (show.yield_star or show.yielded.star):
         columns = _check_yield(check, show, show.yielded, every)

@@ -10,7 +10,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.rule import Chosen
 from hoplite.planner.tree import operators
-from hoplite.planner.writes import plan_writes
+from hoplite.planner.writes import has_writes
 
 Writing: TypeAlias = lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach
 _ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
@@ -293,11 +293,11 @@ def _rows(plan: _Rows, source: pp.Plan) -> pp.Plan:
         case lp.Sort(keys=order):
             return pp.Sort(source, order)
         case lp.Top(keys=order, count=count, skip=skip):
-            return pp.Top(source, order, count, skip, plan_writes(plan.source))
+            return pp.Top(source, order, count, skip, has_writes(plan.source))
         case lp.Skip(count=count):
-            return pp.Cut(source, count, None, plan_writes(plan.source))
+            return pp.Cut(source, count, None, has_writes(plan.source))
         case lp.Limit(count=count):
-            return pp.Cut(source, None, count, plan_writes(plan.source))
+            return pp.Cut(source, None, count, has_writes(plan.source))
         case lp.Unwind(expression=expression, variable=variable):
             return pp.Unwind(source, expression, variable)
         case lp.EmptyResult():

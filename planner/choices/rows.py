@@ -15,7 +15,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.plain import write_step
 from hoplite.planner.choices.rule import Chosen
-from hoplite.planner.writes import plan_writes
+from hoplite.planner.writes import has_writes
 
 
 def project_and_select(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
@@ -42,7 +42,7 @@ def skip_and_limit(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
     """One cut for both."""
     match plan:
         case lp.Limit(source=lp.Skip(source=source, count=skip), count=limit):
-            return pp.Cut(chosen(source), skip, limit, plan_writes(source))
+            return pp.Cut(chosen(source), skip, limit, has_writes(source))
         case _:
             return None
 

@@ -21,7 +21,7 @@ from hoplite.storage.disk.blocks import FileWriter
 from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Schema
-from hoplite.storage.value_index import NOTHING, ValueIndex
+from hoplite.storage.value_index import NO_POSITIONS, ValueIndex
 from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers
 
 _COMPARED = 1 << 20
@@ -154,7 +154,7 @@ class StoredStrings(ValueIndex):
         """The positions whose value is a string with this prefix."""
         wanted = _utf8(prefix)
         if wanted is None:
-            return NOTHING
+            return NO_POSITIONS
         # No byte of UTF-8 is 255, so that everything with the prefix is before this.
         return self.positions[self._place(wanted, False) : self._place(wanted + b"\xff", False)]
 
