@@ -58,7 +58,7 @@ class _Writer:
         found: dict[str, Any] = {}
         any_named = False
         for entity in entities:
-            self.context.check()
+            self.context.check_time()
             for key, value in held_by(self.context, entity).items():
                 found.setdefault(key, value)
             any_named |= isinstance(entity, RelationshipRef) or bool(labels(self.context, entity))

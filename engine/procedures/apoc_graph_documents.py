@@ -101,7 +101,7 @@ class _Graph:
 
     def add(self, given: dict[str, Any]) -> NodeRef:
         """The node of an object, with all that it holds."""
-        self.context.check()
+        self.context.check_time()
         one = self.rules.with_id(given)
         names, properties = self.rules.labels(one), dict[str, Any]()
         inside: list[tuple[str, dict[str, Any]]] = []
@@ -179,7 +179,7 @@ def validate_document(context: Execution, given: Any, config: Config) -> Iterato
     procedure = "apoc.graph.validateDocument"
     rules = _Rules(procedure, config or {})
     for place, document in enumerate(_documents(procedure, given)):
-        context.check()
+        context.check_time()
         problems = tuple(rules.problems(rules.with_id(document)))
         if problems:
             yield ({"index": place, "message": "\n".join(problems)},)

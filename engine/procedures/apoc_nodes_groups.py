@@ -109,7 +109,7 @@ class _Grouping:
 
     def add_nodes(self, label: str) -> None:
         for number in self.context.graph.nodes_with_label(label).tolist():
-            self.context.check()
+            self.context.check_time()
             node = NodeRef(number)
             properties = held_by(self.context, node)
             chosen = {key: properties.get(key) for key in self.keys}
@@ -127,7 +127,7 @@ class _Grouping:
             found = self.relationships.setdefault(place, {})
             for node in members:
                 for relationship in _latest_first(self.context, node.position):
-                    self.context.check()
+                    self.context.check_time()
                     start, end = ends_of(self.context, relationship)
                     type_name = relationship_type(self.context, relationship) or ""
                     if start != node or type_name in excluded or (included and type_name not in included):
@@ -247,7 +247,7 @@ def _collapsed(
     found: dict[Any, dict[str, Any]] = {}
     for node in members:
         for relationship in _latest_first(context, node.position):
-            context.check()
+            context.check_time()
             start, end = (target if one in inside else one for one in ends_of(context, relationship))
             if start is target and end is target and settings.get("selfRel") is not True:
                 continue
@@ -317,7 +317,7 @@ def _ways_to(context: Execution, node: int, codes: Any, most: int, wanted: set[i
         depth += 1
         following = []
         for at in level:
-            context.check()
+            context.check_time()
             into, starts = context.graph.neighbours(at, False, codes)
             for relationship, start in sorted(zip(into.tolist(), starts.tolist(), strict=True), reverse=True):
                 if start != node and start not in onward:
@@ -345,7 +345,7 @@ def cover(context: Execution, given: Any) -> Iterator[Row]:
     members = list(dict.fromkeys(nodes_of(context, "apoc.algo.cover", given)))
     inside = {node.position for node in members}
     for node in members:
-        context.check()
+        context.check_time()
         out, ends = context.graph.neighbours(node.position, True)
         for relationship, end in zip(out.tolist(), ends.tolist(), strict=True):
             if end in inside:

@@ -123,7 +123,7 @@ def truncate(context: Execution, config: dict[str, Any] | None) -> Iterator[Row]
         (writer.nodes, writer.delete_node),
     ):
         for some in np.array_split(read(), range(_ROWS_AT_ONCE, len(read()), _ROWS_AT_ONCE)):
-            context.check()
+            context.check_time()
             for entity in some.tolist():
                 delete(entity)
     if (config or {}).get("dropSchema") is True:

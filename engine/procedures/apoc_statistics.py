@@ -29,7 +29,7 @@ def degrees(context: Execution, types: str | None) -> Iterator[Row]:
     graph = context.graph
     nodes = graph.nodes()
     for name, outgoing, incoming in types_and_sides(types):
-        context.check()
+        context.check_time()
         code = None if name is None else graph.type_code(name)
         direction = "BOTH" if outgoing and incoming else "OUTGOING" if outgoing else "INCOMING"
         total = graph.relationship_count if name is None or code is None else graph.type_count(name)
