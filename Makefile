@@ -17,13 +17,14 @@
 #   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
+#   make other-ways  recorded queries as plans in JSON, and under PROFILE    ARGS="--patterns 300 --queries 60"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -110,6 +111,9 @@ fuzz-calls: $(STAMP)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite
+
+other-ways: $(STAMP)
+	$(RUN) -m tests.plans.run_recorded $(ARGS)
 
 libraries-test: .venv/libraries/.installed
 	HOPLITE_LIBRARIES=required .venv/libraries/bin/pytest -q tests/driver/test_libraries.py $(ARGS)

@@ -16,7 +16,7 @@ from hoplite.engine.functions.registry import Function
 from hoplite.engine.operators.base import Operator
 from hoplite.engine.parameters import parameter_types
 from hoplite.engine.procedures.registry import Procedure
-from hoplite.errors import SYNTAX_ERROR, CypherError, position_of
+from hoplite.errors import SYNTAX_ERROR, CypherError, position_of, unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lenient import relaxed
@@ -62,6 +62,15 @@ class Prepared:
     def description(self, measured: Mapping[int, Measurement] | None = None) -> dict[str, Any] | None:
         """The plan as a summary shows it, with what was measured; None for a command, which has none."""
         return None if self.plan is None else plan_description(self.plan, self.estimates, measured)
+
+    def as_json(self) -> str:
+        """The plan in a form that can be sent elsewhere and read back."""
+        from hoplite.planner.plan_json import plan_to_json
+
+        if self.plan is None:
+            raise unsupported("A command as a plan: it has none, it is done at once")
+        about = {"columns": self.columns, "parameters": tuple(self.parameters), "type": self.query_type}
+        return plan_to_json(self.plan, about)
 
 
 def _parameters(node: Any) -> dict[str, None]:

@@ -10,9 +10,10 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hoplite.allowance import Allowance, allowing, deadline_after
+from hoplite.api.backends import chosen_backend, described_backend
 from hoplite.api.for_models import ForModels
 from hoplite.api.jobs import Job, Jobs, held_weakly, join
 from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
@@ -144,7 +145,7 @@ class Database(Transfers, ForModels):
         once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
         one.
         """
-        self._backend = _chosen_backend(backend, device)
+        self._backend = chosen_backend(backend, device)
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
@@ -196,16 +197,45 @@ class Database(Transfers, ForModels):
         """An explicit transaction; as a context manager it commits at the end and rolls back on an exception."""
         return Transaction(self, self._limits.within(timeout, max_rows, read_only))
 
-    def explain(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
-        """The plan of a query as a table, without running it."""
+    def explain(
+        self,
+        query: str,
+        parameters: Mapping[str, Any] | None = None,
+        /,
+        *,
+        format: Literal["text", "json"] = "text",
+        **params: Any,
+    ) -> str:
+        """The plan of a query as a table, without running it; as JSON, which `run_plan` takes, with format="json"."""
+        if format not in ("text", "json"):
+            raise ValueError(f"The format of a plan is 'text' or 'json', not {format!r}.")
         with driver_errors():
             allowance = self._limits.allowance()
             given = from_parameters({**(parameters or {}), **params}, allowance)
             prepared = self._prepare(query, self._graph.snapshot(), given, allowance, check_parameters=False)
+            if format == "json":
+                with allowing(allowance):
+                    return prepared.as_json()
             if prepared.plan is None:
                 return ""
             table = explain(prepared.plan)
-            return f"{table}\nHops run in: {_described(self._backend)}" if has_hops(prepared.plan) else table
+            return f"{table}\nHops run in: {described_backend(self._backend)}" if has_hops(prepared.plan) else table
+
+    def run_plan(self, plan: str | bytes, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
+        """Run a plan that `explain` wrote as JSON, here or elsewhere, as `run` runs a query (docs/PLANS.md).
+
+        What is not a plan, or was written by another version, is refused with a `ValueError`.
+        """
+        from hoplite.engine.read_plans import prepare_plan
+
+        given = {**(parameters or {}), **params}
+        allowance = self._limits.allowance()
+        with driver_errors():
+            with allowing(allowance):
+                prepared = prepare_plan(plan, self._preparer.operators, self._procedures)
+            converted = from_parameters(given, allowance)
+            _refuse_missing(prepared, converted)
+            return self._run_alone(prepared, given, self._limits, converted)
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a statement as `run` does, and return its plan with the rows and the time of each operator; on disk,
@@ -474,8 +504,8 @@ class Database(Transfers, ForModels):
         if judge is not None:
             with allowing(allowance):
                 judge(prepared, graph, parameters)
-        if check_parameters and prepared.mode != "EXPLAIN" and not prepared.parameters.keys() <= parameters.keys():
-            raise parameter_missing([name for name in prepared.parameters if name not in parameters])
+        if check_parameters and prepared.mode != "EXPLAIN":
+            _refuse_missing(prepared, parameters)
         return prepared
 
     def _run_alone(
@@ -556,19 +586,9 @@ def _lease(
         return lease(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
 
-def _chosen_backend(backend: BackendName, device: str | None) -> BackendName:
-    if backend == "auto" and device is None:
-        return backend  # without loading the kernels before a query needs them
-    from hoplite.engine.hops.select import chosen
-
-    with driver_errors():
-        return chosen(backend, device)
-
-
-def _described(backend: BackendName) -> str:
-    from hoplite.engine.hops.select import described
-
-    return described(backend)
+def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:
+    if not prepared.parameters.keys() <= parameters.keys():
+        raise parameter_missing([name for name in prepared.parameters if name not in parameters])
 
 
 def _nothing() -> None:
