@@ -46,6 +46,14 @@ class _Message:
     handlers: Handlers
 
 
+class Place(Protocol):
+    """What the pool knows a connection by."""
+
+    def let_go(self) -> bool:
+        """Whether it was held until now."""
+        ...
+
+
 class _Queue:
     """What both kinds of connections share: the queue of messages, and the names that sessions look up."""
 
@@ -57,7 +65,8 @@ class _Queue:
     supports_notification_filtering = True
     most_recent_qid: int | None = None  # kept here by the driver's results up to version 5
 
-    def __init__(self, database: Database, notifications: NotificationFilter) -> None:
+    def __init__(self, database: Database, notifications: NotificationFilter, place: Place) -> None:
+        self.place = place
         self._conversation = Conversation(database)
         self._notifications = notifications
         self._messages: deque[_Message] = deque()
@@ -295,8 +304,8 @@ class Threads(Protocol):
 class AsyncConnection(_Queue):
     """A connection for one task."""
 
-    def __init__(self, database: Database, notifications: NotificationFilter, pool: Threads) -> None:
-        super().__init__(database, notifications)
+    def __init__(self, database: Database, notifications: NotificationFilter, place: Place, pool: Threads) -> None:
+        super().__init__(database, notifications, place)
         self._pool = pool
 
     async def send_all(self) -> None:

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import neo4j
@@ -25,9 +29,30 @@ from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.target import Target
 
 _MOST_CONNECTIONS = 1000
+_LOOKED_FOR_SECONDS = 0.1  # how often whoever waits looks for places of connections that were dropped
 
 # Up to version 5, a driver that was closed can still be used: the driver package warns, and the pool opens again.
 _OPENS_AGAIN = int(neo4j.__version__.split(".")[0]) < 6
+
+
+class _Place:
+    """A place in the pool, which a connection holds. Where both are dropped without a word, it is given back later:
+    the collector may come at any moment, also in the middle of taking a place."""
+
+    __slots__ = ("_dropped", "_is_held")
+
+    def __init__(self, dropped: deque[None]) -> None:
+        self._dropped = dropped
+        self._is_held = True
+
+    def let_go(self) -> bool:
+        """Whether it was held until now."""
+        was_held, self._is_held = self._is_held, False
+        return was_held
+
+    def __del__(self) -> None:
+        if self._is_held:
+            self._dropped.append(None)
 
 
 class _PoolBase:
@@ -41,6 +66,7 @@ class _PoolBase:
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
         self._target = target
         self._is_closed = False
+        self._dropped: deque[None] = deque()  # a place of a connection for each
         self.pool_config = pool_config
         self.workspace_config = workspace_config
         self._size = int(max(1, min(pool_config.max_connection_pool_size, _MOST_CONNECTIONS)))
@@ -60,6 +86,19 @@ class _PoolBase:
         self._target = self._target.reopen()
         self._is_closed = False
 
+    _free: threading.Semaphore | asyncio.Semaphore
+
+    def _take_back(self) -> None:
+        """Free the places of connections that nobody has any more."""
+        with suppress(IndexError):
+            while True:
+                self._dropped.pop()
+                self._free.release()
+
+    def _let_go(self, connection: Connection | AsyncConnection) -> None:
+        if connection.place.let_go():
+            self._free.release()
+
     def before_fork(self) -> None:
         """Nothing to wait for."""
 
@@ -70,6 +109,8 @@ class _PoolBase:
 class Pool(_PoolBase):
     """Connections for threads."""
 
+    _free: threading.Semaphore
+
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
         super().__init__(target, pool_config, workspace_config)
         self._free = threading.Semaphore(self._size)
@@ -78,15 +119,22 @@ class Pool(_PoolBase):
     def after_fork_in_child(self) -> None:
         """Begin with all connections free."""
         self._free = threading.Semaphore(self._size)
+        self._dropped = deque()
 
     def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
         """A connection; who may use it, and for what, is said with each transaction."""
         if self._is_closed:
             self._open_again()
         seconds = _seconds(timeout)
-        if not self._free.acquire(timeout=seconds):
-            raise _timed_out(seconds)
-        return Connection(self.database, self._notifications)
+        self._take_back()
+        if not self._free.acquire(blocking=False):
+            for wait in _waits(seconds):
+                if self._free.acquire(timeout=wait):
+                    break
+                self._take_back()
+            else:
+                raise _timed_out(seconds)
+        return Connection(self.database, self._notifications, _Place(self._dropped))
 
     def release(self, *connections: Connection) -> None:
         """Take connections back."""
@@ -94,13 +142,13 @@ class Pool(_PoolBase):
             try:
                 connection.close()
             finally:
-                self._free.release()
+                self._let_go(connection)
 
     def kill_and_release(self, *connections: Connection) -> None:
         """Take connections back without waiting for what they do."""
         for connection in connections:
             connection.kill()
-            self._free.release()
+            self._let_go(connection)
 
     def close(self) -> None:
         """The end of the driver."""
@@ -111,6 +159,8 @@ class Pool(_PoolBase):
 
 class AsyncPool(_PoolBase):
     """Connections for tasks, each with a thread to work in."""
+
+    _free: asyncio.Semaphore
 
     def __init__(self, target: Target, pool_config: Any, workspace_config: Any) -> None:
         super().__init__(target, pool_config, workspace_config)
@@ -124,6 +174,7 @@ class AsyncPool(_PoolBase):
     def after_fork_in_child(self) -> None:
         """Begin with all connections free, and with new threads."""
         self._free = asyncio.Semaphore(self._size)
+        self._dropped = deque()
         self.threads = self._new_threads()
 
     async def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> AsyncConnection:
@@ -132,14 +183,18 @@ class AsyncPool(_PoolBase):
             self._open_again()
             self.threads = self._new_threads()
         seconds = _seconds(timeout)
+        self._take_back()
         if self._free.locked():
-            try:
-                await asyncio.wait_for(self._free.acquire(), seconds)
-            except TimeoutError:
-                raise _timed_out(seconds) from None
+            for wait in _waits(seconds):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._free.acquire(), wait)
+                    break
+                self._take_back()
+            else:
+                raise _timed_out(seconds)
         else:
             await self._free.acquire()
-        return AsyncConnection(self.database, self._notifications, self)
+        return AsyncConnection(self.database, self._notifications, _Place(self._dropped), self)
 
     async def release(self, *connections: AsyncConnection) -> None:
         """Take connections back."""
@@ -147,13 +202,13 @@ class AsyncPool(_PoolBase):
             try:
                 await connection.close()
             finally:
-                self._free.release()
+                self._let_go(connection)
 
     def kill_and_release(self, *connections: AsyncConnection) -> None:
         """Take connections back without waiting for what they do."""
         for connection in connections:
             connection.kill()
-            self._free.release()
+            self._let_go(connection)
 
     async def close(self) -> None:
         """The end of the driver."""
@@ -168,6 +223,13 @@ def _seconds(timeout: Any) -> float | None:
     if hasattr(timeout, "to_timeout"):
         timeout = timeout.to_timeout()
     return None if timeout is None or timeout == float("inf") else max(0.0, float(timeout))
+
+
+def _waits(seconds: float | None) -> Iterator[float]:
+    """How long to wait each time, until so many seconds have passed."""
+    end = None if seconds is None else time.monotonic() + seconds
+    while end is None or (left := end - time.monotonic()) > 0:
+        yield _LOOKED_FOR_SECONDS if end is None else min(left, _LOOKED_FOR_SECONDS)
 
 
 def _timed_out(seconds: float | None) -> Exception:

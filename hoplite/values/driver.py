@@ -320,7 +320,7 @@ def _from_numpy(value: Any) -> Value:
     if isinstance(value, numpy.ndarray):
         if value.ndim == 0:
             raise TypeError("len() of unsized object")
-        if value.dtype.kind in "mM":
+        if value.dtype.kind in "mM" or isinstance(value, numpy.ma.MaskedArray):  # an element that is masked is refused
             return [_from_numpy(item) for item in value]
         return from_driver(value.tolist())
     if isinstance(value, numpy.datetime64):
@@ -328,26 +328,13 @@ def _from_numpy(value: Any) -> Value:
             return None
         seconds, nanosecond = divmod(int(value.astype("datetime64[ns]").astype(numpy.int64)), NANOS_PER_SECOND)
         return LocalDateTime.of_second(seconds, nanosecond)
-    if isinstance(value, numpy.timedelta64):
-        return _from_numpy_duration(value)
+    if isinstance(value, numpy.timedelta64):  # for the driver it is a number, which only one of some units is
+        return int(value.item())
+    if isinstance(value, numpy.floating):
+        return float(value)
     if isinstance(value, numpy.generic):
         return from_driver(value.item())
     raise _unsupported(value)
-
-
-def _from_numpy_duration(value: Any) -> Duration | None:
-    import numpy
-
-    if numpy.isnat(value):
-        return None
-    unit, step = numpy.datetime_data(value.dtype)
-    count = int(value.astype(numpy.int64)) * step
-    if unit in ("Y", "M"):
-        return Duration(count * 12 if unit == "Y" else count)
-    if unit in ("W", "D"):
-        return Duration(0, count * 7 if unit == "W" else count)
-    nanos = int(value.astype("timedelta64[ns]").astype(numpy.int64))
-    return Duration(0, 0, *divmod(nanos, NANOS_PER_SECOND))
 
 
 def _from_pandas(value: Any) -> Value:

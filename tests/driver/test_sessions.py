@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +13,7 @@ import neo4j
 import pytest
 from neo4j.exceptions import ClientError, Neo4jError, ResultConsumedError, ResultFailedError, TransactionError
 
+import hoplite
 from hoplite import GraphDatabase
 
 
@@ -267,3 +270,34 @@ def test_an_error_of_a_users_procedure_is_an_error_of_the_database(driver: neo4j
     with pytest.raises(Neo4jError, match="not here") as raised:
         driver.execute_query("CALL test.broken()")
     assert isinstance(raised.value, neo4j.exceptions.DatabaseError | ClientError)
+
+
+def test_sessions_that_are_dropped_give_their_connections_back() -> None:
+    with hoplite.open() as db, GraphDatabase.driver(database=db, max_connection_pool_size=1) as driver:
+        for number in range(3):
+            session = driver.session()
+            assert next(iter(session.run("UNWIND range($n, 10000) AS i RETURN i", n=number)))["i"] == number
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)  # the driver's word about a session left open
+                del session
+                gc.collect()
+
+
+def test_a_dropped_session_is_taken_back_while_others_wait() -> None:
+    with hoplite.open() as db, GraphDatabase.driver(database=db, max_connection_pool_size=1) as driver:
+        held = [driver.session()]
+        held[0].run("UNWIND range(1, 10000) AS i RETURN i")
+        found: list[int] = []
+
+        def ask() -> None:
+            with driver.session() as session:
+                found.extend(record["x"] for record in session.run("RETURN 1 AS x"))
+
+        waiting = threading.Thread(target=ask)
+        waiting.start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            held.clear()
+            gc.collect()
+        waiting.join(30)
+        assert found == [1]
