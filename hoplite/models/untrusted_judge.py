@@ -39,6 +39,8 @@ _WRITING: Mapping[type, str] = {
 }
 # What they are for is to read and write files. They would find no folder to do so in.
 _FILES = ("apoc.load.*", "apoc.export.*", "apoc.import.*")
+# They begin and end work that outlives the statement, and with it all bounds.
+_JOBS = tuple(f"apoc.periodic.{name}" for name in ("submit", "repeat", "countdown", "cancel", "truncate"))
 _SHOWN = ("INDEXES", "CONSTRAINTS", "FUNCTIONS", "PROCEDURES")
 
 
@@ -166,6 +168,8 @@ class Judge:
     def _judge_procedure(self, name: str) -> None:
         if _allows(_FILES, name):
             raise _forbidden(f"{name} is not allowed here: statements may not read files or reach the network.")
+        if _allows(_JOBS, name):
+            raise _forbidden(f"{name} is not allowed here: statements may not run in the background.")
         procedure = self._procedures.get(name)
         if procedure is None:
             return  # the check says that there is none

@@ -72,6 +72,7 @@ COMMANDS = [
     "SHOW SETTINGS",
     "SHOW TRANSACTIONS",
     "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
+    "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id YIELD message RETURN message",
     "CALL db.clearQueryCaches()",
     "CALL dbms.listConfig()",
     "CALL tx.setMetaData({a: 1})",
@@ -141,7 +142,12 @@ def test_procedures_that_do_more_than_read_are_refused(sample: hoplite.Database,
     inputs = ", ".join("null" for field in procedure.signature.inputs)
     answer = sample.run_untrusted(f"CALL {name}({inputs})", seconds=2)
     is_for_files = name.startswith(("apoc.load.", "apoc.export.", "apoc.import."))
-    if procedure.admin or is_for_files or procedure.signature.mode not in ("READ", "DEFAULT"):
+    if (
+        procedure.admin
+        or is_for_files
+        or name == "apoc.periodic.cancel"
+        or procedure.signature.mode not in ("READ", "DEFAULT")
+    ):
         assert _code(answer) == FORBIDDEN
     else:
         assert answer.error is None or answer.error["code"] != FORBIDDEN
@@ -169,6 +175,16 @@ def test_writes_are_allowed_by_kind(kind: str) -> None:
         assert db.run_untrusted(call, writes=WRITE_KINDS).error is None
         with pytest.raises(ValueError, match="'drop' is not a kind of write"):
             db.run_untrusted("RETURN 1", writes=["drop"])
+
+
+@pytest.mark.parametrize("call", ["submit('j', 'CREATE (:X)')", "repeat('j', 'CREATE (:X)', 1)", "cancel('j')"])
+def test_nothing_runs_in_the_background(call: str) -> None:
+    with hoplite.open() as db:
+        answer = db.run_untrusted(f"CALL apoc.periodic.{call}", writes=WRITE_KINDS, procedures=["*"])
+        assert _code(answer) == FORBIDDEN
+        nested = f'CALL apoc.cypher.doIt("CALL apoc.periodic.{call} YIELD name RETURN name", {{}}) YIELD value RETURN 1'
+        assert _code(db.run_untrusted(nested, writes=WRITE_KINDS)) == FORBIDDEN
+        assert db.run("CALL apoc.periodic.list() YIELD name RETURN count(*)").value() == [0]
 
 
 def test_a_read_only_database_stays_so(tmp_path: Path) -> None:
