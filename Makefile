@@ -5,6 +5,7 @@
 #   make check    ruff, mypy --strict, import rules
 #   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
+#   make repair-test  queries of models checked and repaired   ARGS="--every 8" for a part of them
 #   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
 #   make bench    beside other engines, half an hour  ARGS=--quick for 5 minutes; NEO4J_URI for a live Neo4j too
 #   make bench-large  graphs larger than memory: 87 million relationships  ARGS=--quick for a fiftieth, ARGS=--billion
@@ -24,7 +25,7 @@
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -71,6 +72,9 @@ tck: $(STAMP)
 golden: $(STAMP)
 	$(RUN) -m tests.golden.imports
 	$(RUN) -m tests.golden.run --suite cases --suite patterns $(ARGS)
+
+repair-test: $(STAMP)
+	$(RUN) -m tests.models.run $(ARGS)
 
 corpus: $(STAMP)
 	$(RUN) -m tests.golden.run --suite llm $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)

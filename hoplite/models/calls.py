@@ -97,6 +97,8 @@ def _method(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: 
     if method.lower() in _OPERATORS and len(arguments) == 1:
         written = f"{subject} {_OPERATORS[method.lower()]} {arguments[0]}"
         return f"({written})" if wraps else written
+    if method.lower() == "count" and len(arguments) == 1:
+        return f"count({'DISTINCT ' if call.distinct else ''}{arguments[0]})"
     if not arguments and (method.lower() in _RENAMED or method.lower() in _METHODS):
         return f"{_RENAMED.get(method.lower(), method)}({subject})"
     return None

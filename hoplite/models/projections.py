@@ -105,9 +105,14 @@ def _group_by(stopped: Stopped) -> Iterator[Fix]:
         return
     end = stopped.next_clause(keys_at, _TAIL)
     start = stopped.clause_start(frozenset(["RETURN", "WITH"]))
-    if start is None or end <= keys_at:
+    if end <= keys_at:
         return
     removed = Edit(tokens[at - 1].end, tokens[end - 1].end, "")
+    if start is None:  # behind MATCH
+        start = next((i for i in range(end, len(tokens)) if tokens[i].word == "RETURN"), None)
+        if start is None:
+            return
+        at = len(tokens)
     returned = start
     if tokens[start].word == "WITH":  # grouped are the rows that RETURN aggregates
         later = next((i for i in range(end, len(tokens)) if tokens[i].word == "RETURN"), None)

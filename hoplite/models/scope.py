@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from hoplite.engine.functions.registry import AGGREGATES
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, walk
@@ -17,7 +18,7 @@ from hoplite.models.answers import aggregates, is_aggregate
 from hoplite.models.calls import replaced_call
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.facts import Facts
-from hoplite.models.names import CLOSE, distance, ranked
+from hoplite.models.names import ALIKE, CLOSE, distance, likeness, ranked
 from hoplite.models.problems import Finding
 from hoplite.models.reading import Entity, Place, Reading, read
 from hoplite.models.writing import free_name, literal, quoted
@@ -51,7 +52,7 @@ class Refused:
     def suggestions(self, match: re.Match[str], kind: str, fix: Fix | None) -> tuple[str, ...]:
         found = [] if fix is None else [edit.after.strip() for edit in fix.edits if edit.after.strip()][:1]
         if kind == "unknown function":
-            found += [name for name in ranked(match[1], self.functions) if name not in found]
+            found += [name for name in _functions_like(match[1], self.functions, ALIKE) if name not in found]
         return tuple(found[:5])
 
     # --- where it is ---
@@ -336,12 +337,50 @@ def _unknown_function(refused: Refused, match: re.Match[str]) -> Fix | None:
     if written is not None:
         edit = Edit(call.span.start, call.span.end, written)
         return Fix("function", (edit,), f"{reason[:-1]}; {written} says it.", refused.offset)
-    near = ranked(call.name, refused.functions, CLOSE)
+    names = [n for n in refused.functions if n.lower() in AGGREGATES] if call.distinct else refused.functions
+    near = _functions_like(call.name, names, CLOSE)
     if not near:
         return None
     name_end = call.name_span.end
     edit = Edit(call.name_span.start, name_end, near[0])
     return Fix("function", (edit,), f"{reason[:-1]}; {near[0]} is the one that is meant.", refused.offset)
+
+
+_COMMON = frozenset(
+    [
+        "size",
+        "tolower",
+        "toupper",
+        "tointeger",
+        "tofloat",
+        "tostring",
+        "labels",
+        "type",
+        "coalesce",
+        "keys",
+        "nodes",
+        "relationships",
+        "length",
+        "date",
+        "datetime",
+        "substring",
+        "split",
+        "replace",
+        "trim",
+        "round",
+        "head",
+        "last",
+    ]
+)
+
+
+def _functions_like(written: str, names: Iterable[str], least: float) -> list[str]:
+    """Functions of a similar name; of equally similar ones those that queries use most. In capitals where it was."""
+    near = ranked(written, names, least)
+    near.sort(
+        key=lambda name: -likeness(written, name) - 0.02 * (name.lower() in AGGREGATES or name.lower() in _COMMON)
+    )
+    return [name.upper() for name in near] if written.isupper() and near else near
 
 
 def _wraps(refused: Refused, call: ast.FunctionCall) -> bool:
@@ -442,10 +481,86 @@ def _new_in_expression(refused: Refused, match: re.Match[str]) -> Fix | None:
     return None
 
 
+def _exists(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`exists(n.name)` is `n.name IS NOT NULL`."""
+    for node in walk(refused.statement.body):
+        if isinstance(node, ast.FunctionCall) and node.name.lower() == "exists" and len(node.arguments) == 1:
+            inner = node.arguments[0]
+            written = f"{refused.text[inner.span.start : inner.span.end]} IS NOT NULL"
+            written = f"({written})" if _wraps(refused, node) else written
+            edit = Edit(node.span.start, node.span.end, written)
+            return Fix("function", (edit,), "A property that exists IS NOT NULL.", refused.offset)
+    return None
+
+
+def _sized_pattern(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`size((a)-->())` is `COUNT { (a)-->() }`."""
+    for node in walk(refused.statement.body):
+        if isinstance(node, ast.FunctionCall) and node.name.lower() in ("size", "length", "count"):
+            inner = node.arguments[0] if len(node.arguments) == 1 else None
+            if isinstance(inner, ast.PatternExpression):
+                written = refused.text[inner.span.start : inner.span.end]
+                edit = Edit(node.span.start, node.span.end, f"COUNT {{ {written} }}")
+                return Fix("function", (edit,), "Patterns are counted by COUNT { }.", refused.offset)
+    return None
+
+
+def _aggregated_condition(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`MATCH ... WHERE count(x) > 2 RETURN ...`: counted in a WITH, for what is used behind it."""
+    found = refused.query()
+    if found is None:
+        return None
+    query, number = found
+    clause = query.clauses[number]
+    if not isinstance(clause, ast.MatchClause | ast.WithClause) or clause.predicate is None:
+        return None
+    parts = list(_conjuncts(clause.predicate))
+    moved = [part for part in parts if aggregates(part)]
+    kept = [part for part in parts if not aggregates(part)]
+    calls = [n for part in moved for n in walk(part) if is_aggregate(n)]
+    used = {name for later in query.clauses[number + 1 :] for name in _variables(later)}
+    visible = visible_before(query, number + 1)
+    keys = sorted((used & visible) - {name for call in calls for name in _variables(call)})
+    if not calls or not keys:
+        return None
+    text = refused.text
+    taken = _variables(refused.statement.body)
+    edits_text = [_written(part, text) for part in moved]
+    columns = []
+    for call in dict.fromkeys(text[c.span.start : c.span.end] for c in calls):
+        alias = free_name("total", taken)
+        taken.add(alias)
+        columns.append(f"{call} AS {alias}")
+        edits_text = [written.replace(call, alias) for written in edits_text]
+    before = text.rfind("WHERE", 0, clause.predicate.span.start)
+    before = before if before >= 0 else text.lower().rfind("where", 0, clause.predicate.span.start)
+    stays = f"WHERE {' AND '.join(_written(part, text) for part in kept)} " if kept else ""
+    new = f"{stays}WITH {', '.join([*map(quoted, keys), *columns])} WHERE {' AND '.join(edits_text)}"
+    edit = Edit(before, clause.predicate.span.end, new)
+    return Fix("condition", (edit,), "What is aggregated is compared in the WHERE of a WITH.", refused.offset)
+
+
+def _order_behind_limit(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`LIMIT 5 ORDER BY x`: ordered first."""
+    pattern = re.compile(
+        r"(?P<limit>\bLIMIT\s+\w+)(?P<gap>\s+)(?P<order>ORDER\s+BY\s+.+?)(?P<end>\s*(?:;\s*)?\Z)", re.I | re.S
+    )
+    found = pattern.search(refused.text)
+    if found is None:
+        return None
+    edit = Edit(found.start(), found.end("order"), f"{found['order']}{found['gap']}{found['limit']}")
+    return Fix("syntax", (edit,), "ORDER BY stands before LIMIT.", refused.offset)
+
+
 _RULES: tuple[tuple[re.Pattern[str], Rule, str], ...] = (
+    (re.compile(r"exists\(variable\.property\)"), _exists, "syntax"),
+    (re.compile(r"A pattern expression should only be used"), _sized_pattern, "syntax"),
+    (re.compile(r"Invalid use of aggregating function"), _aggregated_condition, "scope"),
+    (re.compile(r"RETURN can only be used at the end of the query"), _order_behind_limit, "syntax"),
     (re.compile(r"Variable `(.*?)` not defined"), _undefined, "undefined variable"),
     (re.compile(r"not possible to access variables declared before the WITH/RETURN: (\w*)"), _unseen, "scope"),
     (re.compile(r"Unknown function '(.*?)'"), _unknown_function, "unknown function"),
+    (re.compile(r"Invalid use of DISTINCT with function '(.*?)'"), _unknown_function, "unknown function"),
     (re.compile(r"Multiple result columns with the same name"), _same_column, "columns"),
     (re.compile(r"Expression in WITH must be aliased"), _unaliased, "columns"),
     (re.compile(r"All sub queries in an UNION must have the same return column names"), _union_columns, "columns"),

@@ -14,6 +14,7 @@ from hoplite.grammar.parse import parse
 from hoplite.grammar.table import load_table
 from hoplite.grammar.tokens import END, Token, tokenize
 from hoplite.models.edits import Edit, Fix
+from hoplite.models.names import closest
 from hoplite.models.problems import Finding
 from hoplite.models.projections import PROJECTION_RULES
 from hoplite.models.stopped import CLAUSES, Stopped
@@ -210,8 +211,10 @@ def _map_conditions(stopped: Stopped) -> Offers:
     opening = stopped.opening("{")
     if opening is None:
         return
+    bracket = stopped.enclosing(opening)
+    if bracket is not None and stopped.tokens[bracket].text == "{":  # `{age: {$gt: 60}}`
+        opening, bracket = bracket, stopped.enclosing(bracket)
     closing = stopped.closing(opening)
-    bracket = None if opening == 0 else stopped.enclosing(opening)
     if closing is None or bracket is None or stopped.tokens[bracket].text not in "([":
         return
     tokens, text = stopped.tokens, stopped.text
@@ -294,7 +297,7 @@ def _placeholder(stopped: Stopped, first: int, last: int) -> Offers:
 def _labels(stopped: Stopped) -> Offers:
     """`(n Person)` and `(n:Report Source)`."""
     token, before, tokens, at = stopped.token, stopped.before, stopped.tokens, stopped.at
-    if before is None or "NAME" not in token.kinds or at < 2:
+    if before is None or "NAME" not in token.kinds or at < 2 or token.word in _BEGINNINGS:
         return
     if "NAME" in before.kinds and tokens[at - 2].text in ("(", "["):
         yield _fix(stopped, "A label stands behind a colon.", Edit(before.end, token.start, ":"))
@@ -372,6 +375,9 @@ def _separators(stopped: Stopped) -> Offers:
         return
     if before.text in (",", ";") or before.word in ("AND", "OR", "WHERE"):
         yield _fix(stopped, f"'{before.text}' has nothing behind it.", Edit(before.start, token.start, ""))
+    earlier = stopped.tokens[stopped.at - 2] if stopped.at > 1 else before
+    if before.word in _BEGINNINGS and (earlier.text == "," or earlier.word in ("AND", "OR")):
+        yield _fix(stopped, f"'{earlier.text}' has nothing behind it.", Edit(earlier.start, before.start, " "))
     if token.word == before.word and token.word not in ("NAME", "string", "integer", "(", ")"):
         yield _fix(stopped, f"'{token.text}' was written twice.", Edit(token.start, token.end, ""))
     if token.word == "WHERE" and stopped.has_where():
@@ -384,6 +390,15 @@ def _separators(stopped: Stopped) -> Offers:
         yield _fix(stopped, "AND was left out.", Edit(token.start, token.start, "AND "))
     if token.text == "(" and before.word == "OPTIONAL":
         yield _fix(stopped, "OPTIONAL stands before MATCH.", Edit(token.start, token.start, "MATCH "))
+
+
+def _keywords(stopped: Stopped) -> Offers:
+    """A keyword that is misspelled, as the message says what was expected."""
+    token = stopped.token
+    expected = set(re.findall(r"'([A-Z]{3,})(?: [A-Z ]+)?'", stopped.message))
+    near = closest(token.text.upper(), expected, 0.75) if re.fullmatch(r"[A-Za-z]{3,}", token.text) else None
+    if near is not None:
+        yield _fix(stopped, f"{near} is meant.", Edit(token.start, token.end, near))
 
 
 def _brackets(stopped: Stopped) -> Offers:
@@ -413,6 +428,7 @@ _RULES: tuple[Callable[[Stopped], Offers], ...] = (
     _arrows,
     _lists,
     _quotes,
+    _keywords,
     _brackets,
     _separators,
     _trail,
