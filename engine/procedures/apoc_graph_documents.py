@@ -56,18 +56,19 @@ class _Rules:
             return {**document, self.id_field: str(uuid.uuid4())}
         return document
 
-    def problems(self, one: dict[str, Any]) -> Iterator[str]:
+    def problems(self, context: Execution, one: dict[str, Any]) -> Iterator[str]:
         """What is missing, in the objects inside first."""
+        context.check_time()
         for value in one.values():
             for inner in _objects(value):
-                yield from self.problems(inner)
+                yield from self.problems(context, inner)
         missing = []
         if one.get(self.id_field) is None:
             missing.append(f"`{self.id_field}` as id-field name")
         if one.get(self.label_field) is None:
             missing.append(f"`{self.label_field}` as label-field name")
         if missing:
-            shown = dumped(plain(in_java_order(one)))
+            shown = dumped(in_java_order({key: _shown(context, value) for key, value in one.items()}))
             yield f"The object `{shown}` must have {' and '.join(missing)}"
 
     def labels(self, one: dict[str, Any]) -> list[str]:
@@ -79,6 +80,16 @@ class _Rules:
             for place, name in enumerate(text.split(":"))
             if name
         ]
+
+
+def _shown(context: Execution, value: Any) -> Any:
+    """A value as JSON has it."""
+    context.check_time()
+    if isinstance(value, list):
+        return [_shown(context, item) for item in value]
+    if isinstance(value, dict):
+        return in_java_order({key: _shown(context, item) for key, item in value.items()})
+    return plain(value)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -161,7 +172,7 @@ def from_document(context: Execution, given: Any, config: Config) -> Iterator[Ro
     graph = _Graph(context, procedure, rules)
     for document in _documents(procedure, given):
         whole = rules.with_id(document)
-        problems = () if rules.is_trusting else tuple(rules.problems(whole))
+        problems = () if rules.is_trusting else tuple(rules.problems(context, whole))
         if problems:
             raise call_failed(procedure, "java.lang.RuntimeException", "\n".join(problems))
         graph.add(whole)
@@ -180,6 +191,6 @@ def validate_document(context: Execution, given: Any, config: Config) -> Iterato
     rules = _Rules(procedure, config or {})
     for place, document in enumerate(_documents(procedure, given)):
         context.check_time()
-        problems = tuple(rules.problems(rules.with_id(document)))
+        problems = tuple(rules.problems(context, rules.with_id(document)))
         if problems:
             yield ({"index": place, "message": "\n".join(problems)},)

@@ -65,14 +65,19 @@ def _aggregate(name: str, values: list[Any]) -> Any:
         case "collect":
             return list(values)
         case "min":
-            return min(values, key=sort_key)
+            return _whole(min(values, key=sort_key))
         case "max":
-            return max(values, key=sort_key)
+            return _whole(max(values, key=sort_key))
         case "sum" if numbers:
-            return sum(numbers)
+            return _whole(sum(numbers))
         case "avg" if numbers:
             return sum(numbers) / len(numbers)
     return None
+
+
+def _whole(value: Any) -> Any:
+    """A float without a fraction is an integer, as APOC has it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _wanted(given: list[Any] | None, place: int) -> dict[str, list[str]]:

@@ -6,7 +6,6 @@ JSON objects keep the order in which Java's maps visit their keys, temporal valu
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import ends_of, held_by
 from hoplite.engine.functions.entities import labels, public_id, relationship_type
-from hoplite.engine.functions.strings import string_of
+from hoplite.engine.functions.java_text import java_text
+from hoplite.engine.guard import interruptible
 from hoplite.engine.procedures.apoc_cypher import run_query
 from hoplite.engine.procedures.registry import Row, illegal_argument
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
@@ -44,21 +44,22 @@ class Part:
         """As reports name it."""
         return f"{self.kind}: nodes({len(self.nodes)}), rels({len(self.relationships)})"
 
-    def add(self, value: Any) -> None:
+    def add(self, context: Execution, value: Any) -> None:
         """The entities in a value. A relationship does not bring its ends along."""
+        context.check_time()
         match value:
             case NodeRef():
                 self.nodes[value] = None
             case RelationshipRef():
                 self.relationships[value] = None
             case PathValue():
-                self.add([NodeRef(node) for node in value.nodes])
-                self.add([RelationshipRef(step) for step in value.relationships])
+                self.add(context, [NodeRef(node) for node in value.nodes])
+                self.add(context, [RelationshipRef(step) for step in value.relationships])
             case list():
                 for item in value:
-                    self.add(item)
+                    self.add(context, item)
             case dict():
-                self.add(list(value.values()))
+                self.add(context, list(value.values()))
 
 
 def whole_graph(context: Execution) -> Part:
@@ -92,27 +93,11 @@ def found_by(context: Execution, procedure: str, statement: str, config: Mapping
     """The entities in the answer of a query."""
     part = Part(kind="statement")
     for row in run_query(context, procedure, statement, config.get("params")):
-        part.add(list(row.values()))
+        part.add(context, list(row.values()))
     return part
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
-
-_TIME = re.compile(r"(?<=\d\d:\d\d):(\d\d)(?:\.(\d+))?")
-
-
-def _java_time(found: re.Match[str]) -> str:
-    """Seconds are left out where there are none, and their fraction has three, six or nine digits."""
-    seconds, fraction = found[1], (found[2] or "").rstrip("0")
-    if fraction:
-        return f":{seconds}.{fraction.ljust(-(-len(fraction) // 3) * 3, '0')}"
-    return "" if seconds == "00" else f":{seconds}"
-
-
-def java_text(value: Any) -> str:
-    """A single value as Java's `toString` writes it."""
-    text = string_of(value) or ""
-    return text if isinstance(value, bool | int | float | str) else _TIME.sub(_java_time, text, count=1)
 
 
 def in_java_order(entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,11 +107,16 @@ def in_java_order(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 def dumped(value: Any) -> str:
     """Plain values as JSON."""
+    with interruptible():
+        return _dumped(value)
+
+
+def _dumped(value: Any) -> str:
     match value:
         case dict():
-            return "{" + ",".join(f"{dumped(key)}:{dumped(item)}" for key, item in value.items()) + "}"
+            return "{" + ",".join(f"{_dumped(key)}:{_dumped(item)}" for key, item in value.items()) + "}"
         case list():
-            return "[" + ",".join(map(dumped, value)) + "]"
+            return "[" + ",".join(map(_dumped, value)) + "]"
         case float():
             text = java_text(value)
             return text if text[-1].isdigit() else f'"{text}"'
@@ -173,6 +163,7 @@ def tabular(context: Execution, value: Any) -> str:
 
 
 def _in_table(context: Execution, value: Any) -> Any:
+    context.check_time()
     match value:
         case NodeRef():
             return {

@@ -5,6 +5,8 @@ The graph is `GRAPH`; what a query writes is compared, too.
 
 from __future__ import annotations
 
+from tests.neo4j.apoc_graph_queries import GRAPH_GROUPS, REFUSED_GRAPHS
+
 GRAPH = (
     "CREATE (a:Person:Old {name: 'a', age: 61, tags: ['x', 'y']}), (b:Person {name: 'b', age: 35}), "
     "(c:Person {name: 'c'}), (d:Town {name: 'd', since: date('2001-02-03')}), (e:Town {name: 'e', size: 2.5}), "
@@ -477,7 +479,8 @@ GROUPS = {
     "queries as values": QUERIES_AS_VALUES,
     "created": CREATED,
     "refactored": REFACTORED,
+    **GRAPH_GROUPS,
 }
 
-REFUSED = {"atomic": REFUSED_ATOMIC}
+REFUSED = {"atomic": REFUSED_ATOMIC, "graphs": REFUSED_GRAPHS}
 """Queries that fail on both sides, with the same code."""

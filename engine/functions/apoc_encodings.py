@@ -1,0 +1,142 @@
+"""apoc.create.uuid*, apoc.data.url and apoc.hashing.fingerprint: ids in other words, parts of URLs, and digests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import uuid
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from hoplite.engine.context import Execution
+from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.functions.apoc_maps import ends_of, held_by
+from hoplite.engine.functions.entities import labels, relationship_type
+from hoplite.engine.functions.java_text import java_text
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+
+_NULL = "java.lang.NullPointerException"
+
+
+# --- ids ------------------------------------------------------------------------------------------------------------
+
+_SHORT_LENGTH = 22
+_HEX = re.compile(r"[0-9a-fA-F]{1,8}(-[0-9a-fA-F]{1,4}){3}-[0-9a-fA-F]{1,12}")
+
+
+def _short(number: uuid.UUID) -> str:
+    return base64.b64encode(number.bytes).decode().rstrip("=")
+
+
+@apoc_function("apoc.create.uuidBase64() :: STRING", "Returns a random UUID in Base64.", deterministic=False)
+def uuid_in_base64() -> str:
+    """22 characters."""
+    return _short(uuid.uuid4())
+
+
+@apoc_function("apoc.create.uuidHexToBase64(uuid :: STRING) :: STRING", "Writes a UUID in Base64.")
+def uuid_to_base64(text: str | None) -> str:
+    """22 characters."""
+    function = "apoc.create.uuidHexToBase64"
+    if text is None:
+        raise function_failed(function, _NULL, 'Cannot invoke "String.length()" because "name" is null')
+    if not _HEX.fullmatch(text):
+        raise function_failed(function, "java.lang.IllegalArgumentException", f"Invalid UUID string: {text}")
+    parts = zip(text.split("-"), (8, 4, 4, 4, 12), strict=True)
+    return _short(uuid.UUID("".join(part.rjust(size, "0") for part, size in parts)))
+
+
+@apoc_function("apoc.create.uuidBase64ToHex(base64Uuid :: STRING) :: STRING", "Writes a UUID in Base64 as usual.")
+def uuid_from_base64(text: str | None) -> str:
+    """36 characters."""
+    function = "apoc.create.uuidBase64ToHex"
+    if text is None:
+        raise function_failed(function, _NULL, 'Cannot invoke "String.length()" because "uuid" is null')
+    if len(text) != _SHORT_LENGTH:
+        message = "Invalid UUID length. Expected 22 characters"
+        raise function_failed(function, "java.lang.IllegalStateException", message)
+    return str(uuid.UUID(bytes=base64.b64decode(text + "==")))
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+@apoc_function("apoc.data.url(url :: STRING) :: MAP", "Returns the parts of a URL.")
+def url_parts(text: str | None) -> dict[str, Any] | None:
+    """Null for what is not one."""
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)", text or "")
+    if text is None or scheme is None or re.search(r"[\s<>\"{}|\\\\^`]", text):
+        return None
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return None
+    user, at, address = parts.netloc.rpartition("@")
+    rest, mark, fragment = text.partition("#")
+    path, query = unquote(parts.path), unquote(parts.query) if "?" in rest else None
+    return {
+        "protocol": scheme[0],
+        "user": user if at else None,
+        "host": re.sub(r":\d*$", "", address),
+        "port": port,
+        "path": path,
+        "file": path if query is None else f"{path}?{query}",
+        "query": query,
+        "anchor": unquote(fragment) if mark else None,
+    }
+
+
+# --- digests --------------------------------------------------------------------------------------------------------
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest().upper()
+
+
+class _Fingerprints:
+    """Values as the texts that are digested; `left_out` are keys of properties."""
+
+    def __init__(self, context: Execution, left_out: frozenset[str]) -> None:
+        self._context = context
+        self._left_out = left_out
+
+    def of(self, value: Any) -> str:
+        """The digest of a value."""
+        return _digest(self._text(value))
+
+    def _text(self, value: Any) -> str:
+        self._context.check_time()
+        match value:
+            case None:
+                return ""
+            case NodeRef():
+                names = "".join(sorted(labels(self._context, value) or ()))
+                return names + self._entries(held_by(self._context, value))
+            case RelationshipRef():
+                ends = "".join(map(self.of, ends_of(self._context, value)))
+                name = relationship_type(self._context, value) or ""
+                return name + ends + self._entries(held_by(self._context, value))
+            case PathValue():
+                nodes, steps = map(NodeRef, value.nodes), map(RelationshipRef, value.relationships)
+                return "".join(map(self._text, (*nodes, *steps)))
+            case list():
+                return "".join(map(self._text, value))
+            case dict():
+                return self._entries(value)
+        return java_text(value)
+
+    def _entries(self, entries: Any) -> str:
+        kept = sorted(key for key in entries if key not in self._left_out)
+        return "".join(f"{key}{self.of(entries[key])}" for key in kept)
+
+
+@apoc_function(
+    "apoc.hashing.fingerprint(object :: ANY, excludedPropertyKeys = [] :: LIST<STRING>) :: STRING",
+    "Returns a digest of a value, of labels and properties of a node, or of a relationship and its ends.",
+    needs_context=True,
+)
+def fingerprint(context: Execution, value: Any, left_out: list[str] | None) -> str:
+    """MD5 in capital letters."""
+    return _Fingerprints(context, frozenset(left_out or ())).of(value)
