@@ -4,13 +4,15 @@ An aggregation inside a subquery is taken for one of the clause around it: WITH 
 x }) + k answers, RETURN size(COLLECT { RETURN count(*) AS x }) + k is a SyntaxError about the implicit grouping key k.
 
 A property of FOREACH's variable that is read twice is read once for all elements: with (:B {id: 3}) and (:B {id: 4}),
-MATCH (b:B) WITH collect(b) AS l FOREACH (f IN l | CREATE (:A {i: f.id}), (:D {i: f.id})) makes two (:A {i: 3}).
+MATCH (b:B) WITH collect(b) AS l FOREACH (f IN l | CREATE (:A {i: f.id}), (:D {i: f.id})) makes two (:A {i: 3}). Read as
+properties(f).id it is read for each: a program is explained by this where both sides agree once it reads them so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from neo4j import Driver
 from neo4j.exceptions import Neo4jError
@@ -20,18 +22,26 @@ INTERNAL_ERROR = "known defect of Neo4j: an internal error"
 FOREACH_CACHE = "known defect of Neo4j: a property of FOREACH's variable is read once for all elements"
 _FOREACH = re.compile(r"FOREACH \((\w+) IN")
 
+Outcomes: TypeAlias = Sequence[tuple[str, ...]]
+
 
 def explained(
-    driver: Driver, program: Sequence[str], ours: Sequence[tuple[str, ...]], theirs: Sequence[tuple[str, ...]]
+    driver: Driver,
+    program: Sequence[str],
+    ours: Outcomes,
+    theirs: Outcomes,
+    again: Callable[[Sequence[str]], tuple[Outcomes, Outcomes]],
 ) -> str | None:
-    """The defect behind the first difference; None where somebody must find out."""
+    """The defect behind the first difference; None where somebody must find out. `again` runs a program on both."""
     place = next((n for n, (mine, other) in enumerate(zip(ours, theirs, strict=True)) if mine != other), None)
     if place is None:
         return None
     if place == len(ours) - 1:
-        statement = program[place - 1]
-        names = _FOREACH.findall(statement)
-        return FOREACH_CACHE if any(statement.count(f"{name}.") > 1 for name in names) else None
+        changed = _without_cache(program[place - 1])
+        if changed == program[place - 1]:
+            return None
+        mine, other = again([*program[: place - 1], changed])
+        return FOREACH_CACHE if mine == other else None
     code = theirs[place][0]
     if code.startswith("Neo.DatabaseError.") and not ours[place][0].startswith("Neo."):
         return INTERNAL_ERROR
@@ -42,3 +52,10 @@ def explained(
             told = "Aggregation column contains implicit grouping expressions"
             return AGGREGATION_WITHIN if (error.message or "").startswith(told) else None
     return None
+
+
+def _without_cache(statement: str) -> str:
+    """The statement with what it reads of FOREACH's variables read in a way that Neo4j does not remember."""
+    for name in _FOREACH.findall(statement):
+        statement = re.sub(rf"\b{name}\.(\w+)\b(?! = )", rf"properties({name}).\1", statement)
+    return statement

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from neo4j import Driver, GraphDatabase
@@ -86,7 +87,7 @@ def compare_programs(
         ours, theirs = outcomes(driver, program)
         verdict = "equal"
         if ours != theirs:
-            verdict = explained(driver, program, ours, theirs) or "unexplained"
+            verdict = explained(driver, program, ours, theirs, partial(outcomes, driver)) or "unexplained"
         if verdict == "unexplained":
             found.append(Finding(seed, program, ours, theirs) if fast else _shrink(driver, seed, choices.made))
             if report is not None:
@@ -137,7 +138,7 @@ def _shrink(driver: Driver, seed: int, made: Sequence[int]) -> Finding:
     def differs(choices: Sequence[int]) -> bool:
         program = random_program(Choices(choices))
         ours, theirs = outcomes(driver, program)
-        return ours != theirs and explained(driver, program, ours, theirs) is None
+        return ours != theirs and explained(driver, program, ours, theirs, partial(outcomes, driver)) is None
 
     program = random_program(Choices(shrunk(made, differs, SHRINK_ATTEMPTS)))
     return Finding(seed, program, *outcomes(driver, program))
