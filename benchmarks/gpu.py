@@ -70,14 +70,14 @@ def compare_kernels(backend: BackendName, graphs: int) -> None:
                 same(sorted_rows(*ours.expand(hop, sources)), sorted_rows(*plain.expand(hop, sources)))
                 for upper in (0, 1, 2, 5, None):
                     for mark in (True, False):
-                        found = ours.ball(hop, sources[:7], upper, mark_starts=mark)
-                        same(np.sort(found), np.sort(plain.ball(hop, sources[:7], upper, mark_starts=mark)))
+                        found = ours.bfs_nodes(hop, sources[:7], upper, mark_starts=mark)
+                        same(np.sort(found), np.sort(plain.bfs_nodes(hop, sources[:7], upper, mark_starts=mark)))
                         same(
-                            sorted_rows(*ours.arrivals(hop, groups, sources, upper, mark_starts=mark)[:3]),
-                            sorted_rows(*plain.arrivals(hop, groups, sources, upper, mark_starts=mark)[:3]),
+                            sorted_rows(*ours.bfs_levels(hop, groups, sources, upper, mark_starts=mark)[:3]),
+                            sorted_rows(*plain.bfs_levels(hop, groups, sources, upper, mark_starts=mark)[:3]),
                         )
-                        many = ours.balls(hop, offsets, sources, upper, mark_starts=mark)
-                        wanted = plain.balls(hop, offsets, sources, upper, mark_starts=mark)
+                        many = ours.bfs_batch(hop, offsets, sources, upper, mark_starts=mark)
+                        wanted = plain.bfs_batch(hop, offsets, sources, upper, mark_starts=mark)
                         same(many.offsets, wanted.offsets)
                         for first, last in pairwise(many.offsets.tolist()):
                             same(np.sort(many.nodes[first:last]), np.sort(wanted.nodes[first:last]))

@@ -4,6 +4,7 @@ Every function takes the name of a backend; `auto` chooses.
 """
 
 from hoplite.engine.hops.frontier import levels, reach, reach_merged
+from hoplite.engine.hops.graph_hops import hop_of, type_codes
 from hoplite.engine.hops.guided import count_trails, trails
 from hoplite.engine.hops.interface import (
     Booleans,
@@ -22,7 +23,6 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
-from hoplite.engine.hops.of_graph import hop_of, type_codes
 from hoplite.engine.hops.pairs import count_pairs, neighbourhoods, neighbours_of_all
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails

@@ -123,7 +123,7 @@ def _ends(
     groups = np.arange(len(starts), dtype=np.int64)
     undirected = hop.side is Side.BOTH
     mark_starts = undirected or lower == 0
-    found = backend.arrivals(hop, groups, starts, upper, mark_starts=mark_starts, excluded=excluded, check=check)
+    found = backend.bfs_levels(hop, groups, starts, upper, mark_starts=mark_starts, excluded=excluded, check=check)
     row, nodes, level = found.group, found.nodes, found.level
     if lower == 0:
         return Ends(row, nodes)
@@ -131,7 +131,7 @@ def _ends(
         away = level > 0
         row, nodes, level = row[away], nodes[away], level[away]
         if hop.relationship_mask is None or hop.symmetric_mask:
-            closed = backend.closings(hop, groups, starts, upper, excluded=excluded, check=check)
+            closed = backend.closing_lengths(hop, groups, starts, upper, excluded=excluded, check=check)
             closed[~_may_enter(hop, starts, closed > 0)] = 0
             back = np.flatnonzero(closed)
             back_level = closed[back]
@@ -258,14 +258,14 @@ def reach_merged(
         return starts[:0]
     undirected = hop.side is Side.BOTH
     if lower == 0 or (lower == 1 and not undirected):
-        return kernels.ball(hop, starts, upper, mark_starts=lower == 0, check=check)
+        return kernels.bfs_nodes(hop, starts, upper, mark_starts=lower == 0, check=check)
     starts = distinct(starts)
     if lower > 1 or (hop.relationship_mask is not None and not hop.symmetric_mask):
         return distinct(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
     together = np.zeros(len(starts), dtype=np.int64)
     # With the starts marked they come first; the rest lie away from them.
-    away = kernels.ball(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]
-    closed = kernels.closings(hop, together, starts, upper, check=check)
+    away = kernels.bfs_nodes(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]
+    closed = kernels.closing_lengths(hop, together, starts, upper, check=check)
     return np.concatenate((away, starts[_may_enter(hop, starts, closed > 0)]))
 
 
@@ -277,5 +277,5 @@ def levels(
     if not len(starts):
         return Levels(starts, starts)
     together = np.zeros(len(starts), dtype=np.int64)
-    found = backend_named(backend).arrivals(hop, together, starts, upper, mark_starts=True, check=check)
+    found = backend_named(backend).bfs_levels(hop, together, starts, upper, mark_starts=True, check=check)
     return Levels(found.nodes, found.level)

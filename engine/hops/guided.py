@@ -119,7 +119,7 @@ def _guide(
         # The first step is free: after it, at most upper - 1 relationships are left.
         depth = None if upper is None else max(upper - 1, 0)
         budget = None if upper is None else _GUIDE_BUDGET
-        found = backend.arrivals(hop.turned(), groups, goals, depth, mark_starts=True, budget=budget, check=check)
+        found = backend.bfs_levels(hop.turned(), groups, goals, depth, mark_starts=True, budget=budget, check=check)
         keys, level, known_depth = found.group * n + found.nodes, found.level, found.depth
     else:
         keys, level = groups * n + goals, np.zeros(len(goals), dtype=np.int64)

@@ -164,7 +164,7 @@ class Ends(NamedTuple):
     nodes: Positions
 
 
-class Balls(NamedTuple):
+class NodeBatch(NamedTuple):
     """For each group the distinct nodes entered from its sources: group i has nodes[offsets[i]:offsets[i + 1]].
 
     Nodes are int32 or int64, in any order within a group. A batch finds many: there is no row for each of them.
@@ -175,15 +175,15 @@ class Balls(NamedTuple):
 
 
 class Neighbourhoods(NamedTuple):
-    """For each group the distinct nodes one hop from its sources, as in `Balls`; `every` are the nodes of all groups,
-    each once."""
+    """For each group the distinct nodes one hop from its sources, as in `NodeBatch`; `every` are the nodes of all
+    groups, each once."""
 
     offsets: Positions
     nodes: NDArray[np.int32] | Positions
     every: Positions
 
 
-class Arrivals(NamedTuple):
+class SearchLevels(NamedTuple):
     """What a breadth-first search found: nodes[i] was first entered in search group[i] after level[i] relationships.
 
     Groups ascend, and levels within a group. Every node up to `depth` away is listed; UNLIMITED when there is no other.
@@ -283,7 +283,7 @@ class Guide:
         return np.where(self.keys[place] == keys, self.level[place], self.depth + 1)
 
 
-class Ration(NamedTuple):
+class TrailQuota(NamedTuple):
     """How many trails each row may still have (`left`), and the smallest length that a trail may have which was cut off
     by the upper bound (`beyond`; UNLIMITED: none was). Both are brought up to date while trails are made."""
 
@@ -304,7 +304,7 @@ class Backend(Protocol):
         """One hop from each node."""
         ...
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -315,19 +315,19 @@ class Backend(Protocol):
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
+    ) -> SearchLevels:
         """Breadth-first search over walks. With `mark_starts` the sources are listed at level 0; without, they are
         listed only when a walk comes back to them. A search stops early at a level that would go over the budget of
         steps."""
         ...
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
-        """The nodes of `arrivals` for a single group."""
+        """The nodes of `bfs_levels` for a single group."""
         ...
 
-    def balls(
+    def bfs_batch(
         self,
         hop: Hop,
         offsets: Positions,
@@ -336,15 +336,15 @@ class Backend(Protocol):
         *,
         mark_starts: bool,
         check: Check = unchecked,
-    ) -> Balls:
-        """`ball` for many groups at once: group i is searched from sources[offsets[i]:offsets[i + 1]]."""
+    ) -> NodeBatch:
+        """`bfs_nodes` for many groups at once: group i is searched from sources[offsets[i]:offsets[i + 1]]."""
         ...
 
     def neighbourhoods(
         self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
     ) -> Neighbourhoods | None:
-        """`balls` of one hop, for very many small groups; sources may be -1 here. None where more than `most` pairs are
-        found."""
+        """`bfs_batch` of one hop, for very many small groups; sources may be -1 here. None where more than `most`
+        pairs are found."""
         ...
 
     def count_pairs(
@@ -353,7 +353,7 @@ class Backend(Protocol):
         """How many different numbers are paired with each, as `pairs.py` says."""
         ...
 
-    def closings(
+    def closing_lengths(
         self,
         hop: Hop,
         groups: Positions,
@@ -376,11 +376,11 @@ class Backend(Protocol):
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
-        ration: Ration | None = None,
+        quota: TrailQuota | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        """The trails from each source, in batches of about `chunk` relationships (smaller ones first). With a ration
+        """The trails from each source, in batches of about `chunk` relationships (smaller ones first). With a quota
         a row is done when it has had its share."""
         ...
 

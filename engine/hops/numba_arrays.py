@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.hops.expansion import type_flags
 from hoplite.engine.hops.interface import Booleans, Excluded, Hop, Positions, Side
-from hoplite.engine.hops.numba_ball import Fused
+from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, NarrowIncidenceArrays, Plain
 from hoplite.storage.incidence import Adjacency, Incidence
 
@@ -35,7 +35,7 @@ def plain_arrays(hop: Hop) -> Plain | None:
 
 
 def fused_arrays(hop: Hop) -> Fused | None:
-    """What the search of `numba_ball.py` begins with. None where the hop is not plain."""
+    """What the search of `numba_bfs.py` begins with. None where the hop is not plain."""
     known = hop.prepared.get("numba fused", False)
     if known is False:
         known = None

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from hoplite.engine.hops import (
-    numba_ball,
+    numba_bfs,
     numba_gather,
     numba_levels,
     numba_paged,
@@ -27,23 +27,23 @@ from hoplite.engine.hops.compiled import Kernel, Variant
 from hoplite.engine.hops.expansion import segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
-    Arrivals,
-    Balls,
     Check,
     Counts,
     Excluded,
     Guide,
     Hop,
     Neighbourhoods,
+    NodeBatch,
     Positions,
-    Ration,
+    SearchLevels,
     Steps,
     TrailBatch,
+    TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.machine_code import code_folder, load_code, load_kernel, store_kernel
 from hoplite.engine.hops.numba_arrays import NO_LISTS, NO_POSITIONS, as_compiled, fused_arrays, lists_of, plain_arrays
-from hoplite.engine.hops.numba_ball import Fused
+from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
@@ -54,7 +54,7 @@ from hoplite.engine.hops.search import Search
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
 # Groups from which on a search in the bits of a word pays where partitions are loaded for it, and on a plain adjacency,
-# where it also takes so many hops for enough nodes to be in several balls. Its words take 24 bytes for each node.
+# where it also takes so many hops for enough nodes to be found by several groups. Its words take 24 bytes a node.
 _FEWEST_SHARED, _FEWEST_SHARED_PLAIN, _SHARED_FROM, _MOST_SHARED_NODES = 8, 64, 5, 1 << 23
 # Nodes that the first searches of many groups have room for.
 _FIRST_ROOM = 1 << 12
@@ -66,9 +66,9 @@ def _kernels(*functions: Callable[..., Any]) -> tuple[Kernel, ...]:
 
 _EXPAND = _kernels(kernels.count_steps, kernels.expand, numba_gather.read_segments, numba_gather.close_up)
 _SEARCH = _kernels(
-    numba_ball.search,
-    numba_ball.pull,
-    numba_ball.enter,
+    numba_bfs.search,
+    numba_bfs.pull,
+    numba_bfs.enter,
     numba_sweep.sweep,
     numba_sweep.route,
     numba_sweep.route_to_many,
@@ -85,16 +85,17 @@ _GROUPS = _kernels(
 _TRAILS = _kernels(numba_trails.plain_trails, numba_paged.paged_trails, numba_paged.number_nodes)
 # What each operation of the backend runs, in the order in which kernels are compiled where there are none yet.
 OPERATIONS: dict[str, tuple[Kernel, ...]] = {
-    "ball": _SEARCH,
+    "bfs_nodes": _SEARCH[:2],
+    "bfs_nodes over pieces": _SEARCH,
     "expand": _EXPAND,
     "trails": (*_TRAILS, *_EXPAND),
     "count_trails": (*_TRAILS, *_EXPAND),
-    "arrivals": (*_SEARCH, *_kernels(kernels.arrivals), *_GROUPS),
-    "balls": (*_SEARCH, *_GROUPS),
+    "bfs_levels": (*_SEARCH, *_kernels(kernels.bfs_levels), *_GROUPS),
+    "bfs_batch": (*_SEARCH, *_GROUPS),
     "search": _kernels(numba_shortest.enter),
     "neighbourhoods": _kernels(numba_pairs.count_entries, numba_pairs.find_neighbours),
     "count_pairs": _kernels(numba_pairs.count_numbers),
-    "closings": _kernels(kernels.closings),
+    "closing_lengths": _kernels(kernels.closing_lengths),
 }
 
 
@@ -142,7 +143,7 @@ class NumbaBackend(NumpyBackend):
         found = kernels.expand(arrays, nodes, row, relationships, neighbours)
         return Steps(row[:found], relationships[:found], neighbours[:found])
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -153,30 +154,30 @@ class NumbaBackend(NumpyBackend):
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
+    ) -> SearchLevels:
         if not len(groups):
-            return Arrivals(groups, sources, groups, UNLIMITED)
+            return SearchLevels(groups, sources, groups, UNLIMITED)
         if groups[0] == groups[-1]:
             one = _search(hop, sources, upper, mark_starts, check, _list_of(excluded, int(groups[0])), budget)
             if one is not None:
                 level = np.repeat(np.arange(len(one.bounds)), np.diff(one.bounds, prepend=0))
                 reached = len(one.bounds) - 1 if one.is_open else UNLIMITED
-                return Arrivals(groups[:1].repeat(len(one.nodes)), one.nodes, level, reached)
+                return SearchLevels(groups[:1].repeat(len(one.nodes)), one.nodes, level, reached)
         arrays = plain_arrays(hop)
         if arrays is None:
             layout = numba_levels.layout_of(hop)
             if layout is None:
-                return super().arrivals(
+                return super().bfs_levels(
                     hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
                 )
-            return numba_levels.arrivals(
+            return numba_levels.bfs_levels(
                 layout, *_groups(groups), as_compiled(sources), upper, mark_starts, excluded, budget, check
             )
-        return _plain_arrivals(
+        return _plain_levels(
             arrays, hop.node_count, groups, as_compiled(sources), upper, mark_starts, excluded, budget, check
         )
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         arrays = fused_arrays(hop)
@@ -185,10 +186,10 @@ class NumbaBackend(NumpyBackend):
                 return _search_plain(arrays, as_compiled(sources), upper, mark_starts, check, scratch)
         found = _search(hop, sources, upper, mark_starts, check)
         if found is None:
-            return super().ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+            return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         return found.nodes
 
-    def balls(
+    def bfs_batch(
         self,
         hop: Hop,
         offsets: Positions,
@@ -197,11 +198,11 @@ class NumbaBackend(NumpyBackend):
         *,
         mark_starts: bool,
         check: Check = unchecked,
-    ) -> Balls:
+    ) -> NodeBatch:
         layout = numba_levels.layout_of(hop)
         if layout is not None and _is_shared(hop, len(offsets) - 1, upper):
-            return numba_levels.balls(layout, offsets, as_compiled(sources), upper, mark_starts, check)
-        return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+            return numba_levels.bfs_batch(layout, offsets, as_compiled(sources), upper, mark_starts, check)
+        return super().bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
 
     def neighbourhoods(
         self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
@@ -218,7 +219,7 @@ class NumbaBackend(NumpyBackend):
             return super().count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
         return numba_pairs.count(pairs, row_numbers, node_numbers, counts, by_rows)
 
-    def closings(
+    def closing_lengths(
         self,
         hop: Hop,
         groups: Positions,
@@ -230,7 +231,7 @@ class NumbaBackend(NumpyBackend):
     ) -> Positions:
         arrays = plain_arrays(hop)
         if arrays is None or not len(groups):
-            return super().closings(hop, groups, sources, upper, excluded=excluded, check=check)
+            return super().closing_lengths(hop, groups, sources, upper, excluded=excluded, check=check)
         numbers, first_of = _groups(groups)
         lists, sources = _lists(excluded, numbers), as_compiled(sources)
         shortest = np.full(len(sources), UNLIMITED, dtype=np.int64)
@@ -239,7 +240,7 @@ class NumbaBackend(NumpyBackend):
         with borrowed(hop.node_count) as scratch:
             while begin < len(numbers):
                 check()
-                begin = kernels.closings(
+                begin = kernels.closing_lengths(
                     arrays, lists, first_of, sources, begin, limit, _WORK,
                     scratch.mark, scratch.queue, scratch.level, scratch.owner, scratch.label, shortest,
                 )  # fmt: skip
@@ -254,7 +255,7 @@ class NumbaBackend(NumpyBackend):
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
-        ration: Ration | None = None,
+        quota: TrailQuota | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
@@ -267,12 +268,12 @@ class NumbaBackend(NumpyBackend):
                 upper,
                 guide=guide,
                 excluded=excluded,
-                ration=ration,
+                quota=quota,
                 chunk=chunk,
                 check=check,
             )
             return
-        yield from numba_trails.search_trails(graph, sources, lower, upper, guide, excluded, ration, chunk, check)
+        yield from numba_trails.search_trails(graph, sources, lower, upper, guide, excluded, quota, chunk, check)
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         arrays = plain_arrays(hop)
@@ -302,7 +303,7 @@ def _trail_graph(hop: Hop) -> numba_trails.TrailGraph | None:
     return PagedGraph(hop) if _fits(hop) and not hop.has_mask else None
 
 
-def _plain_arrivals(
+def _plain_levels(
     arrays: kernels.Plain,
     node_count: int,
     groups: Positions,
@@ -312,7 +313,7 @@ def _plain_arrivals(
     excluded: Excluded | None,
     budget: int | None,
     check: Check,
-) -> Arrivals:
+) -> SearchLevels:
     """Searches of many groups over a plain adjacency."""
     numbers, first_of = _groups(groups)
     lists = _lists(excluded, numbers)
@@ -325,7 +326,7 @@ def _plain_arrivals(
         while begin < len(numbers):
             check()
             found, found_levels = np.empty((2, room), dtype=np.int64)
-            begin, reached, used, needed = kernels.arrivals(
+            begin, reached, used, needed = kernels.bfs_levels(
                 arrays, lists, first_of, sources, begin, limit, mark_starts, share,
                 scratch.mark, scratch.order, counts, found, found_levels,
             )  # fmt: skip
@@ -334,8 +335,8 @@ def _plain_arrivals(
             levels.append(found_levels[:used].copy())
             room = max(min(2 * room, _WORK), needed)
     if len(nodes) == 1:
-        return Arrivals(numbers.repeat(counts), nodes[0], levels[0], depth)
-    return Arrivals(numbers.repeat(counts), np.concatenate(nodes), np.concatenate(levels), depth)
+        return SearchLevels(numbers.repeat(counts), nodes[0], levels[0], depth)
+    return SearchLevels(numbers.repeat(counts), np.concatenate(nodes), np.concatenate(levels), depth)
 
 
 def _search(
@@ -358,8 +359,8 @@ def _search(
     with borrowed(hop.node_count) as scratch:
         nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
         # The arrays are lent to others from here on, so what is said of the levels is a copy.
-        level, begin, end = scratch.state[numba_ball.LEVEL : numba_ball.HEAD].tolist()
-        bounds = scratch.state[numba_ball.BOUNDS : numba_ball.BOUNDS + level + 1].copy()
+        level, begin, end = scratch.state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
+        bounds = scratch.state[numba_bfs.BOUNDS : numba_bfs.BOUNDS + level + 1].copy()
         return numba_levels.Found(nodes, bounds, begin < end)
 
 
@@ -368,18 +369,18 @@ def _search_plain(
 ) -> Positions:
     """The nodes entered; the state of the scratch says where their levels end."""
     state, starts = scratch.state, sources.astype(np.int32)
-    state[numba_ball.LEVEL] = -1
+    state[numba_bfs.LEVEL] = -1
     limit = UNLIMITED if upper is None else upper
     while True:
-        status = numba_ball.search(arrays, starts, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
-        if status == numba_ball.DONE:
-            return scratch.order[: state[numba_ball.TAIL]].astype(np.int64)
+        status = numba_bfs.search(arrays, starts, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
+        if status == numba_bfs.DONE:
+            return scratch.order[: state[numba_bfs.TAIL]].astype(np.int64)
         check()
-        if status == numba_ball.DEEP:
+        if status == numba_bfs.DEEP:
             state = scratch.state = np.concatenate((state, np.zeros_like(state)))
-        elif status == numba_ball.DENSE:
-            state[numba_ball.AT_NODE] = 0
-            while not numba_ball.pull(arrays, scratch.mark, scratch.order, state, _WORK):
+        elif status == numba_bfs.DENSE:
+            state[numba_bfs.AT_NODE] = 0
+            while not numba_bfs.pull(arrays, scratch.mark, scratch.order, state, _WORK):
                 check()
 
 
@@ -389,7 +390,7 @@ def _fits(hop: Hop) -> bool:
 
 
 def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
-    """Whether balls are found in the bits of a word, rather than one after the other."""
+    """Whether groups are searched in the bits of a word, rather than one after the other."""
     if hop.node_count > _MOST_SHARED_NODES:
         return False
     if not hop.is_plain:

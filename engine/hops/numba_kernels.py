@@ -196,7 +196,7 @@ def push(side: IncidenceArrays, flags: Flags, node: int, mark: Bytes, queue: Int
                 at = stop
                 continue
         for entry in range(at, stop):
-            # Without a branch: see `numba_ball.py`.
+            # Without a branch: see `numba_bfs.py`.
             neighbour = neighbours[entry]
             queue[tail] = neighbour
             tail += int(mark[neighbour] == 0)
@@ -230,7 +230,7 @@ def push_allowed(
 
 
 @kernel
-def arrivals(
+def bfs_levels(
     hop: Plain,
     excluded: Lists,
     first_of: Ints,
@@ -337,7 +337,7 @@ def join(
     shortest: Ints,
     tail: int,
 ) -> int:
-    """One node of `closings`: enter its neighbours, and note the trails that its relationships close."""
+    """One node of `closing_lengths`: enter its neighbours, and note the trails that its relationships close."""
     indptr, neighbours, types, relationships, first = side
     at, end = indptr[node], indptr[node + 1]
     origin = origins[node]
@@ -380,7 +380,7 @@ def join(
 
 
 @kernel
-def closings(
+def closing_lengths(
     hop: Plain,
     excluded: Lists,
     first_of: Ints,

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from hoplite.engine.hops import numba_sweep as kernels
 from hoplite.engine.hops.compiled import Flags, Int32s, Words
 from hoplite.engine.hops.expansion import breadth
-from hoplite.engine.hops.interface import UNLIMITED, Arrivals, Balls, Check, Excluded, Hop, Positions
+from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Hop, NodeBatch, Positions, SearchLevels
 from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
 from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, flags_of, incidence_arrays
-from hoplite.engine.hops.numba_ball import enter
+from hoplite.engine.hops.numba_bfs import enter
 from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.storage.incidence import Adjacency
@@ -208,19 +208,19 @@ def _sweep(
     return int(state[kernels.TAIL])
 
 
-def balls(
+def bfs_batch(
     layout: Layout, offsets: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
-) -> Balls:
+) -> NodeBatch:
     """The nodes entered from sources[offsets[i]:offsets[i + 1]], for each i."""
     found = [
         search_groups(layout, part - part[0], sources[part[0] : part[-1]], upper, mark_starts, None, None, False, check)
         for part in _sixty_fours(offsets)
     ]
     ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(one.offsets) for one in found)]))
-    return Balls(ends, np.concatenate([_NO_LEVELS, *(one.nodes for one in found)]))
+    return NodeBatch(ends, np.concatenate([_NO_LEVELS, *(one.nodes for one in found)]))
 
 
-def arrivals(
+def bfs_levels(
     layout: Layout,
     numbers: Positions,
     offsets: Positions,
@@ -230,7 +230,7 @@ def arrivals(
     excluded: Excluded | None,
     budget: int | None,
     check: Check,
-) -> Arrivals:
+) -> SearchLevels:
     """The same with the level of each node, as a backend gives it; groups have numbers, by which they are excluded from
     relationships."""
     group, nodes, levels = [NO_POSITIONS], [NO_POSITIONS], [NO_POSITIONS]
@@ -246,7 +246,7 @@ def arrivals(
         levels.append(found.level.astype(np.int64))
         depth = min(depth, found.depth)
         first += len(own)
-    return Arrivals(np.concatenate(group), np.concatenate(nodes), np.concatenate(levels), depth)
+    return SearchLevels(np.concatenate(group), np.concatenate(nodes), np.concatenate(levels), depth)
 
 
 def _sixty_fours(offsets: Positions) -> Iterator[Positions]:

@@ -128,7 +128,7 @@ def _entered(
     returns the new ends of both."""
     begins, ends, neighbours = entries
     for entry in range(begins[node], ends[node]):
-        # Without a branch: see `numba_ball.py`.
+        # Without a branch: see `numba_bfs.py`.
         neighbour = neighbours[entry]
         stamp = stamps[neighbour]
         found[tail] = neighbour

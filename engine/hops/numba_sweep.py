@@ -6,7 +6,7 @@ a delta above them, with removed relationships, and for hops with masks.
     removed, excluded ascending: relationships that are not there, or not to be used
     known_nodes       answers of the masks, by node; known_relationships by relationship and way, see `masks.py`
     masked            whether there is a mask of nodes, and one of relationships
-    mark, queue       as in `numba_ball.py`
+    mark, queue       as in `numba_bfs.py`
     asked             int64[4, size]: steps on which a mask has to be asked: relationship, from, to, groups
     state             where the sweep stands
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel
-from hoplite.engine.hops.numba_ball import push, push_typed
+from hoplite.engine.hops.numba_bfs import push, push_typed
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of
 
 

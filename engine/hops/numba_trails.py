@@ -28,9 +28,9 @@ from hoplite.engine.hops.interface import (
     Excluded,
     Guide,
     Positions,
-    Ration,
     Side,
     TrailBatch,
+    TrailQuota,
 )
 from hoplite.engine.hops.numba_arrays import NO_POSITIONS, lists_of
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, Plain, count_allowed, is_listed, run_end
@@ -53,7 +53,7 @@ STATE_SIZE = 4
 NEXT, END, SIDE, RELATIONSHIP, NODE = 0, 1, 2, 3, 4
 STACK_WIDTH = 5
 # Places in the bounds of a request.
-LOWER, UPPER, COUNTING, BY_DEGREE, RATIONED = 0, 1, 2, 3, 4
+LOWER, UPPER, COUNTING, BY_DEGREE, HAS_QUOTA = 0, 1, 2, 3, 4
 
 _NO_MARKS: Bytes = np.zeros(0, dtype=np.uint8)
 _NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
@@ -61,7 +61,7 @@ _NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
 
 class Request(NamedTuple):
     """What is asked for: trails from each source, or with COUNTING how many there are, into `counts`. BY_DEGREE: the
-    last relationships are counted by the degree of the node before them. RATIONED: row r is left when it has had
+    last relationships are counted by the degree of the node before them. HAS_QUOTA: row r is left when it has had
     left[r] more trails, and beyond[r] becomes the least length that a trail may have which the upper bound cut off."""
 
     sources: Ints
@@ -107,7 +107,7 @@ def depth_first(
     """Go on from the state up to `row_end`; returns why it came back."""
     sources, excluded, bounds, counts, left, beyond = request
     lower, upper = bounds[LOWER], bounds[UPPER]
-    counting, by_degree, rationed = bounds[COUNTING] != 0, bounds[BY_DEGREE] != 0, bounds[RATIONED] != 0
+    counting, by_degree, has_quota = bounds[COUNTING] != 0, bounds[BY_DEGREE] != 0, bounds[HAS_QUOTA] != 0
     has_excluded = len(excluded.offsets) > 0
     row, depth = state[ROW], state[DEPTH]
     written, held = state[TRAILS], state[RELATIONSHIPS]
@@ -120,9 +120,9 @@ def depth_first(
         if depth < 0:
             node = sources[row]
             remaining = to_go(graph, node) if node >= 0 else 0
-            if rationed and node >= 0 and remaining > upper:
+            if has_quota and node >= 0 and remaining > upper:
                 beyond[row] = min(beyond[row], remaining)
-            if node < 0 or remaining > upper or (rationed and left[row] <= 0):
+            if node < 0 or remaining > upper or (has_quota and left[row] <= 0):
                 row += 1
                 continue
             if lower == 0 and remaining == 0:
@@ -135,11 +135,11 @@ def depth_first(
                     room.row[written] = row
                     room.ends[written] = held
                     written += 1
-                    if rationed:
+                    if has_quota:
                         left[row] -= 1
-            if rationed and upper == 0:
+            if has_quota and upper == 0:
                 beyond[row] = min(beyond[row], 1)
-            if upper == 0 or (rationed and left[row] <= 0):
+            if upper == 0 or (has_quota and left[row] <= 0):
                 row += 1
                 continue
             depth = 0
@@ -178,7 +178,7 @@ def depth_first(
                 break
         length = depth + 1
         remaining = to_go(graph, neighbour) if fresh else 0
-        if rationed and fresh and remaining > upper - length:
+        if has_quota and fresh and remaining > upper - length:
             beyond[row] = min(beyond[row], length + remaining)
         if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
             stack[depth, NEXT] += 1
@@ -203,7 +203,7 @@ def depth_first(
                 room.row[written] = row
                 room.ends[written] = held
                 written += 1
-                if rationed:
+                if has_quota:
                     left[row] -= 1
                     if length == upper:
                         beyond[row] = min(beyond[row], length + 1)
@@ -357,7 +357,7 @@ class TrailSearch:
         excluded: Excluded | None,
         check: Check,
         *,
-        ration: Ration | None = None,
+        quota: TrailQuota | None = None,
         counting: bool = False,
     ) -> None:
         self.graph, self.check = graph, check
@@ -367,9 +367,9 @@ class TrailSearch:
         self.request = Request(
             self.sources,
             lists_of(excluded),
-            np.array((lower, self.upper, counting, by_degree, ration is not None), dtype=np.int64),
+            np.array((lower, self.upper, counting, by_degree, quota is not None), dtype=np.int64),
             np.zeros(len(sources) if counting else 0, dtype=np.int64),
-            *((NO_POSITIONS, NO_POSITIONS) if ration is None else ration),
+            *((NO_POSITIONS, NO_POSITIONS) if quota is None else quota),
         )
         self.state = np.zeros(STATE_SIZE, dtype=np.int64)
         self.state[DEPTH] = -1
@@ -421,14 +421,14 @@ def search_trails(
     upper: int | None,
     guide: Guide | None,
     excluded: Excluded | None,
-    ration: Ration | None,
+    quota: TrailQuota | None,
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
     """The trails from each source, in batches of about `chunk` relationships, the first ones smaller."""
     if not len(sources):
         return
-    search = TrailSearch(graph, sources, lower, upper, excluded, check, ration=ration)
+    search = TrailSearch(graph, sources, lower, upper, excluded, check, quota=quota)
     # Rows that are led by the same table of the guide are searched together.
     bounds = np.array([0, len(sources)])
     if guide is not None:

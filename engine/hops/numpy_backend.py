@@ -17,18 +17,18 @@ from hoplite.engine.hops import numpy_pairs
 from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
-    Arrivals,
-    Balls,
     Check,
     Counts,
     Excluded,
     Guide,
     Hop,
     Neighbourhoods,
+    NodeBatch,
     Positions,
-    Ration,
+    SearchLevels,
     Steps,
     TrailBatch,
+    TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
@@ -51,7 +51,7 @@ class NumpyBackend:
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
         return gather(hop, nodes, segments_of(hop, nodes))
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -62,7 +62,7 @@ class NumpyBackend:
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
+    ) -> SearchLevels:
         if len(groups) and groups[0] == groups[-1]:
             return _search_one_group(hop, groups, sources, upper, mark_starts, excluded, budget, check)
         try:
@@ -70,7 +70,7 @@ class NumpyBackend:
         except _TooWide:
             return _search_apart(hop, groups, sources, upper, mark_starts, excluded, budget, check)
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         if not len(sources):
@@ -78,7 +78,7 @@ class NumpyBackend:
         together = np.zeros(len(sources), dtype=np.int64)
         return _search_one_group(hop, together, sources, upper, mark_starts, None, None, check).nodes
 
-    def balls(
+    def bfs_batch(
         self,
         hop: Hop,
         offsets: Positions,
@@ -87,22 +87,22 @@ class NumpyBackend:
         *,
         mark_starts: bool,
         check: Check = unchecked,
-    ) -> Balls:
+    ) -> NodeBatch:
         if len(offsets) > 2 and not all(isinstance(side.partitions, tuple) for side in hop.sides):
             groups = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             try:  # together: a partition is loaded for all groups
                 together = _search_groups(
                     hop, groups, sources, upper, mark_starts, None, None, check, wide=_WIDE_ON_DISK
                 )  # fmt: skip
-                return Balls(np.searchsorted(together.group, np.arange(len(offsets))), together.nodes)
+                return NodeBatch(np.searchsorted(together.group, np.arange(len(offsets))), together.nodes)
             except _TooWide:
                 pass
         found = [
-            self.ball(hop, sources[first:last], upper, mark_starts=mark_starts, check=check)
+            self.bfs_nodes(hop, sources[first:last], upper, mark_starts=mark_starts, check=check)
             for first, last in pairwise(offsets.tolist())
         ]
         ends = np.cumsum([0, *(len(nodes) for nodes in found)], dtype=np.int64)
-        return Balls(ends, np.concatenate([sources[:0], *found]))
+        return NodeBatch(ends, np.concatenate([sources[:0], *found]))
 
     def neighbourhoods(
         self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
@@ -114,7 +114,7 @@ class NumpyBackend:
     ) -> Positions:
         return numpy_pairs.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 
-    def closings(
+    def closing_lengths(
         self,
         hop: Hop,
         groups: Positions,
@@ -135,11 +135,11 @@ class NumpyBackend:
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
-        ration: Ration | None = None,
+        quota: TrailQuota | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        return enumerate_trails(hop, sources, lower, upper, guide, excluded, ration, chunk, check)
+        return enumerate_trails(hop, sources, lower, upper, guide, excluded, quota, chunk, check)
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         return Search(hop, source, scratch)
@@ -179,7 +179,7 @@ def _search_one_group(
     excluded: Excluded | None,
     budget: int | None,
     check: Check,
-) -> Arrivals:
+) -> SearchLevels:
     nodes, levels = [sources[:0]], [sources[:0]]
     with borrowed(hop.node_count) as scratch:
         mark = scratch.mark
@@ -207,7 +207,7 @@ def _search_one_group(
         found = np.concatenate(nodes)
         mark[found] = 0
     group = np.full(len(found), groups[0], dtype=np.int64)
-    return Arrivals(group, found, np.concatenate(levels), level if len(frontier) else UNLIMITED)
+    return SearchLevels(group, found, np.concatenate(levels), level if len(frontier) else UNLIMITED)
 
 
 class _TooWide(Exception):
@@ -223,14 +223,14 @@ def _search_apart(
     excluded: Excluded | None,
     budget: int | None,
     check: Check,
-) -> Arrivals:
+) -> SearchLevels:
     begins = np.flatnonzero(np.diff(groups, prepend=-1))
     share = None if budget is None else budget // len(begins)
     found = [
         _search_one_group(hop, groups[first:last], sources[first:last], upper, mark_starts, excluded, share, check)
         for first, last in zip(begins, np.append(begins, len(groups))[1:], strict=True)
     ]
-    return Arrivals(
+    return SearchLevels(
         np.concatenate([one.group for one in found]),
         np.concatenate([one.nodes for one in found]),
         np.concatenate([one.level for one in found]),
@@ -248,7 +248,7 @@ def _search_groups(
     budget: int | None,
     check: Check,
     wide: int = _WIDE,
-) -> Arrivals:
+) -> SearchLevels:
     n = hop.node_count
     starts: Positions = grouping.distinct(groups * n + sources)
     seen = starts if mark_starts else starts[:0]
@@ -278,7 +278,7 @@ def _search_groups(
     key, found_level = np.concatenate(keys), np.concatenate(levels)
     order = np.argsort(key // n, kind="stable")
     key = key[order]
-    return Arrivals(key // n, key % n, found_level[order], level if len(frontier) else UNLIMITED)
+    return SearchLevels(key // n, key % n, found_level[order], level if len(frontier) else UNLIMITED)
 
 
 def _closings(

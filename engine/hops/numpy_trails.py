@@ -25,8 +25,8 @@ from hoplite.engine.hops.interface import (
     Guide,
     Hop,
     Positions,
-    Ration,
     TrailBatch,
+    TrailQuota,
 )
 from hoplite.lazy_dataclass import dataclass
 
@@ -60,7 +60,7 @@ def enumerate_trails(
     upper: int | None,
     guide: Guide | None,
     excluded: Excluded | None,
-    ration: Ration | None,
+    quota: TrailQuota | None,
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
@@ -75,18 +75,18 @@ def enumerate_trails(
     while first < len(rows):
         width = 1 if first < alone_until else width
         together = rows[first : first + width]
-        beyond = None if ration is None else ration.beyond
+        beyond = None if quota is None else quota.beyond
         search = _blocks(hop, together, sources, lower, upper, guide, excluded, beyond, check)
         if len(together) == 1:
             held: list[TrailBatch] = []
             size = 0
             for block in search:
                 batch = _batch(block)
-                if ration is not None:
-                    batch = _rationed(batch, ration.left)
+                if quota is not None:
+                    batch = _rationed(batch, quota.left)
                 held.append(batch)
                 size += len(batch.row) * (block.depth + 1)
-                if ration is not None and ration.left[together[0]] <= 0:
+                if quota is not None and quota.left[together[0]] <= 0:
                     break
                 if size >= wanted:
                     yield concatenated(held)
@@ -103,7 +103,7 @@ def enumerate_trails(
                 continue
             if held:
                 batch = by_row(concatenated(held))
-                yield batch if ration is None else _rationed(batch, ration.left)
+                yield batch if quota is None else _rationed(batch, quota.left)
             few = sum(len(batch.relationships) for batch in held) < chunk
         first += len(together)
         width = min(2 * width, _MOST_ROWS) if few else max(width // 2, 1)

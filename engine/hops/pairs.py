@@ -29,7 +29,7 @@ def neighbours_of_all(
 ) -> Positions:
     """The distinct nodes one hop away from any of the sources (-1: none)."""
     starts = sources if not len(sources) or sources.min() >= 0 else sources[sources >= 0]
-    return backend_named(backend).ball(hop, starts, 1, mark_starts=False, check=check)
+    return backend_named(backend).bfs_nodes(hop, starts, 1, mark_starts=False, check=check)
 
 
 def count_pairs(

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from hoplite.engine.grouping import distinct
 from hoplite.engine.hops.expansion import breadth, in_sorted
-from hoplite.engine.hops.interface import UNLIMITED, Arrivals, Check, Excluded, Hop, Positions, unchecked
+from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Hop, Positions, SearchLevels, unchecked
 from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.storage.incidence import Adjacency
 
@@ -27,7 +27,7 @@ class ScipyBackend(NumpyBackend):
 
     name = "scipy"
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -38,9 +38,9 @@ class ScipyBackend(NumpyBackend):
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
+    ) -> SearchLevels:
         if not hop.is_plain or hop.types is not None or excluded is not None or not len(groups):
-            return super().arrivals(
+            return super().bfs_levels(
                 hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
             )
         n = hop.node_count
@@ -68,13 +68,13 @@ class ScipyBackend(NumpyBackend):
         key, found_level = np.concatenate(keys), np.concatenate(levels)
         order = np.argsort(key // n, kind="stable")
         key = key[order]
-        return Arrivals(key // n + first, key % n, found_level[order], level if len(frontier) else UNLIMITED)
+        return SearchLevels(key // n + first, key % n, found_level[order], level if len(frontier) else UNLIMITED)
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         together = np.zeros(len(sources), dtype=np.int64)
-        return self.arrivals(hop, together, sources, upper, mark_starts=mark_starts, check=check).nodes
+        return self.bfs_levels(hop, together, sources, upper, mark_starts=mark_starts, check=check).nodes
 
 
 def _matrices(hop: Hop) -> list[csr_array]:

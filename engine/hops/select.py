@@ -16,19 +16,19 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from hoplite import forks
 from hoplite.engine.hops.background import BackgroundLoader
 from hoplite.engine.hops.interface import (
-    Arrivals,
     Backend,
-    Balls,
     Check,
     Counts,
     Excluded,
     Guide,
     Hop,
     Neighbourhoods,
+    NodeBatch,
     Positions,
-    Ration,
+    SearchLevels,
     Steps,
     TrailBatch,
+    TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.numpy_backend import NumpyBackend
@@ -262,7 +262,7 @@ class AutoBackend:
         self._done(len(found.row))
         return found
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -273,25 +273,26 @@ class AutoBackend:
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
-        found = self._for(hop, "arrivals").arrivals(
+    ) -> SearchLevels:
+        found = self._for(hop, "bfs_levels").bfs_levels(
             hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
         )
         self._done(len(found.nodes))
         return found
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         if self._is_complete and self._device is None:
-            return self._for(hop, "ball").ball(hop, sources, upper, mark_starts=mark_starts, check=check)
-        found = self._for_search(hop, "ball", len(sources), upper).ball(
+            return self._for(hop, "bfs_nodes").bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
+        operation = "bfs_nodes" if hop.is_plain else "bfs_nodes over pieces"
+        found = self._for_search(hop, operation, len(sources), upper).bfs_nodes(
             hop, sources, upper, mark_starts=mark_starts, check=check
         )
         self._done(len(found))
         return found
 
-    def balls(
+    def bfs_batch(
         self,
         hop: Hop,
         offsets: Positions,
@@ -300,9 +301,9 @@ class AutoBackend:
         *,
         mark_starts: bool,
         check: Check = unchecked,
-    ) -> Balls:
-        backend = self._for_search(hop, "balls", len(sources), upper, len(offsets) - 1)
-        found = backend.balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+    ) -> NodeBatch:
+        backend = self._for_search(hop, "bfs_batch", len(sources), upper, len(offsets) - 1)
+        found = backend.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         self._done(len(found.nodes))
         return found
 
@@ -319,7 +320,7 @@ class AutoBackend:
         backend = self._compiled.get(("count_pairs", False), self._numpy)
         return backend.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
 
-    def closings(
+    def closing_lengths(
         self,
         hop: Hop,
         groups: Positions,
@@ -329,7 +330,8 @@ class AutoBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        return self._for(hop, "closings").closings(hop, groups, sources, upper, excluded=excluded, check=check)
+        backend = self._for(hop, "closing_lengths")
+        return backend.closing_lengths(hop, groups, sources, upper, excluded=excluded, check=check)
 
     def trails(
         self,
@@ -340,12 +342,12 @@ class AutoBackend:
         *,
         guide: Guide | None = None,
         excluded: Excluded | None = None,
-        ration: Ration | None = None,
+        quota: TrailQuota | None = None,
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
         for batch in self._for(hop, "trails").trails(
-            hop, sources, lower, upper, guide=guide, excluded=excluded, ration=ration, chunk=chunk, check=check
+            hop, sources, lower, upper, guide=guide, excluded=excluded, quota=quota, chunk=chunk, check=check
         ):
             self._done(len(batch.relationships))
             yield batch

@@ -36,9 +36,9 @@ from hoplite.engine.hops.interface import (
     Guide,
     Hop,
     Positions,
-    Ration,
     Side,
     TrailBatch,
+    TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.numpy_trails import picked, turned_round
@@ -383,13 +383,13 @@ class _Chooser:
                 yield from self.of_length(back, starts[one], wants, numbers[one], length, led, names)
             return
         counted = by_paths and self.keep is None
-        ration = Ration(
+        quota = TrailQuota(
             wants.left[numbers] if counted else np.full(len(numbers), UNLIMITED, np.int64),
             np.full(len(numbers), UNLIMITED, np.int64),
         )
         had = np.zeros(len(numbers), dtype=np.bool_)
         found = self.backend.trails(
-            back, starts, length, length, guide=guide, ration=ration, chunk=self.chunk, check=self.check
+            back, starts, length, length, guide=guide, quota=quota, chunk=self.chunk, check=self.check
         )
         for batch in found:
             number = batch.row
@@ -412,11 +412,11 @@ class _Chooser:
             if by_paths and not counted and not (wants.left[numbers] > 0).any():
                 break
         if counted:
-            wants.left[numbers] = ration.left
+            wants.left[numbers] = quota.left
         elif not by_paths:
             wants.left[numbers[had]] -= 1
         if guide is not None:
-            wants.length[numbers] = np.maximum(ration.beyond, length + 1)
+            wants.length[numbers] = np.maximum(quota.beyond, length + 1)
 
     @staticmethod
     def _within(number: Positions, kept: Booleans, left: Positions) -> Booleans:
@@ -429,7 +429,7 @@ class _Chooser:
     def _way_back(self, source: int, depth: int) -> tuple[Hop, Guide]:
         """The hop from the targets back, and how far it is to the source, as far as `depth`."""
         start = np.array([source], dtype=np.int64)
-        found = self.backend.arrivals(self.hop, start * 0, start, depth, mark_starts=True, check=self.check)
+        found = self.backend.bfs_levels(self.hop, start * 0, start, depth, mark_starts=True, check=self.check)
         order = np.argsort(found.nodes)
         nodes, levels = found.nodes[order], found.level[order].astype(np.int64)
         guide = Guide(self.hop.node_count, start * 0, nodes, levels, found.depth)

@@ -18,12 +18,12 @@ from hoplite.engine.hops import torch_frontier
 from hoplite.engine.hops.expansion import type_flags
 from hoplite.engine.hops.interface import (
     UNLIMITED,
-    Arrivals,
-    Balls,
     Check,
     Excluded,
     Hop,
+    NodeBatch,
     Positions,
+    SearchLevels,
     Steps,
     unchecked,
 )
@@ -58,7 +58,7 @@ class TorchBackend(NumpyBackend):
             found = torch_frontier.expand(self._sides(hop), self._tensor(nodes))
             return Steps(*(self._array(column) for column in found))
 
-    def arrivals(
+    def bfs_levels(
         self,
         hop: Hop,
         groups: Positions,
@@ -69,9 +69,9 @@ class TorchBackend(NumpyBackend):
         excluded: Excluded | None = None,
         budget: int | None = None,
         check: Check = unchecked,
-    ) -> Arrivals:
+    ) -> SearchLevels:
         if not can_reside(hop) or excluded is not None or not len(groups):
-            return super().arrivals(
+            return super().bfs_levels(
                 hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
             )
         with _device_memory():
@@ -82,22 +82,22 @@ class TorchBackend(NumpyBackend):
                 sizes = np.diff(found.ends, prepend=0)
                 level = np.repeat(np.arange(len(sizes)), sizes)
                 depth = UNLIMITED if found.complete else len(sizes) - 1
-                return Arrivals(np.full(len(nodes), groups[0]), nodes, level, depth)
+                return SearchLevels(np.full(len(nodes), groups[0]), nodes, level, depth)
             keys = torch.unique(self._tensor(groups * hop.node_count + sources))
             key, reached, depth = torch_frontier.search_groups(sides, keys, upper, mark_starts, budget, check)
             pairs = self._array(key)
-            return Arrivals(pairs // hop.node_count, pairs % hop.node_count, self._array(reached), depth)
+            return SearchLevels(pairs // hop.node_count, pairs % hop.node_count, self._array(reached), depth)
 
-    def ball(
+    def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         if not can_reside(hop) or not len(sources):
-            return super().ball(hop, sources, upper, mark_starts=mark_starts, check=check)
+            return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         with _device_memory():
             found = self._search(self._sides(hop), sources, upper, mark_starts, None, check)
             return self._array(found.nodes).astype(np.int64, copy=False)
 
-    def balls(
+    def bfs_batch(
         self,
         hop: Hop,
         offsets: Positions,
@@ -106,18 +106,20 @@ class TorchBackend(NumpyBackend):
         *,
         mark_starts: bool,
         check: Check = unchecked,
-    ) -> Balls:
+    ) -> NodeBatch:
         if not can_reside(hop) or self._cuda is None or len(offsets) < 2:
-            return super().balls(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+            return super().bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         with _device_memory():
             sides = self._sides(hop)
             most = self._cuda.MOST_SEARCHES
-            found: list[Balls] = []
+            found: list[NodeBatch] = []
             first = 0
             while first < len(offsets) - 1:
                 last = min(first + most, len(offsets) - 1)
                 try:
-                    found.append(self._some_balls(sides, offsets[first : last + 1], sources, upper, mark_starts, check))
+                    found.append(
+                        self._some_groups(sides, offsets[first : last + 1], sources, upper, mark_starts, check)
+                    )
                 except torch.OutOfMemoryError:
                     # Fewer searches at once need less: words and answers are as wide as there are searches.
                     if most <= 32:
@@ -129,18 +131,18 @@ class TorchBackend(NumpyBackend):
         if len(found) == 1:
             return found[0]
         sizes = np.concatenate([np.diff(some.offsets) for some in found])
-        return Balls(np.concatenate(([0], np.cumsum(sizes))), np.concatenate([some.nodes for some in found]))
+        return NodeBatch(np.concatenate(([0], np.cumsum(sizes))), np.concatenate([some.nodes for some in found]))
 
-    def _some_balls(
+    def _some_groups(
         self, sides: Sides, offsets: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
-    ) -> Balls:
+    ) -> NodeBatch:
         count = len(offsets) - 1
         groups = np.repeat(np.arange(count), np.diff(offsets))
         pairs = np.sort(groups * sides.node_count + sources[offsets[0] : offsets[-1]])
         pairs = pairs[np.diff(pairs, prepend=-1) != 0]
         group, node = self._tensor(pairs // sides.node_count), self._tensor(pairs % sides.node_count)
-        ends, nodes = self._cuda.balls(sides, group, node, count, upper, mark_starts, check)
-        return Balls(self._array(ends), self._array(nodes))
+        ends, nodes = self._cuda.bfs_batch(sides, group, node, count, upper, mark_starts, check)
+        return NodeBatch(self._array(ends), self._array(nodes))
 
     def _search(
         self,

@@ -126,7 +126,7 @@ def _types(sides: Sides) -> tuple[torch.Tensor, int]:
     return sides.flags.view(torch.uint8), len(sides.flags)
 
 
-def balls(
+def bfs_batch(
     sides: Sides,
     groups: torch.Tensor,
     sources: torch.Tensor,

@@ -74,10 +74,10 @@ def khop(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, check: 
     kernels = backend_named(backend)
     if asked.exact:
         together = np.zeros(len(sources), np.int64)
-        found = kernels.arrivals(hop, together, sources, asked.k, mark_starts=True, check=check)
+        found = kernels.bfs_levels(hop, together, sources, asked.k, mark_starts=True, check=check)
         nodes = found.nodes[found.level == asked.k]
     else:
-        nodes = kernels.ball(hop, sources, asked.k, mark_starts=True, check=check)
+        nodes = kernels.bfs_nodes(hop, sources, asked.k, mark_starts=True, check=check)
     if asked.by is None and not asked.arrow:
         return graph.node_ids(nodes)
     return _column(graph, nodes, asked)
@@ -94,11 +94,11 @@ def khop_batch(graph: Snapshot, seed_sets: Any, asked: KHop, backend: BackendNam
     kernels = backend_named(backend)
     if asked.exact:
         groups = np.repeat(np.arange(len(sets)), np.diff(offsets))
-        found = kernels.arrivals(hop, groups, sources, asked.k, mark_starts=True, check=check)
+        found = kernels.bfs_levels(hop, groups, sources, asked.k, mark_starts=True, check=check)
         kept = found.level == asked.k
         ends, nodes = np.searchsorted(found.group[kept], np.arange(len(sets) + 1)), found.nodes[kept]
     else:
-        ends, nodes = kernels.balls(hop, offsets, sources, asked.k, mark_starts=True, check=check)
+        ends, nodes = kernels.bfs_batch(hop, offsets, sources, asked.k, mark_starts=True, check=check)
     values = _column(graph, nodes, asked)
     if not asked.arrow:
         return KHopBatch(ends, values)

@@ -207,7 +207,7 @@ load_kernels()
 entries = Incidence(indptr=np.array([0, 1, 1]), neighbours=np.array([1], np.int32), types=np.zeros(1, np.int32),
                     relationships=None)
 hop = Hop(Side.OUTGOING, outgoing=Adjacency(2, (entries,)))
-print(NumbaBackend().ball(hop, np.zeros(1, np.int64), 3, mark_starts=True).tolist(), "numba" in sys.modules)
+print(NumbaBackend().bfs_nodes(hop, np.zeros(1, np.int64), 3, mark_starts=True).tolist(), "numba" in sys.modules)
 """
     numba_backend.load_kernels()  # so that the cache is full
     environment = os.environ | {"NUMBA_CACHE_DIR": str(folder.parent.parent)}
@@ -284,7 +284,7 @@ def test_processes_that_compile_nothing_do_not_keep_anyone_waiting(
 
 def test_auto_takes_over_one_operation_after_the_other(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a folder of its own: what is compiled goes through one that is gone afterwards."""
-    use_instead(monkeypatch, {"expand": (fresh(clear),), "ball": (fresh(add_up), fresh(is_empty))})
+    use_instead(monkeypatch, {"expand": (fresh(clear),), "bfs_nodes": (fresh(add_up), fresh(is_empty))})
     monkeypatch.setattr(background, "code_folder", lambda: None)
     folders = []
 
@@ -300,7 +300,7 @@ def test_auto_takes_over_one_operation_after_the_other(stored: Path, monkeypatch
     auto.start_loading()
     auto.wait_until_loaded()
     assert auto.describe() == "compiled loops (Numba)"
-    assert {operation for operation, _ in auto._compiled} == {"expand", "ball"}
+    assert {operation for operation, _ in auto._compiled} == {"expand", "bfs_nodes"}
     assert [folder.exists() for folder in folders] == [False]
 
 

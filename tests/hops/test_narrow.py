@@ -47,12 +47,12 @@ def everything(hop: Hop, backend: Any) -> list[Any]:
     """What each operation finds, in an order that all backends share."""
     groups = np.arange(len(SOURCES))
     excluded = Excluded(np.array([0, 1, 1, 2]), np.array([0, 4]))
-    found = backend.arrivals(hop, groups, SOURCES, 3, mark_starts=True)
-    fewer = backend.arrivals(hop, groups, SOURCES, 2, mark_starts=False, excluded=excluded)
-    balls = backend.balls(hop, np.arange(4), SOURCES, 3, mark_starts=True)
+    found = backend.bfs_levels(hop, groups, SOURCES, 3, mark_starts=True)
+    fewer = backend.bfs_levels(hop, groups, SOURCES, 2, mark_starts=False, excluded=excluded)
+    balls = backend.bfs_batch(hop, np.arange(4), SOURCES, 3, mark_starts=True)
     answers = [
         sorted(zip(*(column.tolist() for column in backend.expand(hop, SOURCES)), strict=True)),
-        sorted(backend.ball(hop, SOURCES, 3, mark_starts=True).tolist()),
+        sorted(backend.bfs_nodes(hop, SOURCES, 3, mark_starts=True).tolist()),
         sorted(zip(*(column.tolist() for column in found[:3]), strict=True)),
         sorted(zip(*(column.tolist() for column in fewer[:3]), strict=True)),
         [
@@ -68,7 +68,7 @@ def everything(hop: Hop, backend: Any) -> list[Any]:
         sorted(backend.search(hop, 3, Scratch(1 << 9)).step(unchecked).tolist()),
     ]
     if hop.side is Side.BOTH:
-        answers.append(backend.closings(hop, np.zeros(3, dtype=np.int64), SOURCES, 6).tolist())
+        answers.append(backend.closing_lengths(hop, np.zeros(3, dtype=np.int64), SOURCES, 6).tolist())
     return answers
 
 
@@ -84,9 +84,9 @@ def test_every_operation_finds_the_same(side: Side, types: list[int] | None, wit
 def test_auto_takes_kernels_for_these_arrays_when_they_are_there() -> None:
     auto = AutoBackend()
     hop = narrow_hop(random_hop(400, 1_500, Side.OUTGOING), with_delta=False)
-    auto._use_compiled("ball", False)
+    auto._use_compiled("bfs_nodes", False)
     auto.start_loading()
     assert everything(hop, auto) == everything(hop, backend_named("numpy"))
     auto.wait_until_loaded()
-    assert ("ball", True) in auto._compiled
+    assert ("bfs_nodes", True) in auto._compiled
     assert everything(hop, auto) == everything(hop, backend_named("numpy"))

@@ -17,7 +17,7 @@ from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Excluded, Hop, Side, numba_paged, numba_trails
 from tests import oracle
 from tests.hops.graphs import Sample, Triple, build
-from tests.hops.test_balls import parted
+from tests.hops.test_bfs import parted
 from tests.hops.test_hops import unpacked
 from tests.hops.test_work import random_hop
 

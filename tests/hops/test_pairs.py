@@ -11,7 +11,7 @@ from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Neighbourhoods, Positions, Side
 from hoplite.engine.hops.scratch import borrowed
 from tests.hops.backends import every_backend
-from tests.hops.test_balls import few_backends, parted
+from tests.hops.test_bfs import few_backends, parted
 from tests.hops.test_hops import Case, cases, examples
 from tests.hops.test_work import random_hop
 

@@ -75,10 +75,10 @@ def test_balls_are_the_balls_of_each_group(backend: BackendName, side: Side, typ
     sources = np.random.default_rng(3).integers(0, 400, 200)
     offsets = np.array([0, 1, 1, 4, 4, *range(5, 201, 5)], dtype=np.int64)
     for upper, mark_starts in ((0, True), (1, True), (3, False), (None, True)):
-        found = backend_named(backend).balls(hop, offsets, sources, upper, mark_starts=mark_starts)
+        found = backend_named(backend).bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts)
         assert len(found.offsets) == len(offsets) and found.offsets[-1] == len(found.nodes)
         for number, (first, last) in enumerate(pairwise(offsets.tolist())):
-            expected = backend_named("numpy").ball(hop, sources[first:last], upper, mark_starts=mark_starts)
+            expected = backend_named("numpy").bfs_nodes(hop, sources[first:last], upper, mark_starts=mark_starts)
             nodes = found.nodes[found.offsets[number] : found.offsets[number + 1]]
             assert sorted(nodes.tolist()) == sorted(expected.tolist())
 
@@ -153,6 +153,7 @@ def test_auto_waits_for_compiled_kernels_over_a_very_large_graph(monkeypatch: py
     auto = AutoBackend()
     hop = random_hop(400, 3_000, Side.OUTGOING)
     sources = np.array([1], dtype=np.int64)
-    found = auto.ball(hop, sources, 3, mark_starts=True)
-    assert ("ball", False) in auto._compiled
-    assert sorted(found.tolist()) == sorted(backend_named("numpy").ball(hop, sources, 3, mark_starts=True).tolist())
+    found = auto.bfs_nodes(hop, sources, 3, mark_starts=True)
+    assert ("bfs_nodes", False) in auto._compiled
+    expected = backend_named("numpy").bfs_nodes(hop, sources, 3, mark_starts=True)
+    assert sorted(found.tolist()) == sorted(expected.tolist())

@@ -1,4 +1,4 @@
-"""Balls: of many groups at once, in bounded pieces of work, deep, and over what compiled kernels go through apart."""
+"""Breadth-first searches: of many groups, in bounded pieces of work, deep, over what kernels read apart."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_balls_are_the_balls_of_their_groups(backend: BackendName, case: Case, m
     nodes = [node for node in case.sources if node >= 0]
     offsets = np.array([0, len(nodes) // 2, len(nodes), len(nodes)], dtype=np.int64)
     sources = np.array(nodes, dtype=np.int64)
-    found = kernels.balls(case.hop, offsets, sources, case.upper, mark_starts=marks)
+    found = kernels.bfs_batch(case.hop, offsets, sources, case.upper, mark_starts=marks)
     assert found.offsets[0] == 0 and found.offsets[-1] == len(found.nodes)
     for group in range(3):
         own = sources[offsets[group] : offsets[group + 1]]
-        expected = backend_named("numpy").ball(case.hop, own, case.upper, mark_starts=marks)
+        expected = backend_named("numpy").bfs_nodes(case.hop, own, case.upper, mark_starts=marks)
         got = found.nodes[found.offsets[group] : found.offsets[group + 1]]
         assert sorted(got.tolist()) == sorted(expected.tolist())
 
@@ -89,7 +89,7 @@ def test_many_groups_are_searched_together(
     random = np.random.default_rng(3)
     sets = [random.integers(0, 400, random.integers(0, 4)) for _ in range(150)]
     offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    found = backend_named(backend).balls(hop, offsets, np.concatenate(sets), 5, mark_starts=True)
+    found = backend_named(backend).bfs_batch(hop, offsets, np.concatenate(sets), 5, mark_starts=True)
     for number, own in enumerate(sets):
         got = found.nodes[found.offsets[number] : found.offsets[number + 1]]
         assert sorted(got.tolist()) == sorted(hops.reach_merged(hop, own, 0, 5, backend="numpy").tolist())
@@ -98,7 +98,7 @@ def test_many_groups_are_searched_together(
 def test_a_partition_is_loaded_once_for_all_groups() -> None:
     hop = parted(random_hop(400, 1_500, Side.OUTGOING), 3)
     sources = np.arange(60, dtype=np.int64)
-    backend_named("numba").balls(hop, np.arange(61, dtype=np.int64), sources, 3, mark_starts=True)
+    backend_named("numba").bfs_batch(hop, np.arange(61, dtype=np.int64), sources, 3, mark_starts=True)
     assert hop.outgoing is not None and isinstance(hop.outgoing.partitions, Loaded)
     assert hop.outgoing.partitions.loads <= 3 * 3
 
