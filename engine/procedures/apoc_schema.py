@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
 from hoplite.engine.context import Execution
-from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.engine.procedures.schema import describe_constraint
 from hoplite.engine.procedures.vectors import describe_index
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
-from hoplite.values.order import group_key
+from hoplite.values.order import group_key, sort_key
 from hoplite.values.spatial import Point
 
 _ENTRIES: dict[IndexKind, type | None] = {IndexKind.RANGE: None, IndexKind.TEXT: str, IndexKind.POINT: Point}
@@ -119,3 +119,57 @@ def schema_relationships(context: Execution, config: dict[str, Any]) -> Iterator
         yield text, rule.kind.value, list(rule.keys), "", name
     for index in indexes:
         yield _name(index), index.kind.value, list(index.keys), "ONLINE", _label(index)
+
+
+def _indexed_values(context: Execution, index: Index) -> dict[Hashable, list[Any]]:
+    """The values that an index of one key holds, in its order."""
+    (label,), (key,) = index.labels, index.keys
+    held = context.graph.node_property(context.graph.nodes_with_label(label), key).objects()
+    found: dict[Hashable, list[Any]] = {}
+    for value in sorted((value for value in held if value is not None), key=sort_key):
+        found.setdefault(group_key(value), []).append(value)
+    return found
+
+
+def _given(procedure: str, label: str | None, key: str | None) -> tuple[str, str]:
+    if label is None or key is None:
+        message = 'Cannot invoke "String.isEmpty()" because a name is null'
+        raise call_failed(procedure, "java.lang.NullPointerException", message)
+    return label, key
+
+
+def _of_values(context: Execution, label: str, key: str) -> list[Index]:
+    """The indexes of values on nodes with one key; the empty text is any label or key."""
+    return [
+        index
+        for index in context.graph.schema.indexes
+        if index.entity is Entity.NODE and index.finds_values and len(index.keys) == 1 == len(index.labels)
+        if label in ("", index.labels[0]) and key in ("", index.keys[0])
+    ]
+
+
+@cypher_procedure(
+    "apoc.schema.properties.distinct(label :: STRING, key :: STRING) :: (value :: LIST<ANY>)",
+    mode="DEFAULT",
+    description="Returns the different values of a property that an index is on.",
+    works_on_system=False,
+)
+def distinct_values(context: Execution, label: str | None, key: str | None) -> Iterator[Row]:
+    """One list; an empty one where there is no such index."""
+    indexes = _of_values(context, *_given("apoc.schema.properties.distinct", label, key))
+    yield ([values[0] for index in indexes[:1] for values in _indexed_values(context, index).values()],)
+
+
+@cypher_procedure(
+    "apoc.schema.properties.distinctCount(label =  :: STRING, key =  :: STRING) :: (label :: STRING, key :: STRING, "
+    "value :: ANY, count :: INTEGER)",
+    mode="DEFAULT",
+    description="Returns how often there is each value of the properties that indexes are on.",
+    works_on_system=False,
+)
+def count_distinct_values(context: Execution, label: str | None, key: str | None) -> Iterator[Row]:
+    """Of a label, a key, both or all."""
+    for index in _of_values(context, *_given("apoc.schema.properties.distinctCount", label, key)):
+        for values in _indexed_values(context, index).values():
+            context.check_time()
+            yield index.labels[0], index.keys[0], values[0], len(values)

@@ -100,6 +100,27 @@ def create_virtual_relationship(
 
 
 @cypher_procedure(
+    "apoc.create.virtualPath(labelsN :: LIST<STRING>, n :: MAP, arelType :: STRING, props :: MAP, labelsM :: "
+    "LIST<STRING>, m :: MAP) :: (from :: NODE, rel :: RELATIONSHIP, to :: NODE)",
+    mode="DEFAULT",
+    description="Returns two nodes and a relationship between them that are in no graph.",
+    works_on_system=False,
+)
+def create_virtual_path(
+    context: Execution,
+    start_labels: list[str] | None,
+    start_properties: Properties,
+    type_name: str,
+    properties: Properties,
+    end_labels: list[str] | None,
+    end_properties: Properties,
+) -> Iterator[Row]:
+    """One row."""
+    start, end = virtual_node(start_labels, start_properties), virtual_node(end_labels, end_properties)
+    yield start, virtual_relationship(start, type_name, properties, end), end
+
+
+@cypher_procedure(
     "apoc.create.uuids(count :: INTEGER) :: (row :: INTEGER, uuid :: STRING)",
     mode="DEFAULT",
     description="Returns random UUIDs.",
