@@ -109,7 +109,7 @@ class _Rewriting:
         text = found.group()
         if text[0] in "'\"":
             if text[-1] == ":":
-                raise _NoConstant  # a string is no key
+                raise _NoConstant  # a string is not a key
             if "\\" not in text and '"' not in text[1:-1]:
                 return f'"{text[1:-1]}"'
             return json.dumps(string_value(text))

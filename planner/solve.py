@@ -150,7 +150,7 @@ class Solver:
         self.rows *= selectivity(predicate)
 
     def _hold_back_path_predicates(self) -> None:
-        """WHERE on the path of a shortestPath chooses among paths; it is no filter on the one that was chosen."""
+        """WHERE on the path of a shortestPath chooses among paths; it is not a filter on the one that was chosen."""
         for connection in self.graph.connections:
             if isinstance(connection, Shortest | Selected):
                 own = _own_names(connection)
@@ -180,7 +180,7 @@ class Solver:
     def _start_cost(self, node: str) -> float:
         """What it costs to begin with a node: to look for it, and to follow the connection that brings the fewest rows.
 
-        A node that is found anywhere in the graph is no better start than one with a label that has all the
+        A node that is found anywhere in the graph is not a better start than one with a label that has all the
         relationships: what both lead to is the same, and the label is the shorter way.
         """
         found = self._best_scan(node).rows

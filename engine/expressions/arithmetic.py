@@ -102,7 +102,7 @@ def divide(left: Column, right: Column) -> Column:
 
 
 def divide_literals(left: Column, right: Column) -> Column:
-    """`left / right` between numbers of the query text: where one is a float, zero as an integer is no error."""
+    """`left / right` between numbers of the query text: where one is a float, an integer zero is not an error."""
     if isinstance(left, Floats) or isinstance(right, Floats):
         return _floats(np.divide, left, right) or divide(left, right)
     return divide(left, right)

@@ -81,7 +81,7 @@ class Piece:
 
 
 def elements_of(column: Column) -> Elements:
-    """The lists laid end to end; a value that is no list is a list of one."""
+    """The lists laid end to end; a value that is not a list is a list of one."""
     if isinstance(column, EntityLists):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
         ids = column.positions[first:last]

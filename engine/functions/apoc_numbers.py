@@ -226,7 +226,7 @@ def separators(language: str | None) -> tuple[str, str]:
     "apoc.number.format(number :: ANY, pattern =  :: STRING, language =  :: STRING) :: STRING", "Writes a number."
 )
 def format_number(number: Any, pattern: str | None, language: str | None) -> str | None:
-    """In a pattern such as `#,##0.00`, with the separators of a language. Null for what is no number."""
+    """In a pattern such as `#,##0.00`, with the separators of a language. Null for what is not a number."""
     if not isinstance(number, int | float) or isinstance(number, bool):
         return None
     if pattern and pattern.lower() in _COMMA_LANGUAGES | {"en", "fr"} and not language:

@@ -32,7 +32,7 @@ _CONVERTIBLE = named("input", ANY)
 
 
 def integer_of(value: Any) -> Any:
-    """The value as an integer; None for text that is no number; NotImplemented for what has no integer."""
+    """The value as an integer; None for text that is not a number; NotImplemented for what has no integer."""
     match value:
         case bool():
             return int(value)
@@ -60,7 +60,7 @@ def _integer_of_text(value: str) -> int | None:
 
 
 def float_of(value: Any) -> Any:
-    """The value as a float; None for text that is no number; NotImplemented for what has no float."""
+    """The value as a float; None for text that is not a number; NotImplemented for what has no float."""
     match value:
         case bool():
             return NotImplemented

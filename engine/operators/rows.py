@@ -122,7 +122,7 @@ class Unwind(Operator):
     variable: str
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows in the order of the lists; null gives none, anything that is no list gives one."""
+        """The rows in the order of the lists; null gives none, anything that is not a list gives one."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.expression,), context)
             for rows, elements in _element_batches(column):

@@ -49,7 +49,7 @@ def elements(context: Execution, values: list[Any] | None, limit: int, offset: i
 
 
 def _of_kind(value: Any, kind: Any) -> Any:
-    """The value, if it is of the kind; a Boolean is no number, but a number is a float."""
+    """The value, if it is of the kind; a Boolean is not a number, but a number is a float."""
     if kind is object:
         return value
     if isinstance(value, bool):

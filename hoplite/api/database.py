@@ -77,7 +77,7 @@ _HOPS_ANTICIPATED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a statement may use, who may stop it, and what is attached to its transaction. None is no limit."""
+    """What a statement may use, who may stop it, and what is attached to its transaction. None means no limit."""
 
     timeout: float | None = None
     max_rows: int | None = None

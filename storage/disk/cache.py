@@ -25,7 +25,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    """`budget_bytes` of None is no limit."""
+    """`budget_bytes` of None means no limit."""
 
     budget_bytes: int | None
     used_bytes: int
@@ -110,7 +110,7 @@ def byte_count(size: str | int, setting: str = "memory") -> int:
         return size
     written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", str(size).upper())
     if written is None or float(written[1]) <= 0:
-        raise ValueError(f"{setting}={size!r} is no size: write it like '512MB' or '4GB', or as a number of bytes")
+        raise ValueError(f"{setting}={size!r} is not a size: write it like '512MB' or '4GB', or as a number of bytes")
     return int(float(written[1]) * _UNITS[written[2] or ""])
 
 

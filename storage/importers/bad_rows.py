@@ -14,7 +14,7 @@ KEPT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """`people.csv, line 3: "abc" is no int`"""
+    """`people.csv, line 3: "abc" is not a valid int`"""
 
     file: str
     line: int

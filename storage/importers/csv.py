@@ -321,7 +321,7 @@ def read_arguments(folder: Path) -> tuple[list[CsvFiles], list[CsvFiles], CsvFor
             case "--multiline-fields":
                 continue
             case _:
-                raise bad_line(path, number, f"{text.strip()!r} is no argument that is known here")
+                raise bad_line(path, number, f"{text.strip()!r} is not a known argument")
     return nodes, relationships, CsvFormat(**signs)
 
 

@@ -65,7 +65,7 @@ def read_column(text: str) -> Field:
     """`age:int` as a field."""
     found = _COLUMN.match(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is no column: expected name:type, such as age:int, or :ID, :LABEL, :START_ID")
+        raise ValueError(f"{text!r} is not a column: expected name:type, such as age:int, or :ID, :LABEL, :START_ID")
     name, kind, array = found["name"] or found["untyped"] or "", found["kind"], found["array"]
     group, options = found["group"] or "", _options(found["options"])
     if kind is not None and kind.upper() in _ROLES:
@@ -75,7 +75,7 @@ def read_column(text: str) -> Field:
         raise ValueError(f"{text!r} has neither a name nor a role")
     kind = "string" if kind is None else kind.lower()
     if kind not in _KINDS:
-        raise ValueError(f"{kind!r} is no type of a column: expected one of {', '.join(_KINDS)}")
+        raise ValueError(f"{kind!r} is not a column type: expected one of {', '.join(_KINDS)}")
     return Field("PROPERTY", name, kind, array is not None, "", options)
 
 
@@ -102,7 +102,7 @@ def _integer(text: str, kind: str) -> int:
     try:
         number = int(text.strip())
     except ValueError:
-        raise ValueError(f"{text!r} is no {kind}") from None
+        raise ValueError(f"{text!r} is not a valid {kind}") from None
     if not -_INTEGER_RANGES[kind] <= number < _INTEGER_RANGES[kind]:
         raise ValueError(f"{number} is out of the range of {kind}")
     return number
@@ -112,7 +112,7 @@ def _float(text: str) -> float:
     try:
         return float(text.strip())
     except ValueError:
-        raise ValueError(f"{text!r} is no number") from None
+        raise ValueError(f"{text!r} is not a number") from None
 
 
 def _boolean(text: str) -> bool:
@@ -132,7 +132,7 @@ def _point(text: str, crs: str | None) -> Any:
     for name, value in _POINT_PART.findall(inner):
         parts[name.lower()] = value if name.lower() in ("crs", "srid") else _float(value)
     if not parts:
-        raise ValueError(f"{text!r} is no point: expected {{x: 1, y: 2}} or {{latitude: 1, longitude: 2}}")
+        raise ValueError(f"{text!r} is not a point: expected {{x: 1, y: 2}} or {{latitude: 1, longitude: 2}}")
     given = parts.pop("crs", crs)
     if given is None:
         given = "wgs-84" if "latitude" in parts or "longitude" in parts else "cartesian"

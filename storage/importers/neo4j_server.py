@@ -246,7 +246,8 @@ class _Source:
         try:
             self._driver = GraphDatabase.driver(server, auth=auth) if self._is_own else server
         except (ConfigurationError, ValueError) as error:
-            raise CypherError(EXTERNAL_RESOURCE_FAILED, f"{server} is no address of a Neo4j: {error}") from error
+            message = f"{server} is not the address of a Neo4j server: {error}"
+            raise CypherError(EXTERNAL_RESOURCE_FAILED, message) from error
         self._patience_seconds = patience_seconds
         self._has_answered = False
 

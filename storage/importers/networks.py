@@ -26,7 +26,7 @@ def import_networkx(
 ) -> dict[str, int]:
     """Add a NetworkX graph of any kind; how many nodes and relationships it had."""
     if not hasattr(network, "edges") or not hasattr(network, "nodes"):
-        raise bad_table("network", f"a {network.__class__.__name__} is no NetworkX graph")
+        raise bad_table("network", f"expected a NetworkX graph, not {network.__class__.__name__}")
     edges = ((start, end, held) for start, end, held in network.edges(data=True))
     return _import(graph, network.nodes(data=True), edges, key, label, type)
 
@@ -36,7 +36,7 @@ def import_igraph(
 ) -> dict[str, int]:
     """Add an igraph Graph; how many nodes and relationships it had."""
     if not hasattr(network, "vs") or not hasattr(network, "es"):
-        raise bad_table("network", f"a {network.__class__.__name__} is no igraph graph")
+        raise bad_table("network", f"expected an igraph graph, not {network.__class__.__name__}")
     named = "name" in network.vs.attributes()
     vertices = ((v.index, {**v.attributes(), "name": v["name"]} if named else v.attributes()) for v in network.vs)
     edges = ((e.source, e.target, e.attributes()) for e in network.es)

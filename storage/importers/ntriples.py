@@ -204,7 +204,7 @@ def _unescaped(text: str) -> str:
         short, long, one = found.groups()
         if one is not None:
             if one not in _ESCAPED:
-                raise ValueError(f"\\{one} is no escape")
+                raise ValueError(f"\\{one} is not an escape sequence")
             return _ESCAPED[one]
         return chr(int(short or long, 16))
 
@@ -222,7 +222,7 @@ def _value(text: str, datatype: str | None) -> Any:
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
-        raise ValueError(f"{text!r} is no boolean")
+        raise ValueError(f"{text!r} is not a boolean")
     return text in ("true", "1")
 
 

@@ -32,7 +32,7 @@ def table_columns(table: Any) -> tuple[int, dict[str, Column]]:
         return len(table), columns
     else:
         raise TypeError(
-            f"a {type(table).__name__} is no table: expected an Arrow, pandas or Polars table, or a dict of arrays"
+            f"expected a table, not {type(table).__name__}: an Arrow, pandas or Polars table, or a dict of arrays"
         )
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:

@@ -34,7 +34,7 @@ def test_csv_files_by_name_with_bad_rows(tmp_path: Path, capsys: pytest.CaptureF
     edges.write_text(":START_ID|:END_ID\n1|3\n1|2\n", encoding="utf-8")
     arguments = ["import", "csv", "--nodes", f"A:B={nodes}", "--relationships", f"R={edges}", "--delimiter", "|"]
     assert main(arguments) == 1
-    assert f"{nodes}, line 3: 'z' is no int" in capsys.readouterr().err
+    assert f"{nodes}, line 3: 'z' is not a valid int" in capsys.readouterr().err
     assert main([*arguments, "--on-error", "report"]) == 0
     shown = capsys.readouterr()
     assert "2 nodes, 1 relationships" in shown.out

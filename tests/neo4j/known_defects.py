@@ -79,7 +79,7 @@ DEFECTS: tuple[Defect, ...] = (
         _rows_lost_to_delete,
     ),
     Defect(
-        "a degree compared with what is no number",
+        "a degree compared with what is not a number",
         "CREATE (:X {m: 'a'}), then MATCH (n:X) RETURN n.m < COUNT { (n)-->() } is a TypeError (Expected a numeric"
         " value but got: String), where n.m < 0 is null.",
         _degree_of_text,

@@ -270,7 +270,7 @@ def test_an_unreachable_host_is_named() -> None:
 
 
 def test_an_address_that_is_none_is_named() -> None:
-    with pytest.raises(ClientError, match="nonsense is no address of a Neo4j"):
+    with pytest.raises(ClientError, match="nonsense is not the address of a Neo4j server"):
         hoplite.import_neo4j("nonsense")
 
 

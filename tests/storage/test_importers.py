@@ -302,7 +302,7 @@ def test_dates_and_durations_are_kept() -> None:
         ({"A": {"id": [1, 2], "x": [1]}}, {}, "nodes['A']: columns differ in length: {'id': 2, 'x': 1}"),
         ({"A": {"id": [1, 1]}}, {}, "Node(0) already exists with label `A` and property `id` = 1"),
         ({"A": {"id": [1], "m": [{"a": 1}]}}, {}, "nodes['A']: Property values can only be of primitive types"),
-        ({"A": 3}, {}, "nodes['A']: a int is no table"),
+        ({"A": 3}, {}, "nodes['A']: expected a table, not int"),
         (
             {"A": {"id": [1]}},
             {("A", "R", "A"): {"start": [1, 2], "end": [1, 1]}},

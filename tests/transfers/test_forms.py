@@ -87,7 +87,7 @@ def test_other_delimiters_and_fields_of_several_lines(tmp_path: Path) -> None:
 
 
 BAD_ROWS = (
-    ("1,x", "'x' is no int"),
+    ("1,x", "'x' is not a valid int"),
     ("2,99999999999", "99999999999 is out of the range of int"),
     ("3", "expected 2 columns, found 1"),
     ("0,7", "a second node with id 0"),
@@ -117,7 +117,7 @@ def test_bad_rows_are_skipped_or_reported(tmp_path: Path) -> None:
 
 def test_headers_that_cannot_be_read(tmp_path: Path) -> None:
     for header, reason in (
-        ("id:ID,age:number", "'number' is no type of a column"),
+        ("id:ID,age:number", "'number' is not a column type"),
         ("id:ID,:int", "':int' has neither a name nor a role"),
     ):
         with pytest.raises(ClientError, match=reason):
@@ -309,7 +309,7 @@ def test_an_export_that_fails_leaves_no_file(tmp_path: Path) -> None:
 
 def test_what_is_no_network_is_refused() -> None:
     with hoplite.open() as db:
-        with pytest.raises(ClientError, match="is no NetworkX graph"):
+        with pytest.raises(ClientError, match="expected a NetworkX graph, not"):
             db.import_networkx(5)
-        with pytest.raises(ClientError, match="is no igraph graph"):
+        with pytest.raises(ClientError, match="expected an igraph graph, not"):
             db.import_igraph(None)
