@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from hoplite.api.result import Result
     from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
+    from hoplite.engine.hops.select import BackendName
     from hoplite.sample import load_sample
+    from hoplite.storage.disk.graph import Durability
 
 __all__ = [
     "AsyncGraphDatabase",
@@ -63,11 +65,65 @@ _HOMES = {
 }
 
 
-def open(path: Any = None, **settings: Any) -> Database:
-    """Open a database: in memory without a path. Settings are those of `hoplite.Database`."""
+def open(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    timeout: float | None = None,
+    max_rows: int | None = None,
+    read_only: bool = False,
+    partitions: int | None = None,
+    backend: BackendName = "auto",
+    device: str | None = None,
+    import_folder: str | os.PathLike[str] | None = None,
+    lenient: bool = False,
+    memory: str | int | None = None,
+    query_memory: str | int | None = None,
+    max_text_length: int = 20_000_000,
+    max_tokens: int = 200_000,
+    max_nesting: int = 150,
+    durability: Durability | None = None,
+) -> Database:
+    """Open a database: in memory without a path, else in that folder, which is made if it is not there.
+
+    timeout         seconds that a statement may take, its text included
+    max_rows        rows that a statement may return
+    read_only       refuse statements that write
+    partitions      parts that the graph is held in
+    backend         what runs the hops: "auto", "numba", "numpy", "scipy" or "torch"
+    device          where Torch runs: "cpu", "cuda", "cuda:1"
+    import_folder   the folder that LOAD CSV may read from; without one it may read nothing
+    lenient         take the Cypher that language models write: fences, prose around it, small slips
+    memory          how much of a database on disk is held at once, such as "512MB"
+    query_memory    how much a statement may hold while it sorts, joins and aggregates
+    max_text_length, max_tokens, max_nesting
+                    bounds of the text of a statement
+    durability      "full": a commit is on the disk before it is acknowledged; "relaxed" leaves that to the system
+
+    `hoplite.Database` says more about each of them.
+    """
     from hoplite.api.database import Database
 
-    return Database(path, **settings)
+    return Database(
+        path,
+        timeout=timeout,
+        max_rows=max_rows,
+        read_only=read_only,
+        partitions=partitions,
+        backend=backend,
+        device=device,
+        import_folder=import_folder,
+        lenient=lenient,
+        memory=memory,
+        query_memory=query_memory,
+        max_text_length=max_text_length,
+        max_tokens=max_tokens,
+        max_nesting=max_nesting,
+        durability=durability,
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Database:

@@ -391,7 +391,10 @@ class Result:
 
     def to_df(self) -> pandas.DataFrame:
         """The rows as a pandas DataFrame."""
-        import pandas
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("to_df needs pandas, which is not installed: pip install pandas") from None
 
         return pandas.DataFrame(self.values(), columns=list(self.keys()))
 

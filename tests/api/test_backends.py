@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from neo4j.exceptions import ClientError
 
@@ -12,7 +14,7 @@ from tests.hops.backends import every_backend, needs_torch
 ENDS = "MATCH (a:N {i: 0})-[:E*1..3]->(b) RETURN DISTINCT b.i AS i ORDER BY i"
 
 
-def chain(**settings: object) -> hoplite.Database:
+def chain(**settings: Any) -> hoplite.Database:
     db = hoplite.open(**settings)
     db.run("UNWIND range(0, 9) AS i CREATE (:N {i: i})").consume()
     db.run("MATCH (a:N), (b:N) WHERE b.i = a.i + 1 CREATE (a)-[:E]->(b)").consume()
@@ -38,7 +40,7 @@ def test_a_plan_without_hops_names_no_backend() -> None:
         ({"backend": "numba", "device": "cuda"}, "A device is for the backends 'torch' and 'auto'"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(settings: dict[str, str], reason: str) -> None:
+def test_what_cannot_be_is_refused_at_once(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(ClientError, match=reason):
         hoplite.open(**settings)
 

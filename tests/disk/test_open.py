@@ -223,7 +223,7 @@ def test_relaxed_commits_are_there_after_a_killed_process(path: Path) -> None:
     with hoplite.open(path, durability="relaxed") as db:
         assert db.run("MATCH (n:N) RETURN count(n)").value() == [1]
     with pytest.raises(ValueError, match="durability='none'"):
-        hoplite.open(path, durability="none")  # type: ignore[call-overload,unused-ignore]
+        hoplite.open(path, durability="none")  # type: ignore[arg-type]
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

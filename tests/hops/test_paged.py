@@ -161,8 +161,8 @@ def test_a_graph_on_disk_with_room_for_one_partition_gives_the_same_paths(tmp_pa
         "MATCH (a:N)-[:E*1..3]-(b) RETURN a.id, count(*)",
     )
     answers = []
-    for place, options in ((None, {}), (tmp_path / "g.hop", {"partitions": 5, "memory": 1})):
-        with hoplite.open(place, backend=backend, **options) as db:
+    for place, partitions, memory in ((None, None, None), (tmp_path / "g.hop", 5, 1)):
+        with hoplite.open(place, backend=backend, partitions=partitions, memory=memory) as db:
             db.load(
                 nodes={"N": {"id": np.arange(count)}},
                 relationships={("N", "E", "N"): {"start": ends[0], "end": ends[1], "w": np.arange(200)}},

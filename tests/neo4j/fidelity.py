@@ -82,7 +82,7 @@ class HopliteOn(Engine):
 
     package = module = "hoplite"
 
-    def __init__(self, backend: str, scratch: Path) -> None:
+    def __init__(self, backend: Any, scratch: Path) -> None:
         super().__init__(scratch)
         try:
             self.db = hoplite.open(backend=backend)

@@ -1,0 +1,43 @@
+"""The front door: what `hoplite.open` takes, and what the package shows."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+import pytest
+
+import hoplite
+
+
+def test_open_takes_what_a_database_takes() -> None:
+    opened = inspect.signature(hoplite.open).parameters.values()
+    made = list(inspect.signature(hoplite.Database.__init__).parameters.values())[1:]
+    assert [(p.name, p.kind, p.default, p.annotation) for p in opened] == [
+        (p.name, p.kind, p.default, p.annotation) for p in made
+    ]
+
+
+def test_every_setting_is_documented_and_handed_on() -> None:
+    assert hoplite.open.__doc__ is not None
+    for name in inspect.signature(hoplite.open).parameters:
+        assert name in hoplite.open.__doc__
+    with hoplite.open(max_rows=1) as db, pytest.raises(Exception, match="more than the 1 rows"):
+        db.run("UNWIND [1, 2] AS x RETURN x").data()
+
+
+def test_a_misspelt_setting_is_an_error() -> None:
+    settings: Any = {"max_row": 1}
+    with pytest.raises(TypeError, match="max_row"):
+        hoplite.open(**settings)
+
+
+def test_the_package_shows_what_there_is() -> None:
+    assert set(hoplite.__all__) <= set(dir(hoplite))
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with hoplite.open() as db, pytest.raises(ModuleNotFoundError, match="pip install pandas"):
+        db.run("RETURN 1 AS x").to_df()
