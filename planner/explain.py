@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias, assert_never, get_args
+from typing import Literal, TypeAlias, assert_never, get_args
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
@@ -12,6 +12,8 @@ from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.plan_tree import chain
 from hoplite.planner.unparse import unparse
+
+PlanFormat: TypeAlias = Literal["text", "json"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ class OperatorBuilder:
         while isinstance(plan, pp.Results):
             plan = plan.source
         operator = self._operator(plan)
-        operator.plan = plan
+        if not isinstance(plan, pp.Write):  # which shows as its steps
+            operator.plan = plan
         return operator
 
     def _operator(self, plan: _Running) -> Operator:

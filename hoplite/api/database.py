@@ -10,7 +10,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from hoplite.allowance import Allowance, allowing, deadline_after
 from hoplite.api.backends import chosen_backend, described_backend
@@ -48,7 +48,7 @@ from hoplite.errors import (
 )
 from hoplite.grammar.limits import TextLimits
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.explain import explain, has_hops
+from hoplite.planner.explain import PlanFormat, explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
@@ -198,13 +198,7 @@ class Database(Transfers, ForModels):
         return Transaction(self, self._limits.within(timeout, max_rows, read_only))
 
     def explain(
-        self,
-        query: str,
-        parameters: Mapping[str, Any] | None = None,
-        /,
-        *,
-        format: Literal["text", "json"] = "text",
-        **params: Any,
+        self, query: str, parameters: Mapping[str, Any] | None = None, /, *, format: PlanFormat = "text", **params: Any
     ) -> str:
         """The plan of a query as a table, without running it; as JSON, which `run_plan` takes, with format="json"."""
         if format not in ("text", "json"):
