@@ -83,7 +83,7 @@ def _has_mode(query: str) -> bool:
 def _shown(prepared: Prepared) -> Iterator[tuple[int, Any]]:
     assert prepared.plan is not None
     for depth, line, node in rows_of(prepared.plan):
-        yield depth, (type(node).__name__, line)
+        yield depth, (type(node).__name__, str(line).replace("PROFILE ", ""))  # SHOW TRANSACTIONS holds its text
 
 
 def _built(part: Any) -> Iterator[tuple[str, str | None]]:
