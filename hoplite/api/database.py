@@ -441,6 +441,9 @@ class Database(Transfers, ForModels):
 
             anticipate(self._backend)
 
+    def _begin_script(self) -> Transaction:
+        return Transaction(self, self._limits, may_mix=True)
+
     def _refuse_if_read_only(self) -> None:
         if self._limits.read_only:
             with driver_errors():
@@ -682,8 +685,9 @@ class Transaction:
     One that is left open, with none of its results being read, is rolled back when it is collected.
     """
 
-    def __init__(self, database: Database, limits: Limits) -> None:
+    def __init__(self, database: Database, limits: Limits, may_mix: bool = False) -> None:
         self._database = database
+        self._may_mix = may_mix  # changes of data and of the schema, as a script of both does
         self._limits = replace(limits, metadata={}) if limits.metadata is None else limits
         self._graph = database._graph.begin(lazy=True)
         database._transactions.add(self)
@@ -717,7 +721,7 @@ class Transaction:
         prepared = database._prepare(query, self._graph, parameters, allowance)
         if prepared.query_type != "r":
             kind = "Schema modification" if prepared.query_type == "s" else "Write query"
-            if self._changes not in ("", kind):
+            if self._changes not in ("", kind) and not self._may_mix:
                 raise mixed_transaction(kind, self._changes, query)
             self._changes = kind
         if prepared.mode == "EXPLAIN":

@@ -35,8 +35,8 @@ class Transfers:
     def _graph(self) -> Graph:
         raise NotImplementedError
 
-    def begin(self) -> AbstractContextManager[RunsStatements]:
-        """An explicit transaction."""
+    def _begin_script(self) -> AbstractContextManager[RunsStatements]:
+        """A transaction that may change both data and the schema."""
         raise NotImplementedError
 
     def _refuse_if_read_only(self) -> None:
@@ -174,7 +174,7 @@ class Transfers:
         """Run a script of Cypher statements in one transaction."""
         from hoplite.api.cypher_script import import_cypher
 
-        with self._filling(), self.begin() as transaction:
+        with self._filling(), self._begin_script() as transaction:
             return import_cypher(transaction, path, progress)
 
     def import_neo4j(
