@@ -41,6 +41,12 @@ def chain(plan: pp.Plan) -> Iterator[Link]:
         plan = below[0]
 
 
+def first_source(plan: pp.Plan) -> pp.Plan | None:
+    """The plan that feeds an operator; None where nothing does."""
+    below: list[pp.Plan] = _PLANS.children(plan)
+    return below[0] if below else None
+
+
 def subqueries(node: pp.Shown) -> Iterator[pp.Plan]:
     """The plans of subqueries inside the expressions of an operator."""
     terms = tuple(part for part in nodes_below(node) if not isinstance(part, (*_OPERATORS, *_STEPS)))

@@ -4,6 +4,7 @@ looked at: `planner/choose.py` has chosen.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
@@ -34,8 +35,16 @@ from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATC
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
+from hoplite.planner.plan_tree import first_source
 
 _KEPT_SUBQUERIES = 1024
+
+
+class _Ahead(threading.local):
+    """Operators that are built before those above them, by the identity of their plans, which are kept for that."""
+
+    def __init__(self) -> None:
+        self.operators: dict[int, tuple[pp.Plan, Operator]] = {}
 
 
 class OperatorBuilder:
@@ -44,6 +53,7 @@ class OperatorBuilder:
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self.functions = functions
         self._built: dict[int, tuple[pp.Plan, Operator]] = {}  # by the identity of the plan, which is kept for that
+        self._ahead = _Ahead()
 
     def run_plan(self, plan: pp.Plan, argument: Batch, context: Execution) -> Iterator[Batch]:
         """Run the plan of a subquery over the rows of an argument."""
@@ -55,9 +65,32 @@ class OperatorBuilder:
         return known[1].run(context, argument)
 
     def build(self, plan: pp.Plan) -> Operator:
-        """The operator of a plan, with everything below it. The answer is what its source hands on."""
-        while isinstance(plan, pp.Results):
-            plan = plan.source
+        """The operator of a plan, with everything below it.
+
+        Clauses put operators on top of each other, hundreds of them in a long statement: they are built from below,
+        without a call for each level.
+        """
+        ahead = self._ahead.operators
+        built = ahead.pop(id(plan), None)
+        if built is not None:
+            return built[1]
+        below = []
+        source = first_source(plan)
+        while source is not None:
+            below.append(source)
+            source = first_source(source)
+        try:
+            for source in reversed(below):
+                ahead[id(source)] = (source, self._alone(source))
+            return self._alone(plan)
+        finally:
+            for source in below:
+                ahead.pop(id(source), None)
+
+    def _alone(self, plan: pp.Plan) -> Operator:
+        """The operator of a plan whose source is built. The answer is what its source hands on."""
+        if isinstance(plan, pp.Results):
+            return self.build(plan.source)
         operator = self._operator(plan)
         if not isinstance(plan, pp.Write):  # which shows as its steps
             operator.plan = plan

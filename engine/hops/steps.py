@@ -98,10 +98,10 @@ def _looked_up(hop: Hop, ends: _Ends, others: Positions, check: Check) -> Steps:
         steps = gather(hop.unmasked(), ends.different, piece.segments)
         keys.append(steps.row * hop.node_count + steps.neighbours)
         relationships.append(steps.relationships)
-    if not keys:
-        none = np.zeros(0, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    key = np.concatenate([none, *keys])
+    if not len(key):
         return Steps(none, none, none)
-    key = np.concatenate(keys)
     order = np.argsort(key, kind="stable")
     key = key[order]
     wanted = np.where(others < 0, -1, ends.place * hop.node_count + others)

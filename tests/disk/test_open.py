@@ -241,7 +241,7 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
     with pytest.raises(DatabaseError, match="No such file"):
         hoplite.open(tmp_path / "no" / "parent")
-    with pytest.raises(ValueError, match="'a lot' is no size"):
+    with pytest.raises(ValueError, match="'a lot' is not a size"):
         hoplite.open(tmp_path / "kg.hop", memory="a lot")
 
 

@@ -50,7 +50,7 @@ class _Context:
     memory: Memory
     profile: None = None
 
-    def check(self) -> None:
+    def check_time(self) -> None:
         """Nothing has to stop."""
 
 
