@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TypeAlias
 
+from hoplite.allowance import check_time
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
@@ -158,9 +159,14 @@ class PatternGraph:
     # Of several MATCHes: which one a connection is from, by its relationship. Relationships of one MATCH must differ.
     clauses: dict[str, int] = field(default_factory=dict)
 
+    _noted: set[str] = field(default_factory=set)  # the nodes again, to look one up among thousands
+
     def add_node(self, name: str) -> None:
         """Note a node once."""
-        if name not in self.nodes:
+        if len(self._noted) != len(self.nodes):
+            self._noted = set(self.nodes)
+        if name not in self._noted:
+            self._noted.add(name)
             self.nodes.append(name)
 
     def variables(self) -> frozenset[str]:
@@ -289,6 +295,7 @@ class PatternReader:
         first: str | None = None
         current: str | None = None
         while position < len(elements):
+            check_time()
             element = elements[position]
             match element:
                 case ast.NodePattern():

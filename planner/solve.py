@@ -183,6 +183,7 @@ class Solver:
         A node that is found anywhere in the graph is not a better start than one with a label that has all the
         relationships: what both lead to is the same, and the label is the shorter way.
         """
+        check_time()  # each node looks at all connections
         found = self._best_scan(node).rows
         steps = [
             self.estimates.degree(self._labels(node), c.types, c.direction if c.start == node else c.direction.reversed)
