@@ -521,8 +521,10 @@ class Database(Transfers, ForModels):
             snapshot = graph.snapshot()
             if isinstance(statement, str):
                 prepared = self._prepare(statement, snapshot, parameters, allowance, judge=limits.judge)
-            else:
+            elif isinstance(statement, Prepared):
                 prepared = statement
+            else:
+                raise TypeError(f"a query is text, not {type(statement).__name__}")
             if prepared.mode == "EXPLAIN":
                 return Result(prepared, iter(()), None, given, limits.max_rows)
             if not prepared.writes and prepared.command is None:

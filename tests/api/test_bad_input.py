@@ -36,6 +36,14 @@ def test_a_mistake_in_a_query_is_shown_where_it_is(db: hoplite.Database, query: 
         assert part in (raised.value.message or "")
 
 
+@pytest.mark.parametrize("query", [None, 7, b"RETURN 1"])
+def test_a_query_that_is_not_text_is_refused(db: hoplite.Database, query: Any) -> None:
+    with pytest.raises(TypeError, match="a query is text, not"):
+        db.run(query)
+    answer = db.run_untrusted(query)
+    assert answer.error is not None and "a query is text" in answer.error["message"]
+
+
 def test_a_missing_parameter_is_named(db: hoplite.Database) -> None:
     with pytest.raises(ClientError) as raised:
         db.run("CREATE (:C {x: $x, y: $y})", y=1)
