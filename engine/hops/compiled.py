@@ -34,6 +34,9 @@ Words: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 Table: TypeAlias = Annotated[NDArray[np.int64], 2]
 
+# What `NDArray[...]` is made of: the class of arrays itself up to NumPy 2.4, an alias with a name of its own after it.
+_ARRAY = get_origin(Ints)
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -190,8 +193,9 @@ def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
     ndim = 1
     if get_origin(hint) is Annotated:
         hint, ndim = get_args(hint)
-    if get_origin(hint) is np.ndarray:
-        return ArrayOf(np.dtype(get_args(get_args(hint)[1])[0]), ndim)
+    if get_origin(hint) is _ARRAY:
+        scalar = get_args(hint)[-1]
+        return ArrayOf(np.dtype(get_args(scalar)[0] if get_origin(scalar) is np.dtype else scalar), ndim)
     record = narrow_forms.get(hint, hint) if is_narrow else hint
     fields = get_type_hints(record, include_extras=True).values()
     return RecordOf(record, tuple(cast(ArrayOf | RecordOf, argument_type(field, is_narrow)) for field in fields))
