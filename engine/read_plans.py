@@ -19,6 +19,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import physical as pp
+from hoplite.planner.parts import ChainHop
 from hoplite.planner.plan_json import PlanError, plan_from_json
 from hoplite.planner.plan_tree import every_operator, is_writing
 
@@ -31,6 +32,7 @@ def prepare_plan(text: str | bytes, operators: OperatorBuilder, procedures: Mapp
     columns = plan.columns if isinstance(plan, pp.Results) else ()
     if len(set(columns)) < len(columns):
         raise PlanError("The plan cannot be run: two of its columns have the same name.")
+    _refuse_wrong_lengths(plan)
     writes = _writes(plan, procedures)
     try:
         operator = operators.build(plan)
@@ -51,6 +53,20 @@ def prepare_plan(text: str | bytes, operators: OperatorBuilder, procedures: Mapp
         command=None,
         estimates={},
     )
+
+
+def _refuse_wrong_lengths(plan: pp.Plan) -> None:
+    """Operators that follow one relationship would not look at other bounds, and degrees count no endless trails."""
+    for node in walk(plan):
+        match node:
+            case pp.Expand() | pp.ExpandInto() | ChainHop() | pp.FollowBound(is_list=False):
+                fits = node.traversal.lower == node.traversal.upper == 1
+            case pp.CountSteps():
+                fits = node.traversal.upper is not None
+            case _:
+                fits = True
+        if not fits:
+            raise PlanError(f"The plan cannot be run: {type(node).__name__} cannot follow that many relationships.")
 
 
 def _writes(plan: pp.Plan, procedures: Mapping[str, Procedure]) -> bool:

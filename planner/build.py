@@ -20,6 +20,7 @@ from hoplite.planner.cost import Estimates
 from hoplite.planner.csv_place import PLACES, with_places, without_places
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.optimise import optimise
+from hoplite.planner.parts import Term
 from hoplite.planner.patterns import Many, Names, Path, PatternGraph, PatternReader, Selected, conjuncts
 from hoplite.planner.projections import NOTHING_CARRIED, NOTHING_IMPORTED, Carried, Imported, ProjectionBuilder
 from hoplite.planner.solve import Solver
@@ -54,11 +55,11 @@ class Builder:
         self.standalone: ast.CallProcedure | None = None
         self.loads_csv = "csv" in text.lower()  # perhaps: looking closer is only for those who may
 
-    def expression(self, expression: ast.Expression, scope: frozenset[str]) -> lp.Term:
+    def expression(self, expression: ast.Expression, scope: frozenset[str]) -> Term:
         """The expression with its subqueries planned."""
         if self.loads_csv:
             expression = without_places(expression, scope)
-        term: lp.Term = plan_subqueries(expression, scope, self)
+        term: Term = plan_subqueries(expression, scope, self)
         return term
 
     def physical(self, plan: lp.Plan) -> pp.Plan:

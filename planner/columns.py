@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from hoplite.planner import logical as lp
+from hoplite.planner.parts import AggregateCall, CreateNode, CreateRelationship, Group
 from hoplite.planner.tree import children, operators
 from hoplite.planner.variables import free_variables
 
@@ -79,7 +80,7 @@ def _collect(value: Any, names: set[str]) -> None:
     elif isinstance(value, tuple):
         for item in value:
             _collect(item, names)
-    elif isinstance(value, lp.Group | lp.Aggregate | lp.CreateNode | lp.CreateRelationship):
+    elif isinstance(value, Group | AggregateCall | CreateNode | CreateRelationship):
         for field in fields(value):
             _collect(getattr(value, field.name), names)
 

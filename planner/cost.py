@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.parts import Traversal
 from hoplite.planner.tree import children
 
 EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, where nothing better is known
@@ -55,10 +56,10 @@ class Estimates:
             return float(self.catalogue.relationship_count)
         return float(sum(self.catalogue.type_count(name) for name in set(types)))
 
-    def degree(self, labels: Iterable[str], types: tuple[str, ...] | None, direction: ast.Direction) -> float:
+    def degree(self, labels: Iterable[str], traversal: Traversal) -> float:
         """How many relationships a node with these labels has, on average."""
         known: list[str | None] = list(labels) or [None]
-        return min(self._degree(label, types, direction) for label in known)
+        return min(self._degree(label, traversal.types, traversal.direction) for label in known)
 
     def _degree(self, label: str | None, types: tuple[str, ...] | None, direction: ast.Direction) -> float:
         nodes = self.catalogue.node_count if label is None else self.catalogue.label_count(label)

@@ -8,8 +8,20 @@ from typing import Literal, TypeAlias, assert_never, get_args
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
+from hoplite.planner.parts import (
+    AddLabels,
+    AggregateCall,
+    AssignProperties,
+    AssignProperty,
+    Branch,
+    ChainHop,
+    DropLabels,
+    DropProperty,
+    SortKey,
+    Term,
+    Traversal,
+)
 from hoplite.planner.plan_tree import chain
 from hoplite.planner.unparse import unparse
 
@@ -183,10 +195,10 @@ def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
     direction = ast.Direction.OUTGOING if node.directed else ast.Direction.BOTH
     match node:
         case pp.RelationshipScan(types=types):
-            pattern = _pattern(node.start, node.relationship, types, "", direction, node.end)
+            pattern = _pattern(node.start, node.relationship, Traversal(types, direction), node.end)
             return Line(f"{directed}RelationshipTypeScan", pattern)
         case pp.RelationshipSeek(type=type, key=key, value=value, many=many):
-            pattern = _pattern(node.start, node.relationship, (type,), "", direction, node.end)
+            pattern = _pattern(node.start, node.relationship, Traversal((type,), direction), node.end)
             asked = f"{key} {'IN' if many else '='} {_term(value)}"
             return Line(f"{directed}RelationshipIndexSeek", f"RANGE INDEX {pattern} WHERE {asked}")
         case _:
@@ -212,10 +224,10 @@ _Hops: TypeAlias = (
 def _hops(node: _Hops) -> Line:
     match node:
         case pp.Expand(small_pieces=small_pieces):
-            pattern = _pattern(node.from_node, node.relationship, node.types, "", node.direction, node.to_node)
+            pattern = _pattern(node.from_node, node.relationship, node.traversal, node.to_node)
             return Line("Expand(All)", pattern, "one hop, in small pieces for the LIMIT" if small_pieces else "one hop")
         case pp.ExpandInto():
-            pattern = _pattern(node.from_node, node.relationship, node.types, "", node.direction, node.to_node)
+            pattern = _pattern(node.from_node, node.relationship, node.traversal, node.to_node)
             return Line("Expand(Into)", pattern, "one hop")
         case pp.DistinctExpand(from_node=from_node, hops=hops, reason=reason):
             return Line("Expand(Pruning)", _chain(from_node, hops), f"frontier: {reason}")
@@ -253,8 +265,8 @@ def _hops(node: _Hops) -> Line:
 
 
 def _repeated(node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTrails) -> str:
-    hops = "*" + _bounds(node.lower, node.upper)
-    return _pattern(node.from_node, node.relationship or "", node.types, hops, node.direction, node.to_node)
+    hops = "*" + _bounds(node.traversal.lower, node.traversal.upper)
+    return _pattern(node.from_node, node.relationship or "", node.traversal, node.to_node, hops)
 
 
 _Aggregation: TypeAlias = (
@@ -318,10 +330,10 @@ def _write(node: pp.WriteStep) -> Line:
             assert_never(node)
 
 
-def _chains(branches: tuple[lp.Branch, ...]) -> Iterator[str]:
+def _chains(branches: tuple[Branch, ...]) -> Iterator[str]:
     """Branches as patterns: each goes on with the first branch of its end, the others begin there."""
     for branch in branches:
-        line, others = [branch], list[lp.Branch]()
+        line, others = [branch], list[Branch]()
         while line[-1].branches and not line[-1].branches[0].optional:
             others += line[-1].branches[1:]
             line.append(line[-1].branches[0])
@@ -330,12 +342,12 @@ def _chains(branches: tuple[lp.Branch, ...]) -> Iterator[str]:
         yield from _chains((*line[-1].branches, *others))
 
 
-def _chain(from_node: str, hops: tuple[lp.ChainHop, ...]) -> str:
+def _chain(from_node: str, hops: tuple[ChainHop, ...]) -> str:
     """A chain as a pattern, with what is asked of its nodes."""
     return _labelled_chain(from_node, tuple((hop, ()) for hop in hops))
 
 
-def _labelled_chain(from_node: str, hops: tuple[tuple[lp.ChainHop, tuple[str, ...]], ...]) -> str:
+def _labelled_chain(from_node: str, hops: tuple[tuple[ChainHop, tuple[str, ...]], ...]) -> str:
     pattern, before, asked = "", from_node, []
     for hop, names in hops:
         labels = "".join(f":{name}" for name in names)
@@ -345,17 +357,18 @@ def _labelled_chain(from_node: str, hops: tuple[tuple[lp.ChainHop, tuple[str, ..
                     labels += f":{label}"
                 case _:
                     asked.append(_term(predicate))
-        step = _pattern(before, "", hop.types, "", hop.direction, hop.node)
+        step = _pattern(before, "", hop.traversal, hop.node)
         pattern += (step if not pattern else step.removeprefix(f"({named(before)})")).removesuffix(")") + labels + ")"
         before = hop.node
     return f"{pattern} WHERE {' AND '.join(asked)}" if asked else pattern
 
 
 def _degree(plan: pp.CountSteps) -> Line:
-    hops = "" if plan.upper == 1 else "*" + _bounds(plan.lower, plan.upper)
+    is_one_hop = plan.traversal.upper == 1
+    hops = "" if is_one_hop else "*" + _bounds(plan.traversal.lower, plan.traversal.upper)
     labels = "".join(f":{label}" for label in plan.labels)
-    details = _pattern(plan.from_node, "", plan.types, hops, plan.direction, labels)
-    computed = "degrees" if plan.upper == 1 else "trails without their last step, and degrees"
+    details = _pattern(plan.from_node, "", plan.traversal, labels, hops)
+    computed = "degrees" if is_one_hop else "trails without their last step, and degrees"
     if plan.distinct_from:
         computed += ", less the relationships that are bound"
     return Line("GetDegree", details, computed)
@@ -365,19 +378,19 @@ def _assignments(assignments: tuple[pp.Assignment, ...]) -> tuple[str, str]:
     name, parts = "SetProperty", []
     for item in assignments:
         match item:
-            case lp.AssignProperty(subject=subject, key=key, value=value):
+            case AssignProperty(subject=subject, key=key, value=value):
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = {_term(value)}")
             case pp.AssignTogether(subject=subject, entries=entries):
                 parts += [f"{_term(subject)}.{key} = {_term(value)}" for key, value in entries]
-            case lp.AssignProperties(variable=variable, value=value, merge=merge):
+            case AssignProperties(variable=variable, value=value, merge=merge):
                 name = "SetProperties"
                 parts.append(f"{named(variable)} {'+=' if merge else '='} {_term(value)}")
-            case lp.AddLabels(variable=variable, labels=labels):
+            case AddLabels(variable=variable, labels=labels):
                 name = "SetLabels"
                 parts.append(f"{named(variable)}:{':'.join(map(str, labels))}")
-            case lp.DropProperty(subject=subject, key=key):
+            case DropProperty(subject=subject, key=key):
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = null")
-            case lp.DropLabels(variable=variable, labels=labels):
+            case DropLabels(variable=variable, labels=labels):
                 name = "RemoveLabels"
                 parts.append(f"{named(variable)}:{':'.join(map(str, labels))}")
             case _:
@@ -385,16 +398,16 @@ def _assignments(assignments: tuple[pp.Assignment, ...]) -> tuple[str, str]:
     return name, ", ".join(parts)
 
 
-def _aggregate(aggregate: lp.Aggregate) -> str:
+def _aggregate(aggregate: AggregateCall) -> str:
     inside = ", ".join(map(_term, aggregate.arguments)) or "*"
     return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside})"
 
 
-def _items(items: tuple[tuple[str, lp.Term], ...]) -> str:
+def _items(items: tuple[tuple[str, Term], ...]) -> str:
     return ", ".join(f"{_term(term)} AS {named(name)}" for name, term in items)
 
 
-def _term(term: lp.Term) -> str:
+def _term(term: Term) -> str:
     return unparse(term)
 
 
@@ -415,18 +428,16 @@ def _bounds(lower: int, upper: int | None) -> str:
     return f"{lower}.." if upper is None else f"{lower}..{upper}"
 
 
-def order_of(keys: tuple[lp.SortKey, ...]) -> str:
+def order_of(keys: tuple[SortKey, ...]) -> str:
     """Sort keys as EXPLAIN shows them."""
     return ", ".join(f"{named(key.name)} {'DESC' if key.descending else 'ASC'}" for key in keys)
 
 
-def _pattern(
-    start: str, relationship: str, types: tuple[str, ...] | None, hops: str, direction: ast.Direction, end: str
-) -> str:
+def _pattern(start: str, relationship: str, traversal: Traversal, end: str, hops: str = "") -> str:
     name = "" if relationship.startswith(HIDDEN) else relationship
-    inside = f"[{name}{_types(types)}{hops}]"
-    left = "<-" if direction is ast.Direction.INCOMING else "-"
-    right = "->" if direction is ast.Direction.OUTGOING else "-"
+    inside = f"[{name}{_types(traversal.types)}{hops}]"
+    left = "<-" if traversal.direction is ast.Direction.INCOMING else "-"
+    right = "->" if traversal.direction is ast.Direction.OUTGOING else "-"
     return f"({named(start)}){left}{inside}{right}({named(end)})"
 
 

@@ -10,37 +10,24 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.parts import (
+    AggregateCall,
+    Branch,
+    ChainHop,
+    Creation,
+    Group,
+    IndexCondition,
+    SingleAssignment,
+    SortKey,
+    Step,
+    Term,
+    Traversal,
+)
 
 ROW = HIDDEN + "row"  # the column that numbers the rows of an argument; no variable of a query can have this name
 ChainEnd: TypeAlias = Literal["start", "end"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PhysicalPlan:
-    """What a planned subquery runs: one of the operators of `planner/physical.py`, which is built on this module."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedSubquery:
-    """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
-
-    The plan is run once for a whole batch; its argument has the imported variables and `ROW`. By `kind`, a row's value
-    is whether it has a result (exists), column `value` of its only result (count; single, null without one), or the
-    list of column `value` over its results in order (collect).
-    """
-
-    kind: str
-    plan: PhysicalPlan
-    imports: tuple[str, ...]
-    value: str | None = None
-    span: Span = NOWHERE
-
-
-Term: TypeAlias = Expression | PlannedSubquery
-"""An expression as plans hold it: subqueries inside are planned already."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,14 +70,6 @@ class NodeIndexSeek:
     value: Term
     many: bool
     unique: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IndexCondition:
-    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL."""
-
-    operator: str
-    value: Term | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,21 +132,10 @@ class Expand:
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     into: bool = False
     keep: frozenset[str] | None = None
     stopped_early: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChainHop:
-    """One hop of a chain, and what is asked of the node it leads to: predicates on that node alone."""
-
-    types: tuple[str, ...] | None
-    direction: Direction
-    node: str
-    predicates: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,19 +168,6 @@ class CountWalks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Branch:
-    """A hop from a node, what is asked of the node it leads to (labels, and predicates as in `ChainHop`), and the
-    branches that go on from there. Where it is `optional` and leads nowhere, there is one way all the same.
-    """
-
-    from_node: str
-    hop: ChainHop
-    labels: tuple[str, ...]
-    branches: tuple[Branch, ...]
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class CountBranches:
     """How many ways there are to follow all branches from the nodes of a row, where no two relationships of them can be
     the same. Rows without any are dropped. `keep` as in `Expand`.
@@ -235,23 +190,10 @@ class GetDegree:
     source: Plan
     from_node: str
     name: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int
+    traversal: Traversal
     labels: tuple[str, ...]
     distinct_from: tuple[str, ...]
     keep: frozenset[str] | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """A predicate on each relationship of a variable-length pattern, over the names it is written with."""
-
-    from_node: str
-    relationship: str
-    to_node: str
-    predicate: Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,10 +210,7 @@ class VarLengthExpand:
     from_node: str
     relationship: str | None
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool = False
     step: Step | None = None
     left_group: str | None = None
@@ -282,15 +221,6 @@ class VarLengthExpand:
     merged: bool = False  # one frontier for all rows, whose columns are not used any more
     reason: str = ""
     end_predicates: tuple[Term, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """A variable inside a quantified path pattern, and the list outside that collects it over the repetitions."""
-
-    inner: str
-    outer: str
-    kind: str  # node, relationship, list
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,10 +253,7 @@ class ShortestPath:
     from_node: str
     to_node: str
     relationship: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     every: bool
     step: Step | None
     path: str | None
@@ -345,10 +272,7 @@ class StatefulShortestPath:
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
     step: Step | None
     left_group: str | None
@@ -378,7 +302,7 @@ class SelectShortest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProjectEndpoints:
-    """Bind the ends of a relationship (or list of relationships) that is bound already."""
+    """Bind the ends of a relationship that is bound already, or of a list of relationships where `is_list`."""
 
     source: Plan
     relationship: str
@@ -386,10 +310,8 @@ class ProjectEndpoints:
     end: str
     start_bound: bool
     end_bound: bool
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int | None = None  # of a list; None for a single relationship
-    upper: int | None = None
+    traversal: Traversal
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -455,22 +377,12 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregate:
-    """One aggregating call: `function(DISTINCT arguments)`; count(*) has no arguments."""
-
-    name: str
-    function: str
-    distinct: bool
-    arguments: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class EagerAggregation:
     """One row for each group of rows with equal keys; one row in all where there are no keys."""
 
     source: Plan
     keys: tuple[tuple[str, Term], ...]
-    aggregates: tuple[Aggregate, ...]
+    aggregates: tuple[AggregateCall, ...]
     keys_at: ChainEnd | None = None  # of the DistinctExpand below, where all that is counted is at the other end
 
 
@@ -490,14 +402,6 @@ class RelationshipCountFromCountStore:
     source: Plan
     name: str
     types: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SortKey:
-    """A column and its direction."""
-
-    name: str
-    descending: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -644,29 +548,6 @@ class LoadCSV:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CreateNode:
-    """A node to be made."""
-
-    variable: str
-    labels: tuple[str | Term, ...]
-    properties: Term | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CreateRelationship:
-    """A relationship to be made between two nodes that are there by then."""
-
-    variable: str
-    start: str
-    end: str
-    type: str | Term
-    properties: Term | None
-
-
-Creation: TypeAlias = CreateNode | CreateRelationship
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Create:
     """Make nodes and relationships, in this order."""
 
@@ -683,53 +564,8 @@ class Merge:
     imports: tuple[str, ...]
     added: tuple[str, ...]
     creations: tuple[Creation, ...]
-    on_create: tuple[Assignment, ...]
-    on_match: tuple[Assignment, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AssignProperty:
-    """`subject.key = value`; a null value removes the property."""
-
-    subject: Term
-    key: str | Term
-    value: Term
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AssignProperties:
-    """`variable = map`, or `+=` where `merge`."""
-
-    variable: str
-    value: Term
-    merge: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AddLabels:
-    """`variable:A:B`"""
-
-    variable: str
-    labels: tuple[str | Term, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DropProperty:
-    """`REMOVE subject.key`"""
-
-    subject: Term
-    key: str | Term
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DropLabels:
-    """`REMOVE variable:A:B`"""
-
-    variable: str
-    labels: tuple[str | Term, ...]
-
-
-Assignment: TypeAlias = AssignProperty | AssignProperties | AddLabels | DropProperty | DropLabels
+    on_create: tuple[SingleAssignment, ...]
+    on_match: tuple[SingleAssignment, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -737,7 +573,7 @@ class SetProperties:
     """SET and REMOVE: row by row, each row seeing those before it."""
 
     source: Plan
-    assignments: tuple[Assignment, ...]
+    assignments: tuple[SingleAssignment, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

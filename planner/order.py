@@ -117,8 +117,8 @@ class OrderSearch:
     def _degree(self, connection: One, reached: frozenset[str]) -> float:
         forward = connection.start in reached
         name = connection.start if forward else connection.end
-        direction = connection.direction if forward else connection.direction.reversed
-        return self.estimates.degree(self.nodes[name].labels, connection.types, direction)
+        traversal = connection.traversal if forward else connection.traversal.reversed
+        return self.estimates.degree(self.nodes[name].labels, traversal)
 
     def _rows(self, followed: int) -> float:
         """How many rows a set of connections has."""
@@ -155,9 +155,9 @@ class OrderSearch:
 
     def _between(self, left: str | None, connection: One, right: str | None) -> int:
         total = 0
-        for name in connection.types or (None,):
-            if connection.direction is not ast.Direction.INCOMING:
+        for name in connection.traversal.types or (None,):
+            if connection.traversal.direction is not ast.Direction.INCOMING:
                 total += self.estimates.catalogue.pattern_count(left, name, right)
-            if connection.direction is not ast.Direction.OUTGOING:
+            if connection.traversal.direction is not ast.Direction.OUTGOING:
                 total += self.estimates.catalogue.pattern_count(right, name, left)
         return total

@@ -16,6 +16,7 @@ from hoplite.errors import unsupported
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.parts import Traversal
 from hoplite.planner.variables import free_variables
 
 
@@ -39,8 +40,7 @@ class One:
     relationship: str
     start: str
     end: str
-    direction: ast.Direction
-    types: tuple[str, ...] | None
+    traversal: Traversal
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,7 @@ class Many:
     relationship: str
     start: str
     end: str
-    direction: ast.Direction
-    types: tuple[str, ...] | None
-    lower: int
-    upper: int | None
+    traversal: Traversal
     step: ast.Expression | None
     step_names: tuple[str, str, str]
     left_group: str | None = None
@@ -272,12 +269,12 @@ class PatternReader:
         self.read_chain(function.pattern, None, inner)
         (connection,) = inner.connections
         match connection:
-            case One(relationship=name, start=start, end=end, direction=direction, types=types):
+            case One(relationship=name, start=start, end=end, traversal=traversal):
                 # a fixed-length shortestPath: a path of exactly one relationship
                 step_names = (self.names.unnamed(), name, self.names.unnamed())
                 own = [p for p in inner.predicates if name in free_variables(p)]
                 inner.predicates = [p for p in inner.predicates if name not in free_variables(p)]
-                many = Many(name, start, end, direction, types, 1, 1, conjunction(own), step_names)
+                many = Many(name, start, end, traversal, conjunction(own), step_names)
             case Many() as many:
                 pass
             case _:
@@ -368,7 +365,7 @@ class PatternReader:
         name = self.names.unnamed() if pattern.variable is None else pattern.variable.name
         types = plain_types(pattern.types)
         if pattern.hops is None and pattern.repetition is None:
-            graph.connections.append(One(name, start, end, pattern.direction, types))
+            graph.connections.append(One(name, start, end, Traversal(types, pattern.direction)))
             graph.predicates.extend(self.relationship_predicates(pattern, name))
             if pattern.variable is not None:
                 graph.groups.append((name, "relationship"))
@@ -389,9 +386,8 @@ class PatternReader:
             variable = ast.Variable(name, predicate.span)
             graph.predicates.append(ast.Quantifier("all", variable, variable, predicate, predicate.span))
         step = conjunction([p for p in own if p not in dependent])
-        graph.connections.append(
-            Many(name, start, end, pattern.direction, types, lower, upper, step, (before, name, after))
-        )
+        traversal = Traversal(types, pattern.direction, lower, upper)
+        graph.connections.append(Many(name, start, end, traversal, step, (before, name, after)))
         return name
 
     def repetition(self, element: ast.ParenthesizedPath, start: str, end: str, graph: PatternGraph) -> str:
@@ -423,10 +419,7 @@ class PatternReader:
                         name,
                         start,
                         end,
-                        pattern.direction,
-                        plain_types(pattern.types),
-                        lower,
-                        upper,
+                        Traversal(plain_types(pattern.types), pattern.direction, lower, upper),
                         conjunction(own),
                         (left, name, right),
                         None if before.variable is None else left,

@@ -1,11 +1,11 @@
 """Physical plans: what runs, as data. Every operator of the engine has its node here, under the operator's name.
 
-`planner/choose.py` makes one of a logical plan, EXPLAIN prints it, `engine/build.py` turns each node into its operator,
+`planner/choose.py` makes one of a logical plan, EXPLAIN prints it, `engine/build` turns each node into its operator,
 and `planner/plan_json.py` writes and reads it. A choice between two ways of computing the same is a choice between two
 nodes, never something that an operator's constructor finds out.
 
-What has no rows of its own (a hop of a chain, an item of SET) is shared with the logical plan. Subqueries inside
-expressions (`PlannedSubquery`) hold physical plans too.
+What has no rows of its own (a hop of a chain, an item of SET) is shared with the logical plan: `planner/parts.py`.
+Subqueries inside expressions (`PlannedSubquery`) hold physical plans too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,21 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from hoplite.grammar import ast
-from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner import logical as lp
-from hoplite.planner.logical import PhysicalPlan, Term
+from hoplite.planner.parts import (
+    AggregateCall,
+    Branch,
+    ChainHop,
+    Creation,
+    Group,
+    IndexCondition,
+    PhysicalPlan,
+    SingleAssignment,
+    SortKey,
+    Step,
+    Term,
+    Traversal,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +99,7 @@ class IndexSearch(PhysicalPlan):
     node: str
     label: str
     key: str
-    conditions: tuple[lp.IndexCondition, ...]
+    conditions: tuple[IndexCondition, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,8 +154,7 @@ class Expand(PhysicalPlan):
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     keep: frozenset[str] | None
     small_pieces: bool
 
@@ -157,8 +167,7 @@ class ExpandInto(PhysicalPlan):
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     keep: frozenset[str] | None
 
 
@@ -169,7 +178,7 @@ class DistinctExpand(PhysicalPlan):
     source: Plan
     from_node: str
     to_node: str
-    hops: tuple[lp.ChainHop, ...]
+    hops: tuple[ChainHop, ...]
     keep: frozenset[str]
     merged: bool
     reason: str
@@ -181,7 +190,7 @@ class CountWalks(PhysicalPlan):
 
     source: Plan
     from_node: str
-    hops: tuple[lp.ChainHop, ...]
+    hops: tuple[ChainHop, ...]
     to_node: str
     name: str
 
@@ -191,7 +200,7 @@ class CountBranches(PhysicalPlan):
     """How many ways there are to follow all branches from the nodes of a row."""
 
     source: Plan
-    branches: tuple[lp.Branch, ...]
+    branches: tuple[Branch, ...]
     name: str
     keep: frozenset[str] | None
 
@@ -203,10 +212,7 @@ class CountSteps(PhysicalPlan):
     source: Plan
     from_node: str
     name: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int
+    traversal: Traversal
     labels: tuple[str, ...]
     distinct_from: tuple[str, ...]
     keep: frozenset[str] | None
@@ -223,12 +229,9 @@ class Reach(PhysicalPlan):
     from_node: str
     relationship: str | None
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
-    step: lp.Step | None
+    step: Step | None
     distinct_from: tuple[str, ...]
     merged: bool
     reason: str
@@ -236,18 +239,15 @@ class Reach(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trails(PhysicalPlan):
-    """Trails of `lower` to `upper` relationships, one by one. The fields are those of `lp.VarLengthExpand`."""
+    """Trails of `lower` to `upper` relationships, one by one. The fields are those of `logical.VarLengthExpand`."""
 
     source: Plan
     from_node: str
     relationship: str | None
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
-    step: lp.Step | None
+    step: Step | None
     left_group: str | None
     right_group: str | None
     turned: bool
@@ -267,7 +267,7 @@ class Repeat(PhysicalPlan):
     inner_start: str
     inner_end: str
     relationships: tuple[str, ...]
-    groups: tuple[lp.Group, ...]
+    groups: tuple[Group, ...]
     trail: str
     lower: int
     upper: int | None
@@ -281,30 +281,24 @@ class ShortestPaths(PhysicalPlan):
     from_node: str
     to_node: str
     relationship: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     every: bool
-    step: lp.Step | None
+    step: Step | None
     path: str | None
     predicates: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShortestTrails(PhysicalPlan):
-    """The shortest trails between each two nodes. The fields are those of `lp.StatefulShortestPath`."""
+    """The shortest trails between each two nodes. The fields are those of `logical.StatefulShortestPath`."""
 
     source: Plan
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
-    step: lp.Step | None
+    step: Step | None
     left_group: str | None
     right_group: str | None
     turned: bool
@@ -336,10 +330,8 @@ class FollowBound(PhysicalPlan):
     end: str
     start_bound: bool
     end_bound: bool
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int | None
-    upper: int | None
+    traversal: Traversal
+    is_list: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -424,7 +416,7 @@ class Aggregate(PhysicalPlan):
 
     source: Plan
     keys: tuple[tuple[str, Term], ...]
-    aggregates: tuple[lp.Aggregate, ...]
+    aggregates: tuple[AggregateCall, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -468,7 +460,7 @@ class Sort(PhysicalPlan):
     """Order the rows."""
 
     source: Plan
-    keys: tuple[lp.SortKey, ...]
+    keys: tuple[SortKey, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -476,7 +468,7 @@ class Top(PhysicalPlan):
     """The first `limit` rows of an order behind the first `skip`. `reads_all` as in `Cut`."""
 
     source: Plan
-    keys: tuple[lp.SortKey, ...]
+    keys: tuple[SortKey, ...]
     limit: Term
     skip: Term | None
     reads_all: bool
@@ -545,7 +537,7 @@ class ForEachRow(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InTransactions(PhysicalPlan):
-    """Run the right side over batches of the left's rows, committing after each: see `lp.TransactionApply`."""
+    """Run the right side over batches of the left's rows, committing after each: see `logical.TransactionApply`."""
 
     left: Plan
     right: Plan
@@ -619,7 +611,7 @@ class LoadCsv(PhysicalPlan):
 class Create:
     """Make nodes and relationships, in this order."""
 
-    creations: tuple[lp.Creation, ...]
+    creations: tuple[Creation, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -632,7 +624,7 @@ class Merge:
     match: Plan
     imports: tuple[str, ...]
     added: tuple[str, ...]
-    creations: tuple[lp.Creation, ...]
+    creations: tuple[Creation, ...]
     on_create: tuple[Assignment, ...]
     on_match: tuple[Assignment, ...]
     undirected: bool
@@ -646,7 +638,7 @@ class AssignTogether:
     entries: tuple[tuple[str, Term], ...]
 
 
-Assignment: TypeAlias = lp.Assignment | AssignTogether
+Assignment: TypeAlias = SingleAssignment | AssignTogether
 
 
 @dataclass(frozen=True, slots=True, eq=False)

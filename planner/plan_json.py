@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from hoplite.allowance import check_time
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
+from hoplite.planner.parts import PhysicalPlan, PlannedSubquery
 from hoplite.planner.plan_constants import read_constant, written_constant
 
 VERSION = 1
@@ -56,7 +56,7 @@ def plan_to_json(plan: pp.Plan, about: Mapping[str, Any]) -> str:
         if id(node) not in numbers:
             check_time()
             kind: Any = type(node)
-            entry: dict[str, Any] = {"is": _name(kind)}
+            entry: dict[str, Any] = {"is": kind.__name__}
             for name, (write, _) in _form(kind).items():
                 entry[name] = write(getattr(node, name), numbers)
             numbers[id(node)] = len(written)
@@ -170,19 +170,14 @@ def _kinds() -> dict[str, Any]:
     while waiting:
         annotation = waiting.pop()
         if isinstance(annotation, type) and hasattr(annotation, "__dataclass_fields__"):
-            if annotation not in found and annotation not in (ast.Span, lp.PhysicalPlan, *_ALWAYS_PLANNED):
+            if annotation not in found and annotation not in (ast.Span, PhysicalPlan, *_ALWAYS_PLANNED):
                 found[annotation] = None
                 waiting += get_type_hints(annotation).values()
         else:
             waiting += get_args(annotation)
-    named = {_name(kind): kind for kind in found}
+    named = {kind.__name__: kind for kind in found}
     assert len(named) == len(found), "Names tell node types apart."
     return named
-
-
-def _name(kind: Any) -> str:
-    """What a node type is called. An operator and a call in it have the same name in their stages."""
-    return "AggregateCall" if kind is lp.Aggregate else str(kind.__name__)
 
 
 @cache
@@ -255,10 +250,10 @@ def _union(alternatives: tuple[Any, ...]) -> tuple[Write, Read]:
 
 
 def _node_of(kinds: tuple[type, ...]) -> tuple[Write, Read]:
-    if kinds == (lp.PhysicalPlan,):
+    if kinds == (PhysicalPlan,):
         kinds = get_args(pp.Plan)
     elif ast.Literal in kinds:  # an expression, in whose place a plan may have a subquery
-        kinds = (*kinds, lp.PlannedSubquery)
+        kinds = (*kinds, PlannedSubquery)
 
     def read(value: Any, reading: _Reading) -> Any:
         node = reading.node(value)

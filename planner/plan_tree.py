@@ -9,7 +9,7 @@ from hoplite.grammar.tree import Tree, walk
 from hoplite.grammar.tree import children as nodes_below
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import physical as pp
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import PlannedSubquery
 
 _OPERATORS, _STEPS = get_args(pp.Plan), get_args(pp.WriteStep)
 _PLANS: Tree[Any] = Tree(*_OPERATORS)

@@ -21,10 +21,11 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.csv_place import PLACES
+from hoplite.planner.parts import AggregateCall, SortKey, Term
 from hoplite.planner.variables import free_variables
 
 Calls = list[tuple[str, ast.Expression]]  # aggregating calls and the columns that hold their values
-ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
+ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], Term]
 NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -143,15 +144,15 @@ class ProjectionBuilder:
         scope: frozenset[str],
     ) -> lp.Plan:
         """ORDER BY, SKIP, LIMIT."""
-        keys: list[lp.SortKey] = []
-        computed: list[tuple[str, lp.Term]] = []
+        keys: list[SortKey] = []
+        computed: list[tuple[str, Term]] = []
         for number, (expression, descending) in enumerate(order):
             if isinstance(expression, ast.Variable):
-                keys.append(lp.SortKey(expression.name, descending))
+                keys.append(SortKey(expression.name, descending))
             else:
                 name = f"{HIDDEN}order{number}"
                 computed.append((name, self.plan_expression(expression, scope)))
-                keys.append(lp.SortKey(name, descending))
+                keys.append(SortKey(name, descending))
         if computed:
             plan = lp.Projection(plan, tuple(computed))
         if keys:
@@ -227,10 +228,10 @@ class ProjectionBuilder:
         replaced: ast.Expression = transform(expression, column)
         return replaced
 
-    def _call(self, name: str, call: ast.Expression, scope: frozenset[str]) -> lp.Aggregate:
+    def _call(self, name: str, call: ast.Expression, scope: frozenset[str]) -> AggregateCall:
         match call:
             case ast.FunctionCall(name=function, arguments=arguments, distinct=distinct):
                 terms = tuple(self.plan_expression(a, scope) for a in arguments)
-                return lp.Aggregate(name, function.lower(), distinct, terms)
+                return AggregateCall(name, function.lower(), distinct, terms)
             case _:
-                return lp.Aggregate(name, "count", False, ())
+                return AggregateCall(name, "count", False, ())

@@ -13,7 +13,7 @@ def relationship_lists(plan: lp.Plan) -> frozenset[str]:
         match node:
             case lp.VarLengthExpand(relationship=str() as name) | lp.Repeat(trail=name):
                 names.add(name)
-            case lp.ProjectEndpoints(relationship=name, lower=int()):
+            case lp.ProjectEndpoints(relationship=name, is_list=True):
                 names.add(name)
             case _:
                 pass

@@ -8,6 +8,7 @@ from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates
+from hoplite.planner.parts import Term
 from hoplite.planner.patterns import One
 from hoplite.planner.seeks import ExpressionPlanner, equalities
 from hoplite.planner.variables import free_variables
@@ -31,11 +32,11 @@ def relationship_scans(
     plan_expression: ExpressionPlanner,
 ) -> Iterator[RelationshipScan]:
     """The ways to find the relationship of a connection; none where it may have any type."""
-    if one.types is None:
+    types, direction = one.traversal.types, one.traversal.direction
+    if types is None:
         return
-    types = one.types
-    directed = one.direction is not ast.Direction.BOTH
-    start, end = (one.end, one.start) if one.direction is ast.Direction.INCOMING else (one.start, one.end)
+    directed = direction is not ast.Direction.BOTH
+    start, end = (one.end, one.start) if direction is ast.Direction.INCOMING else (one.start, one.end)
     ways = 1 if directed else 2
     yield RelationshipScan(
         estimates.relationships(types) * ways,
@@ -58,10 +59,10 @@ def relationship_scans(
 
 
 def _seek(
-    one: One, start: str, end: str, key: str, value: lp.Term, many: bool, directed: bool
+    one: One, start: str, end: str, key: str, value: Term, many: bool, directed: bool
 ) -> Callable[[lp.Plan], lp.Plan]:
-    assert one.types is not None
-    (type_name,) = one.types
+    assert one.traversal.types is not None
+    (type_name,) = one.traversal.types
     return lambda plan: lp.RelationshipIndexSeek(
         plan, one.relationship, start, end, type_name, key, value, many, directed
     )

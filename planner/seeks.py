@@ -17,9 +17,10 @@ from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates
+from hoplite.planner.parts import IndexCondition, Term
 from hoplite.planner.variables import free_variables
 
-ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], lp.Term]
+ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], Term]
 """Plans the subqueries inside an expression; takes the names that are bound where it is evaluated."""
 
 WORTH_AN_INDEX = 10.0  # rows for which a look-up is made even where it has to make its index first
@@ -156,7 +157,7 @@ class NodeFinder:
             used += candidates[:1]
         solves = [c.predicate for c in used if c.alone and all(o in used for o in others if o.predicate is c.predicate)]
         terms = tuple(
-            lp.IndexCondition(c.operator, None if c.value is None else self.plan_expression(c.value, self.bound))
+            IndexCondition(c.operator, None if c.value is None else self.plan_expression(c.value, self.bound))
             for c in used
         )
         share = _KEPT.get(condition.operator) or _KEPT_BY_BOUNDS[len(used)]
@@ -175,11 +176,11 @@ class NodeFinder:
             if isinstance(p, ast.HasLabels) and p.labels == wanted and p.operand == ast.Variable(self.node)
         ]
 
-    def _id_seek(self, value: lp.Term, many: bool, by_element_id: bool) -> Callable[[lp.Plan], lp.Plan]:
+    def _id_seek(self, value: Term, many: bool, by_element_id: bool) -> Callable[[lp.Plan], lp.Plan]:
         node = self.node
         return lambda plan: lp.NodeByIdSeek(plan, node, value, many, by_element_id)
 
-    def _index_seek(self, label: str, key: str, value: lp.Term, many: bool) -> Callable[[lp.Plan], lp.Plan]:
+    def _index_seek(self, label: str, key: str, value: Term, many: bool) -> Callable[[lp.Plan], lp.Plan]:
         node, unique = self.node, self.estimates.catalogue.is_unique(label, key)
         return lambda plan: lp.NodeIndexSeek(plan, node, label, key, value, many, unique)
 

@@ -18,6 +18,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.cost import Estimates, selectivity
 from hoplite.planner.order import FEWEST, MOST, Node, Order, OrderSearch
+from hoplite.planner.parts import Group, Step, Term, Traversal
 from hoplite.planner.patterns import Connection, Many, One, PatternGraph, Repeated, Selected, Shortest
 from hoplite.planner.relationship_scans import RelationshipScan, relationship_scans
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
@@ -186,7 +187,7 @@ class Solver:
         check_time()  # each node looks at all connections
         found = self._best_scan(node).rows
         steps = [
-            self.estimates.degree(self._labels(node), c.types, c.direction if c.start == node else c.direction.reversed)
+            self.estimates.degree(self._labels(node), c.traversal if c.start == node else c.traversal.reversed)
             for c in self.todo
             if isinstance(c, One) and node in (c.start, c.end) and c.relationship not in self.bound
         ]
@@ -379,14 +380,13 @@ class Solver:
             return 0.0
         into = connection.start in self.bound and connection.end in self.bound
         match connection:
-            case One(types=types) | Many(types=types):
+            case One(traversal=traversal) | Many(traversal=traversal):
                 forward = connection.start in self.bound
                 node = connection.start if forward else connection.end
                 other = connection.end if forward else connection.start
-                direction = connection.direction if forward else connection.direction.reversed
-                rows = self.estimates.degree(self._labels(node), types, direction)
+                rows = self.estimates.degree(self._labels(node), traversal if forward else traversal.reversed)
                 if isinstance(connection, Many):
-                    rows = self.estimates.trails(rows, connection.lower, connection.upper) + 2
+                    rows = self.estimates.trails(rows, traversal.lower, traversal.upper) + 2
                 rows *= self._kept_at(other)
                 return rows * (0.01 if into else 1.0)
             case Repeated():
@@ -432,35 +432,33 @@ class Solver:
             connection.end,
             connection.start in self.bound,
             connection.end in self.bound,
-            connection.types,
-            connection.direction,
-            None if many is None else many.lower,
-            None if many is None else many.upper,
+            connection.traversal,
+            many is not None,
         )
         if many is not None and many.step is not None:
             variable = ast.Variable(many.relationship)
             self.waiting.append(ast.Quantifier("all", variable, variable, many.step))
 
-    def _oriented(self, connection: One | Many) -> tuple[str, str, ast.Direction, bool]:
+    def _oriented(self, connection: One | Many) -> tuple[str, str, Traversal, bool]:
         """From which end to which: from the start where it is bound."""
         if connection.start in self.bound:
-            return connection.start, connection.end, connection.direction, connection.end in self.bound
-        return connection.end, connection.start, connection.direction.reversed, False
+            return connection.start, connection.end, connection.traversal, connection.end in self.bound
+        return connection.end, connection.start, connection.traversal.reversed, False
 
     def _expand(self, one: One) -> None:
-        from_node, to_node, direction, into = self._oriented(one)
-        self.plan = lp.Expand(self.plan, from_node, one.relationship, to_node, one.types, direction, into)
+        from_node, to_node, traversal, into = self._oriented(one)
+        self.plan = lp.Expand(self.plan, from_node, one.relationship, to_node, traversal, into)
 
-    def _step(self, many: Many, turned: bool) -> lp.Step | None:
+    def _step(self, many: Many, turned: bool) -> Step | None:
         """What each step of a repeated relationship must satisfy, over its names in the order it is walked in."""
         if many.step is None:
             return None
         before, relationship, after = reversed(many.step_names) if turned else many.step_names
         names = frozenset((before, relationship, after))
-        return lp.Step(before, relationship, after, self.plan_expression(many.step, names))
+        return Step(before, relationship, after, self.plan_expression(many.step, names))
 
     def _expand_many(self, many: Many) -> None:
-        from_node, to_node, direction, into = self._oriented(many)
+        from_node, to_node, traversal, into = self._oriented(many)
         turned = from_node != many.start
         step = self._step(many, turned)
         self.plan = lp.VarLengthExpand(
@@ -468,10 +466,7 @@ class Solver:
             from_node,
             many.relationship,
             to_node,
-            many.types,
-            direction,
-            many.lower,
-            many.upper,
+            traversal,
             into,
             step,
             many.left_group,
@@ -491,7 +486,7 @@ class Solver:
             lp.Argument(tuple(sorted(inner_bound))),
         )
         plan = inner.solve()
-        groups = tuple(lp.Group(name, name, kind) for name, kind in repeated.inner.groups)
+        groups = tuple(Group(name, name, kind) for name, kind in repeated.inner.groups)
         self.plan = lp.Repeat(
             self.plan,
             repeated.start,
@@ -517,10 +512,7 @@ class Solver:
             many.start,
             many.end,
             many.relationship,
-            many.types,
-            many.direction,
-            many.lower,
-            many.upper,
+            many.traversal,
             shortest.every,
             step,
             shortest.path,
@@ -529,7 +521,7 @@ class Solver:
         if shortest.path is not None:
             self.bound.add(shortest.path)
 
-    def _path_predicates(self, connection: Shortest | Selected) -> tuple[lp.Term, ...]:
+    def _path_predicates(self, connection: Shortest | Selected) -> tuple[Term, ...]:
         """What was held back for the paths of a connection."""
         own = _own_names(connection)
         held = [p for p in self.held_back if free_variables(p) & own]
@@ -539,17 +531,14 @@ class Solver:
 
     def _select(self, selected: Selected) -> None:
         many = selected.many
-        from_node, to_node, direction, into = self._oriented(many)
+        from_node, to_node, traversal, into = self._oriented(many)
         turned = from_node != many.start
         self.plan = lp.StatefulShortestPath(
             self.plan,
             from_node,
             many.relationship,
             to_node,
-            many.types,
-            direction,
-            many.lower,
-            many.upper,
+            traversal,
             into,
             self._step(many, turned),
             many.left_group,
@@ -564,7 +553,7 @@ class Solver:
 
     def _keep_distinct(self, connection: Connection) -> None:
         """No relationship twice within one MATCH."""
-        types = connection.types if isinstance(connection, One | Many) else None
+        types = connection.traversal.types if isinstance(connection, One | Many) else None
         self._keep_distinct_relationship(connection.relationship, types)
 
     def _keep_distinct_relationship(self, name: str, types: tuple[str, ...] | None) -> None:

@@ -12,7 +12,7 @@ from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import contains, transform
 from hoplite.planner import logical as lp
 from hoplite.planner.csv_place import PLACES
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import AggregateCall, PlannedSubquery
 from hoplite.planner.projections import Imported
 from hoplite.planner.variables import free_variables
 
@@ -110,7 +110,7 @@ def _planned(
         plan = lp.Distinct(plan, ())
     elif kind == "count":  # the rules know how to count without rows
         value = HIDDEN + "count"
-        plan = lp.EagerAggregation(plan, (), (lp.Aggregate(value, "count", False, ()),))
+        plan = lp.EagerAggregation(plan, (), (AggregateCall(value, "count", False, ()),))
     return PlannedSubquery(kind, builder.physical(plan), imports, value, span)
 
 

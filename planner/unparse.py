@@ -6,7 +6,7 @@ from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import PlannedSubquery
 
 
 def unparse(node: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from hoplite.allowance import check_time
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import PlannedSubquery
 
 
 def free_variables(expression: Any) -> frozenset[str]:

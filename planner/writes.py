@@ -10,7 +10,19 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import (
+    AddLabels,
+    AssignProperties,
+    AssignProperty,
+    CreateNode,
+    CreateRelationship,
+    Creation,
+    DropLabels,
+    DropProperty,
+    PlannedSubquery,
+    SingleAssignment,
+    Term,
+)
 from hoplite.planner.patterns import PatternReader
 from hoplite.planner.tree import operators
 from hoplite.planner.variables import free_variables
@@ -65,13 +77,13 @@ class Writes:
 
     def _known_before(
         self, plan: lp.Plan, expressions: Sequence[ast.Expression], scope: frozenset[str]
-    ) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+    ) -> tuple[lp.Plan, tuple[Term, ...]]:
         """The plan with a column for each expression that REMOVE or DELETE must know before anything goes.
 
         Neo4j computes those with a CASE or a subquery for all rows before the clause, the others when it comes to them.
         """
-        items: list[tuple[str, lp.Term]] = []
-        known: list[lp.Term] = []
+        items: list[tuple[str, Term]] = []
+        known: list[Term] = []
         for expression in expressions:
             term = self.builder.expression(expression, scope)
             if not self.in_foreach and contains(term, lambda node: isinstance(node, ast.Case | PlannedSubquery)):
@@ -86,7 +98,7 @@ class Writes:
         self, patterns: tuple[ast.PathPattern, ...], plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
         """Make what the patterns name and is not bound yet."""
-        creations: list[lp.Creation] = []
+        creations: list[Creation] = []
         paths: list[tuple[str, str, tuple[str, ...]]] = []
         bound = set(scope)
         for number, pattern in enumerate(patterns):
@@ -107,7 +119,7 @@ class Writes:
         return plan, frozenset(name for name in bound if name in scope or not name.startswith(HIDDEN))
 
     def _creations(
-        self, pattern: ast.PathPattern, creations: list[lp.Creation], bound: set[str]
+        self, pattern: ast.PathPattern, creations: list[Creation], bound: set[str]
     ) -> list[tuple[str, str, tuple[str, ...]]]:
         """Add what one path pattern makes; returns its path if it has a name."""
         chain = pattern.pattern
@@ -121,7 +133,7 @@ class Writes:
                     if name not in bound or len(chain.elements) == 1:  # one that stands alone is always new
                         bound.add(name)
                         creations.append(
-                            lp.CreateNode(
+                            CreateNode(
                                 name,
                                 self._labels(element.labels, frozenset(bound)),
                                 self._optional(element.properties, frozenset(bound)),
@@ -138,15 +150,15 @@ class Writes:
             start, end = (right, left) if element.direction is ast.Direction.INCOMING else (left, right)
             (type_name,) = self._labels(element.types, frozenset(bound))
             properties = self._optional(element.properties, frozenset(bound))
-            creations.append(lp.CreateRelationship(name, start, end, type_name, properties))
+            creations.append(CreateRelationship(name, start, end, type_name, properties))
         if pattern.path_variable is None:
             return []
         return [(pattern.path_variable.name, nodes[0], tuple(name for _, name in relationships))]
 
-    def _optional(self, expression: ast.Expression | None, scope: frozenset[str]) -> lp.Term | None:
+    def _optional(self, expression: ast.Expression | None, scope: frozenset[str]) -> Term | None:
         return None if expression is None else self.builder.expression(expression, scope)
 
-    def _labels(self, labels: ast.LabelExpression | None, scope: frozenset[str]) -> tuple[str | lp.Term, ...]:
+    def _labels(self, labels: ast.LabelExpression | None, scope: frozenset[str]) -> tuple[str | Term, ...]:
         match labels:
             case None:
                 return ()
@@ -168,7 +180,7 @@ class Writes:
         imports = tuple(sorted(free_variables(pattern) & scope))
         graph = PatternReader(self.builder.names).read((pattern,), None)
         match = self.builder.solved(graph, lp.Argument(imports), frozenset(imports))
-        creations: list[lp.Creation] = []
+        creations: list[Creation] = []
         bound = set(scope)
         self._creations(pattern, creations, bound)
         path = None if pattern.path_variable is None else pattern.path_variable.name
@@ -223,38 +235,38 @@ class Writes:
 
     # --- SET, REMOVE, FOREACH ----------------------------------------------------------------------------------
 
-    def assignment(self, item: ast.SetItem, scope: frozenset[str]) -> lp.Assignment:
+    def assignment(self, item: ast.SetItem, scope: frozenset[str]) -> SingleAssignment:
         """One item of a SET."""
         expression = self.builder.expression
         match item:
             case ast.SetProperty(target=target, value=value):
-                return lp.AssignProperty(expression(target.subject, scope), target.key, expression(value, scope))
+                return AssignProperty(expression(target.subject, scope), target.key, expression(value, scope))
             case ast.SetDynamicProperty(target=index, value=value):
                 literal = index.index.value if isinstance(index.index, ast.Literal) else None
                 key = literal if isinstance(literal, str) else expression(index.index, scope)
-                return lp.AssignProperty(expression(index.subject, scope), key, expression(value, scope))
+                return AssignProperty(expression(index.subject, scope), key, expression(value, scope))
             case ast.SetProperties(variable=variable, value=value, merge=merge):
-                return lp.AssignProperties(variable.name, expression(value, scope), merge)
+                return AssignProperties(variable.name, expression(value, scope), merge)
             case ast.SetLabels(variable=variable, labels=labels):
-                return lp.AddLabels(variable.name, self._each_label(labels, scope))
+                return AddLabels(variable.name, self._each_label(labels, scope))
             case _:
                 assert_never(item)
 
-    def removal(self, item: ast.RemoveItem, subject: lp.Term, scope: frozenset[str]) -> lp.Assignment:
+    def removal(self, item: ast.RemoveItem, subject: Term, scope: frozenset[str]) -> SingleAssignment:
         """One item of a REMOVE."""
         match item:
             case ast.RemoveProperty(target=ast.Property(key=key)):
-                return lp.DropProperty(subject, key)
+                return DropProperty(subject, key)
             case ast.RemoveProperty(target=ast.Index(index=index)):
-                return lp.DropProperty(subject, self.builder.expression(index, scope))
+                return DropProperty(subject, self.builder.expression(index, scope))
             case ast.RemoveLabels(variable=variable, labels=labels):
-                return lp.DropLabels(variable.name, self._each_label(labels, scope))
+                return DropLabels(variable.name, self._each_label(labels, scope))
             case _:
                 raise AssertionError(item)
 
     def _each_label(
         self, labels: tuple[ast.LabelName | ast.DynamicLabel, ...], scope: frozenset[str]
-    ) -> tuple[str | lp.Term, ...]:
+    ) -> tuple[str | Term, ...]:
         return tuple(label for each in labels for label in self._labels(each, scope))
 
     def foreach(self, clause: ast.ForeachClause, plan: lp.Plan, scope: frozenset[str]) -> lp.Plan:

@@ -33,8 +33,8 @@ from hoplite.engine.operators import (
 )
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
 from hoplite.grammar import ast
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
+from hoplite.planner.parts import Branch, ChainHop, SortKey, Step, Term
 from hoplite.planner.plan_tree import first_source
 
 _KEPT_SUBQUERIES = 1024
@@ -153,18 +153,18 @@ class OperatorBuilder:
             case _:
                 return self._rows(plan)
 
-    def term(self, term: lp.Term) -> Evaluator:
+    def term(self, term: Term) -> Evaluator:
         """A compiled expression."""
         return compile_expression(term, self.functions)
 
-    def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
+    def terms(self, terms: tuple[Term, ...]) -> tuple[Evaluator, ...]:
         """Several compiled expressions."""
         return tuple(self.term(term) for term in terms)
 
-    def _optional(self, term: lp.Term | None) -> Evaluator | None:
+    def _optional(self, term: Term | None) -> Evaluator | None:
         return None if term is None else self.term(term)
 
-    def _named(self, items: tuple[tuple[str, lp.Term], ...]) -> tuple[tuple[str, ...], tuple[Evaluator, ...]]:
+    def _named(self, items: tuple[tuple[str, Term], ...]) -> tuple[tuple[str, ...], tuple[Evaluator, ...]]:
         return tuple(name for name, _ in items), tuple(self.term(term) for _, term in items)
 
     # --- finding -----------------------------------------------------------------------------------------------
@@ -201,13 +201,13 @@ class OperatorBuilder:
 
     def _following(self, plan: _Following) -> Operator:
         match plan:
-            case pp.Expand(from_node=start, relationship=relationship, to_node=end, types=types):
+            case pp.Expand(from_node=start, relationship=relationship, to_node=end, traversal=traversal):
                 piece = SMALL_BATCH if plan.small_pieces else LARGEST_BATCH
                 source = self.build(plan.source)
-                return expand.Expand(source, start, relationship, end, types, plan.direction, plan.keep, piece)
-            case pp.ExpandInto(from_node=start, relationship=relationship, to_node=end, types=types):
+                return expand.Expand(source, start, relationship, end, traversal, plan.keep, piece)
+            case pp.ExpandInto(from_node=start, relationship=relationship, to_node=end, traversal=traversal):
                 source = self.build(plan.source)
-                return expand.ExpandInto(source, start, relationship, end, types, plan.direction, plan.keep)
+                return expand.ExpandInto(source, start, relationship, end, traversal, plan.keep)
             case pp.DistinctExpand():
                 return self._chain(plan)
             case pp.CountWalks(from_node=start, to_node=to_node, name=name):
@@ -219,10 +219,7 @@ class OperatorBuilder:
                     self.build(plan.source),
                     plan.from_node,
                     plan.name,
-                    plan.types,
-                    plan.direction,
-                    plan.lower,
-                    plan.upper,
+                    plan.traversal,
                     plan.labels,
                     plan.distinct_from,
                     plan.keep,
@@ -235,10 +232,8 @@ class OperatorBuilder:
                     plan.end,
                     plan.start_bound,
                     plan.end_bound,
-                    plan.types,
-                    plan.direction,
-                    plan.lower,
-                    plan.upper,
+                    plan.traversal,
+                    plan.is_list,
                 )
             case pp.DistinctRelationships(source=source_plan, relationship=relationship, others=others):
                 return expand.DistinctRelationships(self.build(source_plan), relationship, others)
@@ -253,17 +248,17 @@ class OperatorBuilder:
         chain.plan = plan
         return chain
 
-    def _branches(self, below: tuple[lp.Branch, ...]) -> tuple[branches.Branch, ...]:
+    def _branches(self, below: tuple[Branch, ...]) -> tuple[branches.Branch, ...]:
         return tuple(
             branches.Branch(b.from_node, self._hop(b.hop), b.labels, self._branches(b.branches), b.optional)
             for b in below
         )
 
-    def _hops(self, hops: tuple[lp.ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
+    def _hops(self, hops: tuple[ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
         return tuple(map(self._hop, hops))
 
-    def _hop(self, hop: lp.ChainHop) -> chains.ChainHop:
-        return chains.ChainHop(hop.types, hop.direction, hop.node, self.terms(hop.predicates))
+    def _hop(self, hop: ChainHop) -> chains.ChainHop:
+        return chains.ChainHop(hop.traversal, hop.node, self.terms(hop.predicates))
 
     def _repeated(self, plan: _Repeated) -> Operator:
         match plan:
@@ -292,10 +287,7 @@ class OperatorBuilder:
                     plan.from_node,
                     plan.to_node,
                     plan.relationship,
-                    plan.types,
-                    plan.direction,
-                    plan.lower,
-                    plan.upper,
+                    plan.traversal,
                     plan.every,
                     self._step(plan.step),
                     plan.path,
@@ -314,10 +306,7 @@ class OperatorBuilder:
             self.build(plan.source),
             plan.from_node,
             plan.to_node,
-            plan.types,
-            plan.direction,
-            plan.lower,
-            plan.upper,
+            plan.traversal,
             plan.into,
             self._step(plan.step),
             plan.distinct_from,
@@ -332,10 +321,7 @@ class OperatorBuilder:
             plan.from_node,
             plan.relationship,
             plan.to_node,
-            plan.types,
-            plan.direction,
-            plan.lower,
-            plan.upper,
+            plan.traversal,
             plan.into,
             self._step(plan.step),
             plan.left_group,
@@ -344,7 +330,7 @@ class OperatorBuilder:
             end_predicates,
         )
 
-    def _step(self, step: lp.Step | None) -> expand.StepPredicate | None:
+    def _step(self, step: Step | None) -> expand.StepPredicate | None:
         """A predicate on each relationship of a path."""
         if step is None:
             return None
@@ -452,7 +438,7 @@ class OperatorBuilder:
                 assert_never(plan)
 
 
-def _order(keys: tuple[lp.SortKey, ...]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+def _order(keys: tuple[SortKey, ...]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
     return tuple(key.name for key in keys), tuple(key.descending for key in keys)
 
 

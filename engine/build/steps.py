@@ -8,9 +8,19 @@ from hoplite.engine.operators import making, merging, row_values, setting, write
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import (
+    AddLabels,
+    AssignProperties,
+    AssignProperty,
+    CreateNode,
+    CreateRelationship,
+    Creation,
+    DropLabels,
+    DropProperty,
+    PlannedSubquery,
+    Term,
+)
 from hoplite.planner.variables import free_variables
 
 _READS_GRAPH = (ast.Property, ast.Index, ast.HasLabels, ast.FunctionCall, ast.MapProjection, PlannedSubquery)
@@ -23,11 +33,11 @@ class Parts(Protocol):
         """The operator of a plan."""
         ...
 
-    def term(self, term: lp.Term) -> Evaluator:
+    def term(self, term: Term) -> Evaluator:
         """A compiled expression."""
         ...
 
-    def terms(self, terms: tuple[lp.Term, ...]) -> tuple[Evaluator, ...]:
+    def terms(self, terms: tuple[Term, ...]) -> tuple[Evaluator, ...]:
         """Several compiled expressions."""
         ...
 
@@ -67,27 +77,27 @@ class StepBuilder:
             case _:
                 assert_never(step)
 
-    def _value(self, term: lp.Term) -> row_values.RowValue:
+    def _value(self, term: Term) -> row_values.RowValue:
         """An expression that is evaluated row by row."""
         reads_graph = contains(term, lambda node: isinstance(node, _READS_GRAPH))
         has_subquery = contains(term, lambda node: isinstance(node, PlannedSubquery))
         keys = None if has_subquery else _keys_read(term)
         return row_values.RowValue(self.parts.term(term), free_variables(term), reads_graph, has_subquery, keys)
 
-    def _names(self, names: tuple[str | lp.Term, ...]) -> tuple[str | row_values.RowValue, ...]:
+    def _names(self, names: tuple[str | Term, ...]) -> tuple[str | row_values.RowValue, ...]:
         return tuple(map(self._name, names))
 
-    def _name(self, name: str | lp.Term) -> str | row_values.RowValue:
+    def _name(self, name: str | Term) -> str | row_values.RowValue:
         return name if isinstance(name, str) else self._value(name)
 
-    def _optional(self, term: lp.Term | None) -> row_values.RowValue | None:
+    def _optional(self, term: Term | None) -> row_values.RowValue | None:
         return None if term is None else self._value(term)
 
-    def _creation(self, creation: lp.Creation) -> making.NewEntity:
+    def _creation(self, creation: Creation) -> making.NewEntity:
         match creation:
-            case lp.CreateNode(variable=variable, labels=labels, properties=properties):
+            case CreateNode(variable=variable, labels=labels, properties=properties):
                 return making.NewNode(variable, self._names(labels), self._optional(properties))
-            case lp.CreateRelationship(variable=variable, start=start, end=end, properties=properties):
+            case CreateRelationship(variable=variable, start=start, end=end, properties=properties):
                 type_name, values = self._name(creation.type), self._optional(properties)
                 return making.NewRelationship(variable, start, end, type_name, values)
             case _:
@@ -95,25 +105,25 @@ class StepBuilder:
 
     def _assignment(self, assignment: pp.Assignment) -> setting.Assignment:
         match assignment:
-            case lp.AssignProperty(subject=subject, key=key, value=value):
+            case AssignProperty(subject=subject, key=key, value=value):
                 return setting.PropertyAssignment(self._value(subject), self._name(key), self._value(value))
             case pp.AssignTogether(subject=subject, entries=entries):
                 values = tuple((key, self._value(value)) for key, value in entries)
                 return setting.EntityAssignments(self._value(subject), values)
-            case lp.DropProperty(subject=subject, key=key):
+            case DropProperty(subject=subject, key=key):
                 return setting.PropertyAssignment(self._value(subject), self._name(key), None)
-            case lp.AssignProperties(variable=variable, value=value, merge=merge):
+            case AssignProperties(variable=variable, value=value, merge=merge):
                 written = f"${value.name}" if isinstance(value, ast.Parameter) else None
                 return setting.MapAssignment(variable, self._value(value), merge, written)
-            case lp.AddLabels(variable=variable, labels=labels):
+            case AddLabels(variable=variable, labels=labels):
                 return setting.LabelAssignment(variable, self._names(labels), remove=False)
-            case lp.DropLabels(variable=variable, labels=labels):
+            case DropLabels(variable=variable, labels=labels):
                 return setting.LabelAssignment(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
 
 
-def _keys_read(term: lp.Term) -> frozenset[str] | None:
+def _keys_read(term: Term) -> frozenset[str] | None:
     """The property keys that an expression reads; None where it may look at more of a node or relationship."""
     keys: set[str] = set()
 

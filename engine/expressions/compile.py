@@ -29,7 +29,7 @@ from hoplite.engine.functions.registry import Function
 from hoplite.errors import execution_failed
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import PlannedSubquery
 from hoplite.values.columns import INT64_MIN, Column
 from hoplite.values.map_order import visiting_order
 

@@ -15,7 +15,8 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.evaluator import Evaluator
 from hoplite.engine.expressions.lists import lists_from
 from hoplite.errors import CypherError
-from hoplite.planner.logical import ROW, PlannedSubquery
+from hoplite.planner.logical import ROW
+from hoplite.planner.parts import PlannedSubquery
 from hoplite.values.columns import (
     Booleans,
     Bools,

@@ -83,8 +83,8 @@ def _from_any(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
 def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
     """The ways along a branch from each of some different nodes."""
     step = branch.hop
-    hop = make_hop(context, step.direction, step.types)
-    labels = () if labels_are_certain(context, step.types, step.direction, branch.labels) else branch.labels
+    hop = make_hop(context, step.traversal)
+    labels = () if labels_are_certain(context, step.traversal, branch.labels) else branch.labels
     if not labels and not step.predicates and not branch.branches:
         return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
     found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)

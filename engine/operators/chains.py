@@ -29,9 +29,9 @@ from hoplite.engine.operators.base import (
 )
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.engine.profile import Watch
-from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
+from hoplite.planner.parts import Traversal
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
 # Rows whose chains are followed together: at first, at least and at most.
@@ -44,8 +44,7 @@ _MOST_PAIRS = 1 << 25
 class ChainHop:
     """One hop, and what is asked of the node it leads to."""
 
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     node: str
     predicates: tuple[Evaluator, ...]
 
@@ -101,7 +100,7 @@ class DistinctExpand(Operator):
         for step in self.hops:
             if not len(nodes):
                 return
-            hop = make_hop(context, step.direction, step.types)
+            hop = make_hop(context, step.traversal)
             nodes = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
             nodes = nodes.astype(np.int64, copy=False)
             if step.predicates:
@@ -115,7 +114,7 @@ class DistinctExpand(Operator):
         level: Neighbourhoods | None = Neighbourhoods(np.arange(len(starts) + 1, dtype=np.int64), starts, starts)
         for step in self.hops:
             assert level is not None
-            hop, nodes = make_hop(context, step.direction, step.types), level.nodes.astype(np.int64, copy=False)
+            hop, nodes = make_hop(context, step.traversal), level.nodes.astype(np.int64, copy=False)
             level = hops.neighbourhoods(
                 hop, level.offsets, nodes, most, check=context.check_time, backend=context.backend
             )

@@ -19,6 +19,7 @@ from hoplite.engine.operators.base import LARGEST_BATCH, Operator, node_position
 from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.parts import Traversal
 from hoplite.values.columns import Bools, Int64s, Integers
 
 
@@ -29,10 +30,7 @@ class CountSteps(Operator):
     source: Operator
     from_node: str
     name: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int
+    traversal: Traversal
     labels: tuple[str, ...]  # of the node they end in
     distinct_from: tuple[str, ...]  # columns of relationships that they may not use
     keep: frozenset[str] | None
@@ -42,7 +40,7 @@ class CountSteps(Operator):
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
             context.check_time()
-            hop = hop or make_hop(context, self.direction, self.types)
+            hop = hop or make_hop(context, self.traversal)
             nodes = node_positions(batch, self.from_node)
             used = [relationship_positions(batch, name) for name in self.distinct_from]
             counts = self._counts(context, hop, nodes, used)
@@ -52,8 +50,10 @@ class CountSteps(Operator):
                 yield rows.with_columns({self.name: Integers(counts[kept])})
 
     def _counts(self, context: Execution, hop: Hop, nodes: Int64s, used: list[Int64s]) -> Int64s:
-        if self.upper == 1:
-            counts = self._steps(context, hop, nodes) if self.lower <= 1 else np.zeros(len(nodes), np.int64)
+        lower, upper = self.traversal.lower, self.traversal.upper
+        assert upper is not None, "trails without a limit are not counted by degrees"
+        if upper == 1:
+            counts = self._steps(context, hop, nodes) if lower <= 1 else np.zeros(len(nodes), np.int64)
             for relationships in used:
                 counts = counts - self._are_steps(context, nodes, relationships)
         else:
@@ -62,8 +62,8 @@ class CountSteps(Operator):
             shorter = hops.trails(
                 hop,
                 nodes,
-                max(self.lower, 1) - 1,
-                self.upper - 1,
+                max(lower, 1) - 1,
+                upper - 1,
                 excluded=excluded,
                 chunk=LARGEST_BATCH,
                 check=context.check_time,
@@ -71,7 +71,7 @@ class CountSteps(Operator):
             )
             for trails in shorter:
                 np.add.at(counts, trails.row, self._continued(context, hop, nodes, used, trails))
-        if self.lower == 0:
+        if lower == 0:
             counts = counts + ((nodes >= 0) & self._have_labels(context, nodes))
         return counts
 
@@ -93,7 +93,7 @@ class CountSteps(Operator):
 
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Int64s:
         """How many relationships lead from each node to one with the labels."""
-        if labels_are_certain(context, self.types, self.direction, self.labels):
+        if labels_are_certain(context, self.traversal, self.labels):
             return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
         different, place = np.unique(nodes, return_inverse=True)
         counts = np.zeros(len(different), np.int64)
@@ -108,18 +108,23 @@ class CountSteps(Operator):
         starts, ends = context.graph.endpoints(relationships)
         forwards, backwards = starts == nodes, ends == nodes
         possible: Bools = (relationships >= 0) & (nodes >= 0)
-        match self.direction:
+        direction = self.traversal.direction
+        match direction:
             case Direction.OUTGOING:
                 possible &= forwards
             case Direction.INCOMING:
                 possible &= backwards
             case Direction.BOTH:
                 possible &= forwards | backwards
-        codes = hops.type_codes(context.graph, self.types)
+        codes = hops.type_codes(context.graph, self.traversal.types)
         if codes is not None:
             possible &= np.isin(context.graph.relationship_types(relationships), codes)
         if self.labels:
-            outgoing = forwards if self.direction is Direction.BOTH else self.direction is Direction.OUTGOING
+            outgoing = (
+                forwards
+                if self.traversal.direction is Direction.BOTH
+                else self.traversal.direction is Direction.OUTGOING
+            )
             possible &= self._have_labels(context, np.where(outgoing, ends, starts))
         return possible
 
@@ -130,10 +135,9 @@ class CountSteps(Operator):
         return having
 
 
-def labels_are_certain(
-    context: Execution, types: tuple[str, ...] | None, direction: Direction, labels: tuple[str, ...]
-) -> bool:
+def labels_are_certain(context: Execution, traversal: Traversal, labels: tuple[str, ...]) -> bool:
     """Whether every step is known to lead to a node with the labels."""
+    types, direction = traversal.types, traversal.direction
     sides = (True, False) if direction is Direction.BOTH else (direction is Direction.OUTGOING,)
     return all(
         context.graph.always_leads_to(type_name, label, outgoing)

@@ -25,6 +25,7 @@ from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
+from hoplite.planner.parts import Traversal
 from hoplite.values.columns import (
     Booleans,
     Bools,
@@ -70,13 +71,12 @@ class StepPredicate:
 
 def make_hop(
     context: Execution,
-    direction: Direction,
-    types: tuple[str, ...] | None,
+    traversal: Traversal,
     step: StepPredicate | None = None,
     both_adjacencies: bool = False,
 ) -> Hop:
     """The step that kernels take; with both adjacencies they may also search from the far end."""
-    hop = hops.hop_of(context.graph, _SIDES[direction], types, both_adjacencies=both_adjacencies)
+    hop = hops.hop_of(context.graph, _SIDES[traversal.direction], traversal.types, both_adjacencies=both_adjacencies)
     if step is None:
         return hop
 
@@ -94,8 +94,7 @@ class Expand(Operator):
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     keep: frozenset[str] | None  # the columns that are used above; None: all may be
     piece: int = LARGEST_BATCH  # rows handed on at once
 
@@ -107,9 +106,9 @@ class Expand(Operator):
             nodes = node_positions(incoming, self.from_node)
             batch = used_columns(incoming, self.keep)
             if context.writer is not None and batch.row_count <= _FEW_ROWS:
-                yield from self._extended(batch, _few_steps(context, nodes, self.types, self.direction))
+                yield from self._extended(batch, _few_steps(context, nodes, self.traversal))
                 continue
-            hop = hop or make_hop(context, self.direction, self.types)
+            hop = hop or make_hop(context, self.traversal)
             for steps in hops.expand_chunks(hop, nodes, self.piece, relationships=names_relationship):
                 context.check_time()
                 yield from self._extended(batch, steps)
@@ -130,9 +129,9 @@ def used_columns(batch: Batch, keep: frozenset[str] | None) -> Batch:
     return batch.only([name for name in batch.columns if name in keep or name == ROW])
 
 
-def _few_steps(context: Execution, nodes: Int64s, types: tuple[str, ...] | None, direction: Direction) -> Steps:
+def _few_steps(context: Execution, nodes: Int64s, traversal: Traversal) -> Steps:
     """A hop from a few nodes between writes: read from the delta directly, without making arrays of it."""
-    codes = hops.type_codes(context.graph, types)
+    codes, direction = hops.type_codes(context.graph, traversal.types), traversal.direction
     wanted = None if codes is None else codes.tolist()
     rows, relationships, neighbours = [], [], []
     for row, node in enumerate(nodes.tolist()):
@@ -165,8 +164,7 @@ class ExpandInto(Operator):
     from_node: str
     relationship: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
+    traversal: Traversal
     keep: frozenset[str] | None  # as in Expand
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
@@ -176,11 +174,11 @@ class ExpandInto(Operator):
             context.check_time()
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
             if context.writer is not None and batch.row_count <= _FEW_ROWS:
-                steps = _few_steps(context, sources, self.types, self.direction)
+                steps = _few_steps(context, sources, self.traversal)
                 there = steps.neighbours == targets[steps.row]
                 rows, relationships = steps.row[there], steps.relationships[there]
             else:
-                hop = hop or make_hop(context, self.direction, self.types, both_adjacencies=True)
+                hop = hop or make_hop(context, self.traversal, both_adjacencies=True)
                 steps = hops.expand_into(hop, sources, targets, check=context.check_time)
                 rows, relationships = steps.row, steps.relationships
             if len(rows):
@@ -196,10 +194,7 @@ class Trails(Operator):
     from_node: str
     relationship: str | None
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
     step: StepPredicate | None
     left_group: str | None
@@ -209,18 +204,18 @@ class Trails(Operator):
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each trail; its relationships as a list in the order the pattern is written."""
-        if self.upper is not None and self.upper < self.lower:
+        if self.traversal.is_empty:
             return
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
-            hop = hop or make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
+            hop = hop or make_hop(context, self.traversal, self.step, both_adjacencies=True)
             sources = node_positions(batch, self.from_node)
             ends = node_positions(batch, self.to_node) if self.into else None
             found = hops.trails(
                 hop,
                 sources,
-                self.lower,
-                self.upper,
+                self.traversal.lower,
+                self.traversal.upper,
                 ends=ends,
                 allowed_ends=self._wanted_ends(context, hop, sources) if self.end_predicates else None,
                 chunk=LARGEST_BATCH,
@@ -235,7 +230,7 @@ class Trails(Operator):
         """The ends that pass the filter above; None where so many do that leading trails to them is not worth it, or
         where the filter fails, which it then does again when it comes to that end."""
         reached = hops.reach_merged(
-            hop, sources, self.lower, self.upper, check=context.check_time, backend=context.backend
+            hop, sources, self.traversal.lower, self.traversal.upper, check=context.check_time, backend=context.backend
         )
         wanted = reached
         try:
@@ -295,10 +290,7 @@ class Reach(Operator):
     source: Operator
     from_node: str
     to_node: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     into: bool
     step: StepPredicate | None
     distinct_from: tuple[str, ...]
@@ -306,7 +298,7 @@ class Reach(Operator):
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """A row for each row of the source and end of one of its trails."""
-        if self.upper is not None and self.upper < self.lower:
+        if self.traversal.is_empty:
             return
         if self.merged and argument_rows(argument) is None:
             yield from self._together(context, argument)
@@ -320,7 +312,7 @@ class Reach(Operator):
                 yield from self._for_each_row(context, hop, batch.take(part), sources[part])
 
     def _hop(self, context: Execution) -> Hop:
-        return make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
+        return make_hop(context, self.traversal, self.step, both_adjacencies=True)
 
     def _for_each_row(self, context: Execution, hop: Hop, batch: Batch, sources: Int64s) -> Iterator[Batch]:
         excluded = None
@@ -328,7 +320,13 @@ class Reach(Operator):
             columns = [relationship_positions(batch, name) for name in self.distinct_from]
             excluded = Excluded.of_columns(*columns)
         ends = hops.reach(
-            hop, sources, self.lower, self.upper, excluded=excluded, check=context.check_time, backend=context.backend
+            hop,
+            sources,
+            self.traversal.lower,
+            self.traversal.upper,
+            excluded=excluded,
+            check=context.check_time,
+            backend=context.backend,
         )
         rows, nodes = ends.row, ends.nodes
         if self.into:
@@ -353,13 +351,13 @@ class Reach(Operator):
     def _merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """The distinct ends of trails from all rows of the source together."""
         starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
-        if not starts or (self.upper is not None and self.upper < self.lower):
+        if not starts or self.traversal.is_empty:
             return np.zeros(0, np.int64)
         return hops.reach_merged(
             self._hop(context),
             starts[0] if len(starts) == 1 else np.concatenate(starts),
-            self.lower,
-            self.upper,
+            self.traversal.lower,
+            self.traversal.upper,
             check=context.check_time,
             backend=context.backend,
         )
@@ -439,35 +437,33 @@ class FollowBound(Operator):
     end: str
     start_bound: bool
     end_bound: bool
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int | None
-    upper: int | None
+    traversal: Traversal
+    is_list: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows (both ways round where undirected) in which ends, direction, types and length fit."""
         for batch in self.source.run(context, argument):
             parts: list[Batch] = []
-            if self.direction is not Direction.INCOMING:
+            if self.traversal.direction is not Direction.INCOMING:
                 parts.extend(self._followed(context, batch, forwards=True))
-            if self.direction is not Direction.OUTGOING:
+            if self.traversal.direction is not Direction.OUTGOING:
                 parts.extend(self._followed(context, batch, forwards=False))
-            if self.lower is not None:
+            if self.is_list:
                 parts = self._lists(context, batch)
             if parts:
                 yield concatenate_batches(parts)
 
     def _followed(self, context: Execution, batch: Batch, forwards: bool) -> Iterator[Batch]:
         """A single relationship, from its start to its end or the other way."""
-        if self.lower is not None:
+        if self.is_list:
             return
         ids = relationship_positions(batch, self.relationship)
         starts, ends = context.graph.endpoints(ids)
         first, second = (starts, ends) if forwards else (ends, starts)
         kept = context.graph.relationship_exists(ids)
-        if not forwards and self.direction is Direction.BOTH:
+        if not forwards and self.traversal.direction is Direction.BOTH:
             kept &= starts != ends  # a loop is one match, not two
-        codes = hops.type_codes(context.graph, self.types)
+        codes = hops.type_codes(context.graph, self.traversal.types)
         if codes is not None:
             kept &= np.isin(context.graph.relationship_types(ids), codes)
         yield from self._placed(batch, np.flatnonzero(kept), first, second)
@@ -488,7 +484,7 @@ class FollowBound(Operator):
     def _lists(self, context: Execution, batch: Batch) -> list[Batch]:
         """Lists of relationships: each must lead on from where the one before it ended."""
         offsets, ids = _ragged(batch, self.relationship)
-        codes = hops.type_codes(context.graph, self.types)
+        codes = hops.type_codes(context.graph, self.traversal.types)
         allowed = context.graph.relationship_exists(ids)
         if codes is not None:
             allowed &= np.isin(context.graph.relationship_types(ids), codes)
@@ -506,7 +502,7 @@ class FollowBound(Operator):
                     first.append(node)
                     last.append(node)
                 continue
-            walks = _walks(starts[a:b], ends[a:b], self.direction)
+            walks = _walks(starts[a:b], ends[a:b], self.traversal.direction)
             # Neo4j finds a path that begins with a loop once for each way round the loop, unless an end is bound.
             for start, end in sorted(set(walks)) if self.start_bound or self.end_bound else sorted(walks):
                 rows.append(row)
@@ -523,8 +519,8 @@ class FollowBound(Operator):
         return list(placed)
 
     def _fits(self, length: int) -> bool:
-        assert self.lower is not None
-        return length >= self.lower and (self.upper is None or length <= self.upper)
+        lower, upper = self.traversal.lower, self.traversal.upper
+        return length >= lower and (upper is None or length <= upper)
 
     def _anywhere(self, batch: Batch, row: int, free: list[int] | None) -> list[int]:
         """Where a path without relationships may lie."""

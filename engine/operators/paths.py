@@ -24,9 +24,9 @@ from hoplite.engine.operators.expand import StepPredicate, Trails, build_paths, 
 from hoplite.engine.operators.rows import constant_of
 from hoplite.errors import CypherError
 from hoplite.gql_status import status
-from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.logical import ROW, Group
+from hoplite.planner.logical import ROW
+from hoplite.planner.parts import Group, Traversal
 from hoplite.values.columns import (
     Bools,
     Column,
@@ -170,10 +170,7 @@ class ShortestPaths(Operator):
     from_node: str
     to_node: str
     relationship: str
-    types: tuple[str, ...] | None
-    direction: Direction
-    lower: int
-    upper: int | None
+    traversal: Traversal
     every: bool
     step: StepPredicate | None
     path: str | None
@@ -183,17 +180,17 @@ class ShortestPaths(Operator):
         """A row for each path that was chosen."""
         for batch in self.source.run(context, argument):
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
-            if self.lower > 0 and bool(((sources == targets) & (sources >= 0)).any()):
+            if self.traversal.lower > 0 and bool(((sources == targets) & (sources >= 0)).any()):
                 code = "Neo.DatabaseError.Statement.ExecutionFailed"
                 raise CypherError(code, _SAME_ENDS, status("51N23"))
-            hop = make_hop(context, self.direction, self.types, self.step, both_adjacencies=True)
+            hop = make_hop(context, self.traversal, self.step, both_adjacencies=True)
             choice = hops.Choice(lengths=1) if self.every else hops.Choice(paths=1)
             found = hops.shortest_trails(
                 hop,
                 sources,
                 targets,
-                self.lower,
-                self.upper,
+                self.traversal.lower,
+                self.traversal.upper,
                 choice,
                 keep=self._keep(context, batch) if self.predicates else None,
                 check=context.check_time,
@@ -244,14 +241,14 @@ class ShortestTrails(Operator):
         choice = _choice(self.kind, constant_of(self.count, context))
         hop: hops.Hop | None = None
         for batch in trails.source.run(context, argument):
-            hop = hop or make_hop(context, trails.direction, trails.types, trails.step, both_adjacencies=True)
+            hop = hop or make_hop(context, trails.traversal, trails.step, both_adjacencies=True)
             sources = node_positions(batch, trails.from_node)
             found = hops.shortest_trails(
                 hop,
                 sources,
                 node_positions(batch, trails.to_node) if trails.into else None,
-                trails.lower,
-                trails.upper,
+                trails.traversal.lower,
+                trails.traversal.upper,
                 choice,
                 keep=self._keep(context, batch, sources) if self.predicates else None,
                 check=context.check_time,

@@ -120,7 +120,7 @@ class CountWalks(Operator):
     def _ways_to(self, context: Execution, nodes: Int64s, ways: Int64s) -> tuple[Int64s, Int64s]:
         """The ends of the chains from some different nodes, and the ways to them; so many lead to each of the nodes."""
         for step in self.hops:
-            hop = make_hop(context, step.direction, step.types)
+            hop = make_hop(context, step.traversal)
             reached, allowed = self._next_level(context, hop, step, nodes)
             sums = Sums(len(reached))
             with borrowed(hop.node_count) as scratch:
@@ -132,10 +132,10 @@ class CountWalks(Operator):
 
     def _ways_by_group(self, context: Execution, groups: Int64s, nodes: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """The same for nodes in groups: groups of ends, ends, and ways. A group and a node make one key."""
-        count = make_hop(context, self.hops[0].direction, self.hops[0].types).node_count
+        count = make_hop(context, self.hops[0].traversal).node_count
         keys, ways = _summed(groups * count + nodes, np.ones(len(nodes), np.int64))
         for step in self.hops:
-            hop = make_hop(context, step.direction, step.types)
+            hop = make_hop(context, step.traversal)
             groups, nodes = keys // count, keys % count
             pieces = [
                 _summed(groups[steps.row] * count + steps.neighbours, ways[steps.row])

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from hoplite.grammar import ast
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.cost import COMPARISON, EQUALITY, MANY_ROWS, OTHER, Estimates, selectivity
 from hoplite.planner.explain import describe
+from hoplite.planner.parts import PlannedSubquery, Term
 from hoplite.planner.plan_tree import children, operators, subqueries
 
+_Hops: TypeAlias = pp.Expand | pp.ExpandInto | pp.Reach | pp.Trails | pp.ShortestTrails
 _EVERYTHING = math.inf
 _MOST = 1e18  # beyond, a number says no more
 
@@ -104,7 +105,7 @@ class _Plan:
             case pp.Repeat(lower=lower, upper=upper):
                 return source * estimates.trails(below[1], lower, upper)
             case pp.Filter(predicate=predicate):
-                return source * (OTHER if isinstance(predicate, lp.PlannedSubquery) else selectivity(predicate))
+                return source * (OTHER if isinstance(predicate, PlannedSubquery) else selectivity(predicate))
             case pp.Aggregate(keys=()) | pp.CountEnds():
                 return 1.0
             case pp.Cut(limit=limit) | pp.Top(limit=limit) if limit is not None:
@@ -140,30 +141,32 @@ class _Plan:
 
     def _inside(self, plan: pp.Shown) -> float:
         """How many trails an operator goes through of which it hands on only a number."""
-        if not isinstance(plan, pp.CountSteps) or plan.upper < 2:
+        if not isinstance(plan, pp.CountSteps):
             return 0.0
-        degree = self._degree(plan.from_node, plan.types, plan.direction)
-        return self._rows[id(plan.source)] * self._estimates.trails(degree, max(plan.lower - 1, 0), plan.upper - 1)
+        lower, upper = plan.traversal.lower, plan.traversal.upper
+        if upper is not None and upper < 2:
+            return 0.0
+        trails = self._estimates.trails(self._degree(plan), max(lower - 1, 0), None if upper is None else upper - 1)
+        return self._rows[id(plan.source)] * trails
 
-    def _degree(self, node: str, types: tuple[str, ...] | None, direction: ast.Direction) -> float:
-        label = self._labels.get(node)
-        return self._estimates.degree(() if label is None else (label,), types, direction)
+    def _degree(self, plan: _Hops | pp.CountSteps) -> float:
+        label = self._labels.get(plan.from_node)
+        return self._estimates.degree(() if label is None else (label,), plan.traversal)
 
-    def _hops(self, plan: pp.Expand | pp.ExpandInto | pp.Reach | pp.Trails | pp.ShortestTrails) -> float:
-        estimates = self._estimates
-        degree = self._degree(plan.from_node, plan.types, plan.direction)
-        nodes = estimates.nodes(())
+    def _hops(self, plan: _Hops) -> float:
+        degree, nodes = self._degree(plan), self._estimates.nodes(())
+        trails = self._estimates.trails(degree, plan.traversal.lower, plan.traversal.upper)
         match plan:
             case pp.Expand():
                 return degree
             case pp.ExpandInto():
                 return min(degree, 1.0)
-            case pp.Reach(lower=lower, upper=upper):
-                return min(estimates.trails(degree, lower, upper), nodes)
-            case pp.Trails(lower=lower, upper=upper):
-                return estimates.trails(degree, lower, upper)
-            case pp.ShortestTrails(lower=lower, upper=upper, into=into):
-                return 1.0 if into else min(estimates.trails(degree, lower, upper), nodes)
+            case pp.Reach():
+                return min(trails, nodes)
+            case pp.Trails():
+                return trails
+            case pp.ShortestTrails(into=into):
+                return 1.0 if into else min(trails, nodes)
 
     def _note_labels(self, plan: pp.Shown) -> None:
         match plan:
@@ -180,7 +183,7 @@ class _Plan:
 
     # --- values that are known before -------------------------------------------------------------------------
 
-    def _known(self, term: lp.Term) -> Any:
+    def _known(self, term: Term) -> Any:
         match term:
             case ast.Literal(value=value):
                 return value
@@ -192,11 +195,11 @@ class _Plan:
             case _:
                 return None
 
-    def _number(self, term: lp.Term) -> float:
+    def _number(self, term: Term) -> float:
         value = self._known(term)
         return float(value) if isinstance(value, int | float) else _EVERYTHING
 
-    def _length(self, term: lp.Term) -> float:
+    def _length(self, term: Term) -> float:
         """How many elements a list has."""
         match term:
             case ast.ListLiteral(items=items):
@@ -208,7 +211,7 @@ class _Plan:
         value = self._known(term)
         return len(value) if isinstance(value, list) else MANY_ROWS
 
-    def _length_of_range(self, arguments: tuple[lp.Term, ...]) -> float:
+    def _length_of_range(self, arguments: tuple[Term, ...]) -> float:
         if len(arguments) > 1:
             low, high, step = (*map(self._known, arguments), 1)[:3]
             if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step:

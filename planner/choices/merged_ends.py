@@ -15,6 +15,7 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.parts import AggregateCall
 
 
 def count_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
@@ -24,7 +25,7 @@ def count_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
             source=lp.VarLengthExpand(merged=True, to_node=end) as frontier,
             keys=(),
             aggregates=(
-                lp.Aggregate(name=name, function="count", distinct=True, arguments=(ast.Variable(name=counted),)),
+                AggregateCall(name=name, function="count", distinct=True, arguments=(ast.Variable(name=counted),)),
             ),
         ) if end == counted:
             reach = chosen(frontier)

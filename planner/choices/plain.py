@@ -9,6 +9,7 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.parts import AssignProperty, SingleAssignment, Term
 from hoplite.planner.tree import operators
 from hoplite.planner.writes import has_writes
 
@@ -110,10 +111,10 @@ _Following: TypeAlias = (
 def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
     match plan:
         case lp.Expand(from_node=start, relationship=relationship, to_node=end, into=True):
-            return pp.ExpandInto(source, start, relationship, end, plan.types, plan.direction, plan.keep)
+            return pp.ExpandInto(source, start, relationship, end, plan.traversal, plan.keep)
         case lp.Expand(from_node=start, relationship=relationship, to_node=end):
             small = plan.stopped_early
-            return pp.Expand(source, start, relationship, end, plan.types, plan.direction, plan.keep, small)
+            return pp.Expand(source, start, relationship, end, plan.traversal, plan.keep, small)
         case lp.DistinctExpand(from_node=start, to_node=end, hops=hops):
             return pp.DistinctExpand(source, start, end, hops, plan.keep, plan.merged, plan.reason)
         case lp.CountWalks(from_node=start, hops=hops, to_node=to_node, name=name):
@@ -125,10 +126,7 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
                 source,
                 plan.from_node,
                 plan.name,
-                plan.types,
-                plan.direction,
-                plan.lower,
-                plan.upper,
+                plan.traversal,
                 plan.labels,
                 plan.distinct_from,
                 plan.keep,
@@ -141,10 +139,8 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
                 plan.end,
                 plan.start_bound,
                 plan.end_bound,
-                plan.types,
-                plan.direction,
-                plan.lower,
-                plan.upper,
+                plan.traversal,
+                plan.is_list,
             )
         case lp.DistinctRelationships(relationship=relationship, others=others):
             return pp.DistinctRelationships(source, relationship, others)
@@ -161,10 +157,7 @@ def frontier(plan: lp.VarLengthExpand, chosen: Chosen) -> pp.Reach:
         plan.from_node,
         plan.relationship,
         plan.to_node,
-        plan.types,
-        plan.direction,
-        plan.lower,
-        plan.upper,
+        plan.traversal,
         plan.into,
         plan.step,
         plan.distinct_from,
@@ -185,10 +178,7 @@ def _paths(plan: _Paths, chosen: Chosen) -> pp.Plan:
                 plan.from_node,
                 plan.relationship,
                 plan.to_node,
-                plan.types,
-                plan.direction,
-                plan.lower,
-                plan.upper,
+                plan.traversal,
                 plan.into,
                 plan.step,
                 plan.left_group,
@@ -218,10 +208,7 @@ def _paths(plan: _Paths, chosen: Chosen) -> pp.Plan:
                 plan.from_node,
                 plan.to_node,
                 plan.relationship,
-                plan.types,
-                plan.direction,
-                plan.lower,
-                plan.upper,
+                plan.traversal,
                 plan.every,
                 plan.step,
                 plan.path,
@@ -233,10 +220,7 @@ def _paths(plan: _Paths, chosen: Chosen) -> pp.Plan:
                 plan.from_node,
                 plan.relationship,
                 plan.to_node,
-                plan.types,
-                plan.direction,
-                plan.lower,
-                plan.upper,
+                plan.traversal,
                 plan.into,
                 plan.step,
                 plan.left_group,
@@ -366,7 +350,8 @@ def write_step(plan: Writing, chosen: Chosen) -> pp.WriteStep:
         case lp.Merge(match=match, imports=imports, added=added, creations=creations):
             on_create, on_match = _assignments(plan.on_create), _assignments(plan.on_match)
             undirected = any(
-                isinstance(part, lp.Expand) and part.direction is ast.Direction.BOTH for part in operators(match)
+                isinstance(part, lp.Expand) and part.traversal.direction is ast.Direction.BOTH
+                for part in operators(match)
             )
             return pp.Merge(chosen(match), imports, added, creations, on_create, on_match, undirected)
         case lp.SetProperties(assignments=assignments):
@@ -379,7 +364,7 @@ def write_step(plan: Writing, chosen: Chosen) -> pp.WriteStep:
             assert_never(plan)
 
 
-def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[pp.Assignment, ...]:
+def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[pp.Assignment, ...]:
     """Assignments in order; properties of one entity side by side are set together, as Neo4j does, unless a key is
     computed.
     """
@@ -390,17 +375,17 @@ def _assignments(assignments: tuple[lp.Assignment, ...]) -> tuple[pp.Assignment,
             items.extend(several)
         else:
             entries = tuple(
-                (a.key, a.value) for a in several if isinstance(a, lp.AssignProperty) and isinstance(a.key, str)
+                (a.key, a.value) for a in several if isinstance(a, AssignProperty) and isinstance(a.key, str)
             )
             items.append(pp.AssignTogether(subject, entries))
     return tuple(items)
 
 
-def _subject_of_named(assignment: lp.Assignment) -> lp.Term | None:
+def _subject_of_named(assignment: SingleAssignment) -> Term | None:
     """Whose property is set, where its key is written down."""
-    named = isinstance(assignment, lp.AssignProperty) and isinstance(assignment.key, str)
-    return assignment.subject if isinstance(assignment, lp.AssignProperty) and named else None
+    named = isinstance(assignment, AssignProperty) and isinstance(assignment.key, str)
+    return assignment.subject if isinstance(assignment, AssignProperty) and named else None
 
 
-def _is_arithmetic(predicate: lp.Term) -> bool:
+def _is_arithmetic(predicate: Term) -> bool:
     return isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC

@@ -25,6 +25,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
+from hoplite.planner.parts import AggregateCall, Branch, ChainHop, Term
 from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import is_plain_filter
 from hoplite.planner.tree import bottom_up
@@ -41,7 +42,7 @@ class _Hop:
     """
 
     expansion: lp.Expand
-    predicates: list[lp.Term] = field(default_factory=list)
+    predicates: list[Term] = field(default_factory=list)
     optional: bool = False
     may_be_null: bool = False
 
@@ -173,24 +174,24 @@ class _Taken:
         starts = [hop.expansion.from_node for hop in self.hops]
         return len(starts) > 2 or len(starts) > len(set(starts)) or any(hop.optional for hop in self.hops)
 
-    def branches(self) -> tuple[lp.Branch, ...]:
+    def branches(self) -> tuple[Branch, ...]:
         """The branches from nodes of the rows."""
         made = {hop.node for hop in self.hops}
-        below: dict[str, list[lp.Branch]] = {}
+        below: dict[str, list[Branch]] = {}
         for hop in self.hops:
             step = hop.expansion
             labels, predicates = _labels(hop.predicates)
-            end = lp.ChainHop(step.types, step.direction, hop.node, predicates)
-            branch = lp.Branch(step.from_node, end, labels, tuple(reversed(below.pop(hop.node, []))), hop.optional)
+            end = ChainHop(step.traversal, hop.node, predicates)
+            branch = Branch(step.from_node, end, labels, tuple(reversed(below.pop(hop.node, []))), hop.optional)
             below.setdefault(step.from_node, []).append(branch)
         assert not made & below.keys(), "a hop comes below those that go on from it"
         return tuple(branch for branches in below.values() for branch in reversed(branches))
 
 
-def _labels(predicates: list[lp.Term]) -> tuple[tuple[str, ...], tuple[lp.Term, ...]]:
+def _labels(predicates: list[Term]) -> tuple[tuple[str, ...], tuple[Term, ...]]:
     """The labels that predicates ask for, and what else they ask."""
     labels: list[str] = []
-    others: list[lp.Term] = []
+    others: list[Term] = []
     for predicate in predicates:
         match predicate:
             case ast.HasLabels(operand=ast.Variable(), labels=ast.LabelName(name=label)):
@@ -215,25 +216,25 @@ def _optional(step: lp.Apply, catalogue: Catalogue) -> list[_Hop] | None:
     return inner.hops
 
 
-def _counts(aggregate: lp.Aggregate) -> bool:
+def _counts(aggregate: AggregateCall) -> bool:
     """Whether an aggregate counts rows, or those where a variable is not null."""
     match aggregate:
-        case lp.Aggregate(function="count", distinct=False, arguments=() | (ast.Variable(),)):
+        case AggregateCall(function="count", distinct=False, arguments=() | (ast.Variable(),)):
             return True
         case _:
             return False
 
 
-def _summed(aggregates: tuple[lp.Aggregate, ...], hops: list[_Hop], paths: Names) -> tuple[lp.Aggregate, ...] | None:
+def _summed(aggregates: tuple[AggregateCall, ...], hops: list[_Hop], paths: Names) -> tuple[AggregateCall, ...] | None:
     """The aggregates with every count as a sum; None where one would see each row."""
     there = [hop for hop in hops if not hop.may_be_null]
     never_null = frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
     if len(there) == len(hops):
         never_null |= paths
-    summed: list[lp.Aggregate] = []
+    summed: list[AggregateCall] = []
     for aggregate in aggregates:
         if _counts(aggregate) and free_variables(aggregate.arguments) <= never_null:
-            summed.append(lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),)))
+            summed.append(AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),)))
         elif not _counts(aggregate) and (aggregate.distinct or aggregate.function in BLIND_AGGREGATES):
             summed.append(aggregate)
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.parts import AggregateCall, Traversal
 from hoplite.planner.tree import bottom_up
 
 
@@ -27,12 +28,12 @@ def count_from_statistics(plan: lp.Plan, _: Catalogue) -> lp.Plan:
     return bottom_up(plan, change)
 
 
-def _counted(aggregate: lp.Aggregate) -> frozenset[str] | None:
+def _counted(aggregate: AggregateCall) -> frozenset[str] | None:
     """The variable that is counted (none for count(*)); None for any other aggregate."""
     match aggregate:
-        case lp.Aggregate(function="count", distinct=False, arguments=()):
+        case AggregateCall(function="count", distinct=False, arguments=()):
             return frozenset()
-        case lp.Aggregate(function="count", distinct=False, arguments=(ast.Variable(name=name),)):
+        case AggregateCall(function="count", distinct=False, arguments=(ast.Variable(name=name),)):
             return frozenset((name,))
         case _:
             return None
@@ -57,8 +58,7 @@ def _from_store(name: str, counted: frozenset[str], source: lp.Plan) -> lp.Plan 
             source=lp.AllNodesScan(source=lp.Argument(variables=()) as bottom, node=node),
             relationship=relationship,
             to_node=to_node,
-            types=types,
-            direction=ast.Direction.OUTGOING | ast.Direction.INCOMING,
+            traversal=Traversal(types=types, direction=ast.Direction.OUTGOING | ast.Direction.INCOMING),
             into=False,
         ) if counted <= {node, relationship, to_node}:
             return lp.RelationshipCountFromCountStore(bottom, name, types)

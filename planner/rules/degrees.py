@@ -24,6 +24,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
+from hoplite.planner.parts import AggregateCall
 from hoplite.planner.relationship_lists import relationship_lists
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
@@ -43,30 +44,16 @@ class LastStep:
     def counted(self) -> lp.GetDegree:
         """The number of its steps for each row."""
         expansion = self.expansion
-        lower, upper, keep = 1, 1, None
-        if isinstance(expansion, lp.VarLengthExpand):
-            assert expansion.upper is not None
-            lower, upper = expansion.lower, expansion.upper
-        else:
-            keep = expansion.keep
+        keep = expansion.keep if isinstance(expansion, lp.Expand) else None
         return lp.GetDegree(
-            expansion.source,
-            expansion.from_node,
-            DEGREE,
-            expansion.types,
-            expansion.direction,
-            lower,
-            upper,
-            self.labels,
-            self.others,
-            keep,
+            expansion.source, expansion.from_node, DEGREE, expansion.traversal, self.labels, self.others, keep
         )
 
     @property
     def is_one_hop(self) -> bool:
         """Whether there is such a trail wherever there is one step."""
         expansion = self.expansion
-        return isinstance(expansion, lp.Expand) or (expansion.lower == 1 and not self.labels)
+        return isinstance(expansion, lp.Expand) or (expansion.traversal.lower == 1 and not self.labels)
 
 
 def degrees_instead_of_steps(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
@@ -95,7 +82,8 @@ def _asked(source: lp.Plan, used: frozenset[str]) -> lp.Plan | None:
     last = _last_step(source)
     if last is None or not last.is_one_hop or last.made & used:
         return None
-    return replace(last.counted(), lower=1, upper=1)
+    counted = last.counted()
+    return replace(counted, traversal=replace(counted.traversal, lower=1, upper=1))
 
 
 def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
@@ -104,24 +92,24 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     last = _last_step(node.source)
     if last is None or free_variables(tuple(term for _, term in node.keys)) & last.made:
         return node
-    aggregates: list[lp.Aggregate] = []
+    aggregates: list[AggregateCall] = []
     for aggregate in node.aggregates:
         match aggregate:
-            case lp.Aggregate(function="count", distinct=False, arguments=()):
+            case AggregateCall(function="count", distinct=False, arguments=()):
                 aggregates.append(_summed(aggregate))
-            case lp.Aggregate(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
+            case AggregateCall(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
                 name in last.made or name == last.expansion.from_node
             ):  # neither is ever null
                 aggregates.append(_summed(aggregate))
-            case lp.Aggregate(function=function, distinct=distinct, arguments=arguments):
+            case AggregateCall(function=function, distinct=distinct, arguments=arguments):
                 if free_variables(arguments) & last.made or not (distinct or function in BLIND_AGGREGATES):
                     return node
                 aggregates.append(aggregate)
     return replace(node, source=last.counted(), aggregates=tuple(aggregates))
 
 
-def _summed(aggregate: lp.Aggregate) -> lp.Aggregate:
-    return lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
+def _summed(aggregate: AggregateCall) -> AggregateCall:
+    return AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
 
 
 def _last_step(plan: lp.Plan) -> LastStep | None:
@@ -161,7 +149,8 @@ def _last_step(plan: lp.Plan) -> LastStep | None:
             return None
     made |= {expansion.to_node, expansion.relationship}
     if isinstance(expansion, lp.VarLengthExpand):
-        if expansion.step is not None or expansion.upper is None or expansion.upper < max(expansion.lower, 1):
+        lower, upper = expansion.traversal.lower, expansion.traversal.upper
+        if expansion.step is not None or upper is None or upper < max(lower, 1):
             return None
         made |= {name for name in (expansion.left_group, expansion.right_group) if name is not None}
     return LastStep(expansion, tuple(dict.fromkeys(labels)), others, frozenset(made))

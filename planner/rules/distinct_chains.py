@@ -29,7 +29,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import Above, above_all, below
-from hoplite.planner.logical import PlannedSubquery
+from hoplite.planner.parts import ChainHop, PlannedSubquery, Term
 from hoplite.planner.tree import operators, top_down
 from hoplite.planner.variables import free_variables
 
@@ -90,7 +90,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     """The longest chain that ends with a plan; None where it is none."""
     if above.counts_rows or above.stopped_early:
         return None
-    hops: list[lp.ChainHop] = []
+    hops: list[ChainHop] = []
     start = ""
     while True:
         expansion, predicates = without_filters(plan, above.catalogue)
@@ -101,7 +101,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
             break
         if any(free_variables(predicate) != {node} for predicate in predicates):
             break
-        hops.append(lp.ChainHop(expansion.types, expansion.direction, node, predicates))
+        hops.append(ChainHop(expansion.traversal, node, predicates))
         plan, start = expansion.source, expansion.from_node
     if not hops:
         return None
@@ -110,16 +110,16 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
     return lp.DistinctExpand(plan, start, hops[0].node, tuple(reversed(hops)), above.needed, merged, reason)
 
 
-def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple[lp.Term, ...]]:
+def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple[Term, ...]]:
     """A plan without the filters above it, and what they ask, the first one first."""
-    predicates: list[lp.Term] = []
+    predicates: list[Term] = []
     while isinstance(plan, lp.Filter) and is_plain_filter(plan.predicate, catalogue):
         predicates.append(plan.predicate)
         plan = plan.source
     return plan, tuple(reversed(predicates))
 
 
-def is_plain_filter(predicate: lp.Term, catalogue: Catalogue) -> bool:
+def is_plain_filter(predicate: Term, catalogue: Catalogue) -> bool:
     """Whether a predicate may be asked once for each node instead of for each row.
 
     A filter is lenient with arithmetic: anything but true is false.

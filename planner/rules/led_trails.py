@@ -16,6 +16,7 @@ from dataclasses import replace
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.duplicates import Above, above_all, below
+from hoplite.planner.parts import Term
 from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import operators, with_children
 from hoplite.planner.variables import free_variables
@@ -45,12 +46,12 @@ def _is_led(expansion: lp.VarLengthExpand) -> bool:
     return (
         not (expansion.into or expansion.pruning or expansion.end_predicates)
         and expansion.step is None
-        and expansion.lower <= 1
-        and (expansion.upper is None or expansion.upper >= _SHORTEST)
+        and expansion.traversal.lower <= 1
+        and (expansion.traversal.upper is None or expansion.traversal.upper >= _SHORTEST)
     )
 
 
-def _with_ends(plan: lp.Plan, asked: tuple[lp.Term, ...]) -> lp.Plan:
+def _with_ends(plan: lp.Plan, asked: tuple[Term, ...]) -> lp.Plan:
     """The filters over an expansion that knows what they ask."""
     if isinstance(plan, lp.VarLengthExpand):
         return replace(plan, end_predicates=asked)

@@ -24,6 +24,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
+from hoplite.planner.parts import AggregateCall, ChainHop
 from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import bottom_up
@@ -38,7 +39,7 @@ class _Chain:
 
     source: lp.Plan
     from_node: str
-    hops: tuple[lp.ChainHop, ...]
+    hops: tuple[ChainHop, ...]
     made: frozenset[str]
 
     @property
@@ -71,32 +72,32 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     return node
 
 
-def _summed(aggregates: tuple[lp.Aggregate, ...], chain: _Chain) -> tuple[lp.Aggregate, ...] | None:
+def _summed(aggregates: tuple[AggregateCall, ...], chain: _Chain) -> tuple[AggregateCall, ...] | None:
     """The aggregates with every count of rows as a sum; None where one would see each row."""
-    summed: list[lp.Aggregate] = []
+    summed: list[AggregateCall] = []
     for aggregate in aggregates:
         match aggregate:
-            case lp.Aggregate(function="count", distinct=False, arguments=()):
+            case AggregateCall(function="count", distinct=False, arguments=()):
                 summed.append(_sum(aggregate))
-            case lp.Aggregate(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
+            case AggregateCall(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
                 name in chain.made or name == chain.from_node
             ):  # none of them is ever null
                 summed.append(_sum(aggregate))
-            case lp.Aggregate(function=function, distinct=distinct) if distinct or function in BLIND_AGGREGATES:
+            case AggregateCall(function=function, distinct=distinct) if distinct or function in BLIND_AGGREGATES:
                 summed.append(aggregate)
             case _:
                 return None
     return tuple(summed)
 
 
-def _sum(aggregate: lp.Aggregate) -> lp.Aggregate:
-    return lp.Aggregate(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
+def _sum(aggregate: AggregateCall) -> AggregateCall:
+    return AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
 
 
 def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
     """The chains that a plan ends with, the longest first."""
     found: list[_Chain] = []
-    hops: tuple[lp.ChainHop, ...] = ()
+    hops: tuple[ChainHop, ...] = ()
     made: frozenset[str] = frozenset()
     while isinstance(plan, lp.Select | lp.ProjectPath):
         if isinstance(plan, lp.ProjectPath):
@@ -111,7 +112,7 @@ def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
             break
         if hops and node != found[-1].from_node:
             break
-        hops = (lp.ChainHop(expansion.types, expansion.direction, node, predicates), *hops)
+        hops = (ChainHop(expansion.traversal, node, predicates), *hops)
         made |= {node, expansion.relationship}
         found.append(_Chain(expansion.source, expansion.from_node, hops, made))
         plan = expansion.source

@@ -11,9 +11,9 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.errors import arithmetic_error
-from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.logical import ROW
+from hoplite.planner.parts import PlannedSubquery
 from hoplite.values.columns import Integers, from_objects
 from tests.expressions.small_graph import an_execution, batch_of
 
@@ -39,7 +39,7 @@ def values_of(kind: str, results: Plan, xs: list[int]) -> list[Any]:
     def run_plan(plan: Any, argument: Batch, context: Execution) -> Iterator[Batch]:
         return results(argument)
 
-    node = lp.PlannedSubquery(kind, pp.Argument(), ("x",), "v")
+    node = PlannedSubquery(kind, pp.Argument(), ("x",), "v")
     run = compile_expression(node, FUNCTIONS)
     values: list[Any] = run(batch_of({"x": xs}), an_execution(run_plan=run_plan)).objects().tolist()
     return values

@@ -20,6 +20,7 @@ from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner import tree as plans
+from hoplite.planner.parts import PhysicalPlan, PlannedSubquery, SingleAssignment
 from hoplite.planner.plan_tree import chain
 
 PLANS = frozenset(get_args(lp.Plan))
@@ -112,11 +113,11 @@ def test_every_child_of_every_node_type_is_replaced_once(kind: type) -> None:
 
 def test_every_operator_is_in_the_union_of_plans_or_part_of_one() -> None:
     held = {type(child) for kind in PLANS for node, below in instances(kind) for child in below}
-    beside = {lp.PlannedSubquery, lp.PhysicalPlan, *get_args(lp.Assignment)}
+    beside = {PlannedSubquery, PhysicalPlan, *get_args(SingleAssignment)}
     assert set(OPERATORS) <= PLANS | held | beside
     physical = set(get_args(pp.Shown))
     assert set(PHYSICAL) == physical | {pp.AssignTogether}
-    assert {kind for kind in PHYSICAL if issubclass(kind, lp.PhysicalPlan)} == set(get_args(pp.Plan))
+    assert {kind for kind in PHYSICAL if issubclass(kind, PhysicalPlan)} == set(get_args(pp.Plan))
 
 
 # --- forms of fields -----------------------------------------------------------------------------------------------
@@ -285,7 +286,7 @@ def test_deep_plans_are_rewritten_from_both_ends() -> None:
 
 def test_plans_of_subqueries_are_not_below_an_operator_but_inside_its_terms() -> None:
     inner = pp.NodeScan(pp.Argument(), "n", None, small_first=False)
-    nested = lp.PlannedSubquery("exists", inner, ())
+    nested = PlannedSubquery("exists", inner, ())
     plan = pp.Filter(pp.Argument(), ast.Unary("NOT", nested), lenient=False)  # type: ignore[arg-type]
     (top, _) = chain(plan)
     assert same(list(top.beside), [inner])

@@ -12,6 +12,7 @@ from hypothesis.strategies import DrawFn
 from hoplite.grammar.ast import Direction
 from hoplite.planner.cost import Estimates
 from hoplite.planner.order import Node, OrderSearch
+from hoplite.planner.parts import Traversal
 from hoplite.planner.patterns import One
 
 
@@ -45,8 +46,7 @@ def searches(draw: DrawFn) -> OrderSearch:
             f"r{number}",
             draw(st.sampled_from(names[: number + 1])),
             draw(st.sampled_from(names)),
-            draw(st.sampled_from(Direction)),
-            draw(st.sampled_from((None, ("R",), ("R", "S")))),
+            Traversal(draw(st.sampled_from((None, ("R",), ("R", "S")))), draw(st.sampled_from(Direction))),
         )
         for number in range(draw(st.integers(3, 4)))
     ]

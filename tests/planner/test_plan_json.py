@@ -106,6 +106,24 @@ def test_a_deep_plan_is_read_and_long_chains_run() -> None:
             db.run_plan(plan_to_json(pp.Drain(deep), {}))
 
 
+@pytest.mark.parametrize(
+    ("query", "upper"),
+    [
+        ("MATCH (a)-->(b) RETURN b", 3),
+        ("MATCH (a)-->(a) RETURN a", None),
+        ("MATCH (a)-->()-->(b) RETURN DISTINCT b", 2),
+        ("MATCH (a)-->() RETURN a, count(*)", None),
+    ],
+)
+def test_lengths_that_an_operator_would_not_look_at_are_refused(query: str, upper: int | None) -> None:
+    with hoplite.open() as db:
+        plan = json.loads(db.explain(query, format="json"))
+        (traversal, *_) = [node for node in plan["nodes"] if node["is"] == "Traversal"]
+        traversal["upper"] = upper
+        with pytest.raises(ValueError, match="cannot follow that many relationships"):
+            db.run_plan(json.dumps(plan))
+
+
 def test_every_operator_can_be_written() -> None:
     """The form is made for each node type: an annotation that nobody can write or read fails here."""
     assert len(form_digest()) == 12

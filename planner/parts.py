@@ -1,0 +1,191 @@
+"""What logical and physical plans share: the parts of operators that have no rows of their own."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
+from hoplite.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhysicalPlan:
+    """What a planned subquery runs: one of the operators of `planner/physical.py`, which is built on this module."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedSubquery:
+    """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
+
+    The plan is run once for a whole batch; its argument has the imported variables and `ROW`. By `kind`, a row's value
+    is whether it has a result (exists), column `value` of its only result (count; single, null without one), or the
+    list of column `value` over its results in order (collect).
+    """
+
+    kind: str
+    plan: PhysicalPlan
+    imports: tuple[str, ...]
+    value: str | None = None
+    span: Span = NOWHERE
+
+
+Term: TypeAlias = Expression | PlannedSubquery
+"""An expression as plans hold it: subqueries inside are planned already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """Which relationships are followed, which way, and how many in a row: one, unless a pattern says otherwise.
+
+    `types`: None for any. `upper`: None for no limit.
+    """
+
+    types: tuple[str, ...] | None
+    direction: Direction
+    lower: int = 1
+    upper: int | None = 1
+
+    @property
+    def reversed(self) -> Traversal:
+        """The same relationships, followed from the other end."""
+        return Traversal(self.types, self.direction.reversed, self.lower, self.upper)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number of relationships is within the bounds."""
+        return self.upper is not None and self.upper < self.lower
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexCondition:
+    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL."""
+
+    operator: str
+    value: Term | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainHop:
+    """One hop of a chain, and what is asked of the node it leads to: predicates on that node alone."""
+
+    traversal: Traversal
+    node: str
+    predicates: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A hop from a node, what is asked of the node it leads to (labels, and predicates as in `ChainHop`), and the
+    branches that go on from there. Where it is `optional` and leads nowhere, there is one way all the same.
+    """
+
+    from_node: str
+    hop: ChainHop
+    labels: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A predicate on each relationship of a variable-length pattern, over the names it is written with."""
+
+    from_node: str
+    relationship: str
+    to_node: str
+    predicate: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A variable inside a quantified path pattern, and the list outside that collects it over the repetitions."""
+
+    inner: str
+    outer: str
+    kind: str  # node, relationship, list
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AggregateCall:
+    """One aggregating call: `function(DISTINCT arguments)`; count(*) has no arguments."""
+
+    name: str
+    function: str
+    distinct: bool
+    arguments: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortKey:
+    """A column and its direction."""
+
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateNode:
+    """A node to be made."""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+    properties: Term | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateRelationship:
+    """A relationship to be made between two nodes that are there by then."""
+
+    variable: str
+    start: str
+    end: str
+    type: str | Term
+    properties: Term | None
+
+
+Creation: TypeAlias = CreateNode | CreateRelationship
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignProperty:
+    """`subject.key = value`; a null value removes the property."""
+
+    subject: Term
+    key: str | Term
+    value: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignProperties:
+    """`variable = map`, or `+=` where `merge`."""
+
+    variable: str
+    value: Term
+    merge: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddLabels:
+    """`variable:A:B`"""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropProperty:
+    """`REMOVE subject.key`"""
+
+    subject: Term
+    key: str | Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropLabels:
+    """`REMOVE variable:A:B`"""
+
+    variable: str
+    labels: tuple[str | Term, ...]
+
+
+SingleAssignment: TypeAlias = AssignProperty | AssignProperties | AddLabels | DropProperty | DropLabels
