@@ -13,6 +13,7 @@ from hoplite.engine.prepare import Prepared
 from hoplite.errors import UNSUPPORTED_ADMINISTRATION, CypherError, argument_error, type_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Administration, CreateConstraint, CreateIndex, DropSchema
 from hoplite.planner.notifications import already_exists, does_not_exist
 from hoplite.planner.type_text import type_text
 from hoplite.storage.index_options import option_text
@@ -27,13 +28,13 @@ def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:
     """Run a command for what it does; it has no rows."""
     command = prepared.command
     match command:
-        case ast.CreateIndex():
+        case CreateIndex():
             _create_index(command, context)
-        case ast.CreateConstraint():
+        case CreateConstraint():
             _create_constraint(command, context)
-        case ast.DropSchema():
+        case DropSchema():
             _drop(command, context)
-        case ast.Administration(command=name, span=span):
+        case Administration(command=name, span=span):
             text = prepared.text[span.start :].strip().rstrip(";").strip()
             code = _NOT_SYSTEM_DATABASE if name in _OF_CLUSTERS else UNSUPPORTED_ADMINISTRATION
             raise CypherError(code, f"Unsupported administration command: {text}")
@@ -62,7 +63,7 @@ def _options(expression: ast.Expression | None, context: Execution) -> dict[str,
     return value
 
 
-def _create_index(command: ast.CreateIndex, context: Execution) -> None:
+def _create_index(command: CreateIndex, context: Execution) -> None:
     assert context.writer is not None
     outcome_name = _name(command.name, context)
     outcome = context.writer.create_index(
@@ -83,7 +84,7 @@ def _create_index(command: ast.CreateIndex, context: Execution) -> None:
 _ENTERPRISE = {"KEY": "KEY", "NOT NULL": "PROPERTY EXISTENCE", "TYPED": "PROPERTY TYPE"}
 
 
-def _create_constraint(command: ast.CreateConstraint, context: Execution) -> None:
+def _create_constraint(command: CreateConstraint, context: Execution) -> None:
     assert context.writer is not None
     name, entity = _name(command.name, context), Entity(command.entity)
     if command.kind in _ENTERPRISE:
@@ -99,7 +100,7 @@ def _create_constraint(command: ast.CreateConstraint, context: Execution) -> Non
         _note_existing(_described("CONSTRAINT", name, entity, (command.label,), command.keys), outcome.rule, context)
 
 
-def _drop(command: ast.DropSchema, context: Execution) -> None:
+def _drop(command: DropSchema, context: Execution) -> None:
     assert context.writer is not None
     name = _name(command.name, context)
     assert name is not None

@@ -22,6 +22,7 @@ from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimitReached, TextLimits
 from hoplite.grammar.parse import parse
+from hoplite.grammar.statement import Command, Show
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
@@ -55,7 +56,7 @@ class Prepared:
     parameters: dict[str, None]  # in the order in which they are written
     plan: pp.Plan | None
     operator: Operator | None
-    command: ast.Command | None
+    command: Command | None
 
     estimates: Mapping[int, float]  # rows by the identity of the operator, for EXPLAIN and PROFILE
 
@@ -178,7 +179,7 @@ class Preparer:
                     check(parse(text, False, self.limits), text, catalogue, types)
             raise
         plan: pp.Plan | None = None
-        command: ast.Command | None = None
+        command: Command | None = None
         writes = checked.writes
         parameters = _parameters(statement.body)
         if statement.use is not None:
@@ -195,7 +196,7 @@ class Preparer:
                 plan = builder.physical(
                     lp.EmptyResult(built.plan) if built.columns is None else lp.ProduceResults(built.plan, columns)
                 )
-            case ast.Show() as asked:
+            case Show() as asked:
                 built = plan_show(asked, builder)
                 columns = built.columns or ()
                 plan = builder.physical(lp.ProduceResults(built.plan, columns))

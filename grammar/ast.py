@@ -8,66 +8,24 @@ and `ORDER BY` over a projected expression are decided by.
 from __future__ import annotations
 
 from dataclasses import field
-from enum import Enum
-from typing import Annotated, Any, Final, TypeAlias
+from typing import TypeAlias
 
+from hoplite.grammar.leaves import NOWHERE as NOWHERE
+from hoplite.grammar.leaves import OPAQUE as OPAQUE
+from hoplite.grammar.leaves import ConstantList as ConstantList
+from hoplite.grammar.leaves import Direction as Direction
+from hoplite.grammar.leaves import Hint as Hint
+from hoplite.grammar.leaves import Hops as Hops
+from hoplite.grammar.leaves import Literal as Literal
+from hoplite.grammar.leaves import Parameter as Parameter
+from hoplite.grammar.leaves import Repetition as Repetition
+from hoplite.grammar.leaves import Span as Span
+from hoplite.grammar.leaves import TypeName as TypeName
+from hoplite.grammar.leaves import Variable as Variable
+from hoplite.grammar.leaves import unseen_span
 from hoplite.lazy_dataclass import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Characters `start` to `end` (exclusive) of the query text."""
-
-    start: int
-    end: int
-
-
-NOWHERE = Span(0, 0)
-
-OPAQUE: Final = "opaque"
-"""Marks a field, by `Annotated`, as a value that walks over trees do not look into."""
-
-
-def _span() -> Span:
-    return field(default=NOWHERE, compare=False, repr=False)
-
-
-class Direction(Enum):
-    """Which way a relationship pattern points, read from left to right."""
-
-    OUTGOING = "->"
-    INCOMING = "<-"
-    BOTH = "--"
-
-    __hash__ = object.__hash__  # every query looks things up by it, and the one of Enum is written in Python
-
-    @property
-    def reversed(self) -> Direction:
-        """The same pattern read from right to left."""
-        return _REVERSED[self]
-
-
-_REVERSED = {
-    Direction.OUTGOING: Direction.INCOMING,
-    Direction.INCOMING: Direction.OUTGOING,
-    Direction.BOTH: Direction.BOTH,
-}
-
 # --- expressions -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """`null`, a boolean, an integer, a float or a string."""
-
-    value: bool | int | float | str | None
-    span: Span = _span()
-
-    def __eq__(self, other: object) -> bool:  # 1, 1.0 and true are different literals
-        return isinstance(other, Literal) and type(self.value) is type(other.value) and self.value == other.value
-
-    def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +33,7 @@ class ListLiteral:
     """`[1, 2, x]`"""
 
     items: tuple[Expression, ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantList:
-    """A long list of constants: numbers, strings, lists and maps of them, as values. Shorter ones are ListLiterals."""
-
-    value: Annotated[list[Any], OPAQUE]
-    span: Span = _span()
-
-    def __eq__(self, other: object) -> bool:  # told apart by type as literals are, at any depth
-        return isinstance(other, ConstantList) and repr(self.value) == repr(other.value)
-
-    def __hash__(self) -> int:
-        return hash(len(self.value))
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +41,7 @@ class MapLiteral:
     """`{key: value, ...}`"""
 
     entries: tuple[tuple[str, Expression], ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """`$name` or `$0`"""
-
-    name: str
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A name that stands for a value."""
-
-    name: str
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +50,8 @@ class Property:
 
     subject: Expression
     key: str
-    span: Span = _span()
-    key_span: Span = _span()
+    span: Span = unseen_span()
+    key_span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +60,7 @@ class Index:
 
     subject: Expression
     index: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +70,7 @@ class Slice:
     subject: Expression
     start: Expression | None
     end: Expression | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +79,7 @@ class Unary:
 
     operator: str
     operand: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +89,8 @@ class Binary:
     operator: str
     left: Expression
     right: Expression
-    span: Span = _span()
-    operator_span: Span = _span()
+    span: Span = unseen_span()
+    operator_span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +99,7 @@ class Comparison:
 
     operands: tuple[Expression, ...]
     operators: tuple[str, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
     operator_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -181,21 +109,7 @@ class IsNull:
 
     operand: Expression
     negated: bool
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class TypeName:
-    """A type as written after `IS ::`: `INTEGER`, `LIST<STRING NOT NULL>`, `INTEGER | FLOAT`.
-
-    `name` is the normalised upper-case name (`ZONED DATETIME`, `LIST`, `ANY`, `PROPERTY VALUE`, `UNION` ...);
-    `arguments` holds the element type of a LIST, or the alternatives of a UNION.
-    """
-
-    name: str
-    arguments: tuple[TypeName, ...] = ()
-    not_null: bool = False
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +119,7 @@ class IsType:
     operand: Expression
     type: TypeName
     negated: bool
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +129,7 @@ class IsNormalized:
     operand: Expression
     form: str
     negated: bool
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +138,7 @@ class HasLabels:
 
     operand: Expression
     labels: LabelExpression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +148,8 @@ class FunctionCall:
     name: str
     arguments: tuple[Expression, ...]
     distinct: bool = False
-    span: Span = _span()
-    name_span: Span = _span()
+    span: Span = unseen_span()
+    name_span: Span = unseen_span()
 
     def __eq__(self, other: object) -> bool:  # ORDER BY COUNT(n) means the column count(n)
         return isinstance(other, FunctionCall) and self._compared() == other._compared()
@@ -253,7 +167,7 @@ class FunctionCall:
 class CountStar:
     """`count(*)`"""
 
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +181,14 @@ class CaseWhen:
 
     conditions: tuple[Expression, ...]
     result: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
 class CaseSubject:
     """Inside a condition of an extended simple CASE: the value of the CASE's subject."""
 
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +198,7 @@ class Case:
     subject: Expression | None
     whens: tuple[CaseWhen, ...]
     default: Expression | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +209,7 @@ class ListComprehension:
     source: Expression
     predicate: Expression | None
     result: Expression | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +220,7 @@ class PatternComprehension:
     pattern: PatternChain
     predicate: Expression | None
     result: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +231,7 @@ class Quantifier:
     variable: Variable
     source: Expression
     predicate: Expression | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +243,7 @@ class Reduce:
     variable: Variable
     source: Expression
     step: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +252,7 @@ class MapProjection:
 
     subject: Variable
     items: tuple[MapProjectionItem, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,14 +260,14 @@ class ProjectedProperty:
     """`.key`"""
 
     key: str
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
 class AllProperties:
     """`.*`"""
 
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +275,7 @@ class ProjectedVariable:
     """`variable`: an entry named like the variable it holds."""
 
     variable: Variable
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +284,7 @@ class ProjectedEntry:
 
     key: str
     value: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 MapProjectionItem: TypeAlias = ProjectedProperty | AllProperties | ProjectedVariable | ProjectedEntry
@@ -381,7 +295,7 @@ class PatternExpression:
     """A bare pattern used as a predicate: `(a)-[:R]->()`."""
 
     pattern: PatternChain
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +303,7 @@ class ShortestPathExpression:
     """`shortestPath(...)` or `allShortestPaths(...)` used as an expression."""
 
     pattern: ShortestPathFunction
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +315,7 @@ class SubqueryExpression:
 
     kind: str  # EXISTS, COUNT, COLLECT
     query: Query
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 Expression: TypeAlias = (
@@ -443,7 +357,7 @@ class LabelName:
     """One label or relationship type; `legacy` where a colon stands before it inside an alternative (`:A|:B`)."""
 
     name: str
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,14 +366,14 @@ class DynamicLabel:
 
     expression: Expression
     kind: str = "all"  # all, any
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
 class LabelWildcard:
     """`%`: any label at all."""
 
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,7 +381,7 @@ class LabelNot:
     """`!A`"""
 
     operand: LabelExpression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +390,7 @@ class LabelAnd:
 
     operands: tuple[LabelExpression, ...]
     colon: bool = False
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +399,7 @@ class LabelOr:
 
     operands: tuple[LabelExpression, ...]
     colon: bool = False
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 LabelExpression: TypeAlias = LabelName | DynamicLabel | LabelWildcard | LabelNot | LabelAnd | LabelOr
@@ -499,28 +413,7 @@ class NodePattern:
     labels: LabelExpression | None = None
     properties: Expression | None = None  # a MapLiteral or a Parameter
     predicate: Expression | None = None
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Hops:
-    """The `*lower..upper` of a variable-length relationship as written; None where a bound is missing.
-
-    `*` is Hops(None, None), `*3` is Hops(3, 3), `*..2` is Hops(None, 2).
-    """
-
-    lower: int | None
-    upper: int | None
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """A quantifier behind a path pattern or relationship: `{lower,upper}`, `+`, `*`; upper None is unbounded."""
-
-    lower: int
-    upper: int | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,7 +427,7 @@ class RelationshipPattern:
     properties: Expression | None = None
     predicate: Expression | None = None
     repetition: Repetition | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +438,7 @@ class ParenthesizedPath:
     pattern: PatternChain
     predicate: Expression | None
     repetition: Repetition | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -553,7 +446,7 @@ class PatternChain:
     """Elements in the order written: nodes, relationships between two nodes, parenthesized paths."""
 
     elements: tuple[NodePattern | RelationshipPattern | ParenthesizedPath, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,7 +455,7 @@ class ShortestPathFunction:
 
     pattern: PatternChain
     every: bool
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,7 +464,7 @@ class PathSelector:
 
     kind: str  # ALL, ANY, SHORTEST, ALL SHORTEST, SHORTEST GROUPS
     count: Expression | None = None  # a literal or a parameter; None is 1
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,21 +474,10 @@ class PathPattern:
     path_variable: Variable | None
     selector: PathSelector | None
     pattern: PatternChain | ShortestPathFunction
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 # --- clauses -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """`USING INDEX n:Label(key)`, `USING SCAN n:Label`, `USING JOIN ON n`; kept for its notification only."""
-
-    kind: str  # INDEX, TEXT INDEX, RANGE INDEX, POINT INDEX, SCAN, JOIN
-    variables: tuple[Variable, ...]
-    label: str | None = None
-    keys: tuple[str, ...] = ()
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -607,7 +489,7 @@ class MatchClause:
     optional: bool = False
     mode: str | None = None  # DIFFERENT RELATIONSHIPS, REPEATABLE ELEMENTS
     hints: tuple[Hint, ...] = ()
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -617,7 +499,7 @@ class ReturnItem:
     expression: Expression
     alias: Variable | None
     text: str
-    span: Span = _span()
+    span: Span = unseen_span()
 
     @property
     def name(self) -> str:
@@ -631,7 +513,7 @@ class SortItem:
 
     expression: Expression
     descending: bool
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -644,7 +526,7 @@ class Projection:
     order: tuple[SortItem, ...] = ()
     skip: Expression | None = None
     limit: Expression | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -653,7 +535,7 @@ class WithClause:
 
     projection: Projection
     predicate: Expression | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -661,14 +543,14 @@ class ReturnClause:
     """`RETURN projection`"""
 
     projection: Projection
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
 class FinishClause:
     """`FINISH`"""
 
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -677,7 +559,7 @@ class UnwindClause:
 
     expression: Expression
     variable: Variable
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -688,7 +570,7 @@ class InTransactions:
     concurrency: Expression | None = None
     on_error: str | None = None  # CONTINUE, BREAK, FAIL
     status: Variable | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -704,7 +586,7 @@ class CallSubquery:
     import_all: bool = False
     optional: bool = False
     in_transactions: InTransactions | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -713,7 +595,7 @@ class YieldItem:
 
     name: str
     alias: Variable | None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -729,8 +611,8 @@ class CallProcedure:
     star: bool = False
     predicate: Expression | None = None
     optional: bool = False
-    span: Span = _span()
-    name_span: Span = _span()
+    span: Span = unseen_span()
+    name_span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -738,7 +620,7 @@ class CreateClause:
     """`CREATE pattern` (and `INSERT`)"""
 
     patterns: tuple[PathPattern, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -748,7 +630,7 @@ class MergeClause:
     pattern: PathPattern
     on_create: tuple[SetItem, ...] = ()
     on_match: tuple[SetItem, ...] = ()
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -757,7 +639,7 @@ class SetProperty:
 
     target: Property
     value: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -766,7 +648,7 @@ class SetDynamicProperty:
 
     target: Index
     value: Expression
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -776,7 +658,7 @@ class SetProperties:
     variable: Variable
     value: Expression
     merge: bool
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -785,7 +667,7 @@ class SetLabels:
 
     variable: Variable
     labels: tuple[LabelName | DynamicLabel, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 SetItem: TypeAlias = SetProperty | SetDynamicProperty | SetProperties | SetLabels
@@ -796,7 +678,7 @@ class SetClause:
     """`SET items`"""
 
     items: tuple[SetItem, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -804,7 +686,7 @@ class RemoveProperty:
     """`subject.key` or `subject[key]`"""
 
     target: Property | Index
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -813,7 +695,7 @@ class RemoveLabels:
 
     variable: Variable
     labels: tuple[LabelName | DynamicLabel, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 RemoveItem: TypeAlias = RemoveProperty | RemoveLabels
@@ -824,7 +706,7 @@ class RemoveClause:
     """`REMOVE items`"""
 
     items: tuple[RemoveItem, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -833,7 +715,7 @@ class DeleteClause:
 
     expressions: tuple[Expression, ...]
     detach: bool = False
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -843,7 +725,7 @@ class ForeachClause:
     variable: Variable
     source: Expression
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -854,7 +736,7 @@ class LoadCsvClause:
     variable: Variable
     with_headers: bool = False
     field_terminator: str | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -863,7 +745,7 @@ class UseClause:
 
     name: str | None
     expression: Expression | None = None
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 Clause: TypeAlias = (
@@ -890,7 +772,7 @@ class SingleQuery:
     """Clauses one after the other."""
 
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -899,96 +781,8 @@ class Union:
 
     queries: tuple[SingleQuery, ...]
     all: tuple[bool, ...]
-    span: Span = _span()
+    span: Span = unseen_span()
     union_spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 Query: TypeAlias = SingleQuery | Union
-
-
-# --- schema and administration -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CreateIndex:
-    """`CREATE kind INDEX name IF NOT EXISTS FOR (n:Label) ON (n.key, ...) OPTIONS {}`
-
-    kind: RANGE, TEXT, POINT, LOOKUP, FULLTEXT, VECTOR; `labels` has several entries for FULLTEXT only.
-    """
-
-    kind: str
-    name: str | Parameter | None
-    entity: str  # NODE, RELATIONSHIP
-    labels: tuple[str, ...]
-    keys: tuple[str, ...]
-    if_not_exists: bool = False
-    options: Expression | None = None
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class CreateConstraint:
-    """`CREATE CONSTRAINT name IF NOT EXISTS FOR (n:Label) REQUIRE (n.key, ...) IS UNIQUE`
-
-    kind: UNIQUE, KEY, NOT NULL, TYPED.
-    """
-
-    kind: str
-    name: str | Parameter | None
-    entity: str
-    label: str
-    keys: tuple[str, ...]
-    type: TypeName | None = None
-    if_not_exists: bool = False
-    options: Expression | None = None
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class DropSchema:
-    """`DROP INDEX name IF EXISTS` or `DROP CONSTRAINT name IF EXISTS`"""
-
-    kind: str  # INDEX, CONSTRAINT
-    name: str | Parameter
-    if_exists: bool = False
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """`SHOW kind ... YIELD projection WHERE predicate RETURN projection`
-
-    kind: INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES, DATABASES, SETTINGS, TRANSACTIONS ...; `qualifier` is what
-    stands before or inside it, upper-cased (`RANGE`, `BUILT IN`, `UNIQUE`, `EXECUTABLE`); `names` are those asked for.
-    """
-
-    kind: str
-    qualifier: str | None = None
-    names: tuple[Expression, ...] = ()
-    yielded: Projection | None = None
-    yield_star: bool = False
-    predicate: Expression | None = None
-    returned: Projection | None = None
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Administration:
-    """A command for servers (`CREATE USER`, `GRANT` ...), which an embedded database refuses by name."""
-
-    command: str
-    span: Span = _span()
-
-
-Command: TypeAlias = CreateIndex | CreateConstraint | DropSchema | Show | Administration
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A whole text: options and mode, then a query or a command; `use` is the USE before a command."""
-
-    body: Query | Command
-    mode: str | None = None  # EXPLAIN, PROFILE
-    options: tuple[tuple[str, str], ...] = ()  # of a CYPHER prefix: (("version", "5"), ("runtime", "slotted"))
-    use: UseClause | None = None
-    span: Span = _span()

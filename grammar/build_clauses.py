@@ -10,6 +10,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.build_expressions import name_of, string_of
 from hoplite.grammar.source import Source
+from hoplite.grammar.statement import Command, Statement
 from hoplite.grammar.tokens import Token
 from hoplite.lazy_dataclass import dataclass
 
@@ -480,8 +481,8 @@ def cypher_options(
 def statement(
     source: Source,
     span: Span,
-    *parts: str | tuple[tuple[str, str], ...] | ast.UseClause | ast.Query | ast.Command,
-) -> ast.Statement:
+    *parts: str | tuple[tuple[str, str], ...] | ast.UseClause | ast.Query | Command,
+) -> Statement:
     modes = [part for part in parts if isinstance(part, str)]
     options = [option for part in parts if isinstance(part, tuple) for option in part]
     if len(set(modes)) > 1:
@@ -491,10 +492,10 @@ def statement(
     body = parts[-1]
     assert not isinstance(body, (str, tuple, ast.UseClause))
     use = next((part for part in parts if isinstance(part, ast.UseClause)), None)
-    return ast.Statement(body, modes[0] if modes else None, tuple(options), use, span)
+    return Statement(body, modes[0] if modes else None, tuple(options), use, span)
 
 
-def start(source: Source, span: Span, *statements: ast.Statement) -> ast.Statement:
+def start(source: Source, span: Span, *statements: Statement) -> Statement:
     if len(statements) > 1:
         offset = statements[0].body.span.start
         place = f"(line 0, column 0 (offset: {offset}))"

@@ -17,6 +17,7 @@ from hoplite.grammar.build_clauses import (
 )
 from hoplite.grammar.build_expressions import name_of
 from hoplite.grammar.source import Source
+from hoplite.grammar.statement import CreateConstraint, CreateIndex, DropSchema, Show
 from hoplite.grammar.tokens import Token
 from hoplite.lazy_dataclass import dataclass
 
@@ -89,13 +90,13 @@ def create_index(
     target: Target,
     keys: tuple[Key, ...] | ast.FunctionCall,
     options: Expression | None,
-) -> ast.CreateIndex:
+) -> CreateIndex:
     _refuse_replace(source, "index", or_replace, span)
     kind_name = kind.word if kind else "RANGE"
     if kind_name == "BTREE":
         assert kind is not None
         source.complain("Invalid index type b-tree, use range, point or text index instead.", kind.start)
-    return ast.CreateIndex(
+    return CreateIndex(
         kind_name,
         _schema_name(name),
         target.entity,
@@ -167,7 +168,7 @@ def create_constraint(
     keys: tuple[Key, ...],
     kind: ConstraintKind,
     options: Expression | None,
-) -> ast.CreateConstraint:
+) -> CreateConstraint:
     _refuse_replace(source, "constraint", or_replace, span)
     if kind.entity is not None and (kind.entity == "NODE") != (target.entity == "NODE"):
         message = f"'IS {kind.entity} {kind.kind}' does not allow {target.entity.lower()} patterns"
@@ -175,7 +176,7 @@ def create_constraint(
         found, rule = f"{target.entity.lower()} pattern", f"IS {kind.entity} {kind.kind}"
         cause = because("22N04", found, rule, f"'List({wanted} patterns)'")
         source.complain(message, target.variable.span.start, cause)
-    return ast.CreateConstraint(
+    return CreateConstraint(
         kind.kind,
         _schema_name(name),
         target.entity,
@@ -188,10 +189,10 @@ def create_constraint(
     )
 
 
-def drop_schema(source: Source, span: Span, kind: Token, name: SchemaName, if_exists: bool | None) -> ast.DropSchema:
+def drop_schema(source: Source, span: Span, kind: Token, name: SchemaName, if_exists: bool | None) -> DropSchema:
     schema_name = _schema_name(name)
     assert schema_name is not None
-    return ast.DropSchema(kind.word, schema_name, if_exists is not None, span)
+    return DropSchema(kind.word, schema_name, if_exists is not None, span)
 
 
 # --- SHOW -----------------------------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ class ShowTail:
     returned: ast.Projection | None = None
 
 
-def show(source: Source, span: Span, what: ast.Show, tail: ShowTail | None) -> ast.Show:
+def show(source: Source, span: Span, what: Show, tail: ShowTail | None) -> Show:
     if tail is None:
         return replace(what, span=span)
     return replace(
@@ -217,17 +218,17 @@ def show(source: Source, span: Span, what: ast.Show, tail: ShowTail | None) -> a
     )
 
 
-def terminate(source: Source, span: Span, word: Token, *parts: Expression | ShowTail | None) -> ast.Show:
+def terminate(source: Source, span: Span, word: Token, *parts: Expression | ShowTail | None) -> Show:
     tail = parts[-1]
     assert tail is None or isinstance(tail, ShowTail)
     names = tuple(part for part in parts[:-1] if part and not isinstance(part, ShowTail))
-    return show(source, span, ast.Show("TERMINATE TRANSACTIONS", None, names), tail)
+    return show(source, span, Show("TERMINATE TRANSACTIONS", None, names), tail)
 
 
-def show_indexes(source: Source, span: Span, kind: Token | None, word: Token) -> ast.Show:
+def show_indexes(source: Source, span: Span, kind: Token | None, word: Token) -> Show:
     if kind is not None and kind.word == "BTREE":
         source.complain("Invalid index type b-tree, please omit the `BTREE` filter.", kind.start)
-    return ast.Show("INDEXES", kind.word if kind else None)
+    return Show("INDEXES", kind.word if kind else None)
 
 
 def show_constraint_kind(source: Source, span: Span, *words: Token | None) -> str:
@@ -241,8 +242,8 @@ def show_constraint_kind(source: Source, span: Span, *words: Token | None) -> st
     return " ".join(word.word for word in words if word)
 
 
-def show_constraints(source: Source, span: Span, kind: str | None, word: Token) -> ast.Show:
-    return ast.Show("CONSTRAINTS", kind)
+def show_constraints(source: Source, span: Span, kind: str | None, word: Token) -> Show:
+    return Show("CONSTRAINTS", kind)
 
 
 def show_function_kind(source: Source, span: Span, *words: Token) -> str:
@@ -253,28 +254,28 @@ def executable(source: Source, span: Span, user: Token | None = None) -> str:
     return "EXECUTABLE" if user is None else f"EXECUTABLE BY {name_of(user)}"
 
 
-def show_functions(source: Source, span: Span, kind: str | None, word: Token, executable: str | None) -> ast.Show:
+def show_functions(source: Source, span: Span, kind: str | None, word: Token, executable: str | None) -> Show:
     qualifier = " ".join(part for part in (kind, executable) if part)
-    return ast.Show("FUNCTIONS", qualifier or None)
+    return Show("FUNCTIONS", qualifier or None)
 
 
-def show_procedures(source: Source, span: Span, word: Token, executable: str | None) -> ast.Show:
-    return ast.Show("PROCEDURES", executable)
+def show_procedures(source: Source, span: Span, word: Token, executable: str | None) -> Show:
+    return Show("PROCEDURES", executable)
 
 
-def show_named(source: Source, span: Span, word: Token, *names: Expression) -> ast.Show:
+def show_named(source: Source, span: Span, word: Token, *names: Expression) -> Show:
     kind = word.word if word.word.endswith("S") else word.word + "S"
-    return ast.Show(kind, None, names)
+    return Show(kind, None, names)
 
 
-def show_databases(source: Source, span: Span, *words: Token) -> ast.Show:
+def show_databases(source: Source, span: Span, *words: Token) -> Show:
     if len(words) == 1:
-        return ast.Show("DATABASES")
+        return Show("DATABASES")
     first, second = words
     if first.word == "DATABASE":
         name = ast.Literal(name_of(second), Span(second.start, second.end))
-        return ast.Show("DATABASES", None, (name,))
-    return ast.Show("DATABASES", first.word)
+        return Show("DATABASES", None, (name,))
+    return Show("DATABASES", first.word)
 
 
 def show_all(source: Source, span: Span, sign: Token) -> ast.Projection:

@@ -1,13 +1,14 @@
 """Statements that are recognised by their first words: commands for servers, and forms of older versions.
 
-An embedded database has no users, roles or servers; such a command is read as `ast.Administration`, whatever follows.
+An embedded database has no users, roles or servers; such a command is read as `Administration`, whatever follows.
 Forms that Neo4j has given up are refused in its words.
 """
 
 from __future__ import annotations
 
 from hoplite.errors import CypherError, syntax_error
-from hoplite.grammar.ast import Administration, Span
+from hoplite.grammar.ast import Span
+from hoplite.grammar.statement import Administration
 from hoplite.grammar.tokens import Token
 
 _SERVER_WORDS = {

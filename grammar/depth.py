@@ -6,10 +6,11 @@ from typing import Any
 
 from hoplite.grammar import ast
 from hoplite.grammar.limits import TextLimits, too_deep
+from hoplite.grammar.statement import Statement
 from hoplite.grammar.tree import children
 
 
-def check_depth(statement: ast.Statement, text: str, limits: TextLimits) -> None:
+def check_depth(statement: Statement, text: str, limits: TextLimits) -> None:
     """Raise if the tree is deeper than a statement may be.
 
     The left side of an operator is not deeper than the operator: chains lean to the left, and are taken as lists.

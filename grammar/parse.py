@@ -1,4 +1,4 @@
-"""`parse(text)`: query text in, `ast.Statement` out; a `CypherError` if the text is not Cypher.
+"""`parse(text)`: query text in, `Statement` out; a `CypherError` if the text is not Cypher.
 
 A plain LALR(1) machine over the table that Lark made. The one thing it adds: a token may have several kinds, and the
 first one that the machine can shift is taken, so that keywords are names wherever no keyword fits.
@@ -11,7 +11,6 @@ from typing import Any
 
 from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError
-from hoplite.grammar import ast
 from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
 from hoplite.grammar.commands import refuse_incomplete, refuse_old_forms, server_command
@@ -20,6 +19,7 @@ from hoplite.grammar.depth import check_depth
 from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_long
 from hoplite.grammar.lookahead import choose_kind
 from hoplite.grammar.source import Source
+from hoplite.grammar.statement import Statement
 from hoplite.grammar.syntax_errors import end_of_input, unexpected
 from hoplite.grammar.table import Rule, Rules, Table, load_table
 from hoplite.grammar.tokens import END, Token, tokenize
@@ -63,7 +63,7 @@ def _machine() -> _Machine:
     return _Machine(table, _Builders(table.rules), {})
 
 
-def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> ast.Statement:
+def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> Statement:
     """The syntax tree of one statement. Without `constants`, long lists of constants are spelled out in it, too.
 
     >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
@@ -85,7 +85,7 @@ def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMIT
     return _parse(text, False, limits)
 
 
-def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
+def _parse(text: str, constants: bool, limits: TextLimits) -> Statement:
     table = _machine().table
     plain, offsets = replace_escapes(text)
     tokens = tokenize(plain, table.vocabulary, constants, limits)
@@ -98,7 +98,7 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
     command = server_command(tokens)
     if command is not None:
         refuse_incomplete(text, tokens)
-        return ast.Statement(command, span=command.span)
+        return Statement(command, span=command.span)
     source = Source(text)
     statement = _run(source, tokens, limits)
     source.raise_first_complaint()
@@ -107,7 +107,7 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> ast.Statement:
     return statement
 
 
-def _run(source: Source, tokens: list[Token], limits: TextLimits) -> ast.Statement:
+def _run(source: Source, tokens: list[Token], limits: TextLimits) -> Statement:
     machine = _machine()
     table, builders, climbs = machine.table, machine.builders, machine.climbs
     actions, goto, rules = table.actions, table.goto, table.rules
@@ -157,7 +157,7 @@ def _run(source: Source, tokens: list[Token], limits: TextLimits) -> ast.Stateme
             starts.append(start)
             ends.append(end)
             if kind == END and states[-1] == table.end:
-                statement: ast.Statement = value
+                statement: Statement = value
                 return statement
     raise AssertionError("the end of the text is accepted or refused")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoplite.errors import argument_error
 from hoplite.gql_status import alternatives, because
-from hoplite.grammar import ast
+from hoplite.grammar.statement import Statement
 
 _VALUES = {
     name: tuple(values.split())
@@ -44,7 +44,7 @@ _DEFAULTS = dict.fromkeys(
 )
 
 
-def check_options(statement: ast.Statement) -> None:
+def check_options(statement: Statement) -> None:
     """Refuse options that Neo4j does not know, values it does not take, and two values for one."""
     given: dict[str, str] = {}
     unknown: list[str] = []

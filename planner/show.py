@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Show
 from hoplite.planner import logical as lp
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def shown_columns(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def shown_columns(show: Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of a SHOW, and those that only YIELD brings."""
     plain, more = SHOWN[show.kind]
     if show.kind == "DATABASES" and show.qualifier is not None:  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
@@ -77,13 +78,13 @@ def shown_columns(show: ast.Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return plain, more
 
 
-def every_column(show: ast.Show) -> tuple[str, ...]:
+def every_column(show: Show) -> tuple[str, ...]:
     """All columns of a SHOW, in the order of YIELD *."""
     plain, more = shown_columns(show)
     return tuple(_ALL_OF_TRANSACTIONS.split()) if show.kind == "TRANSACTIONS" else (*plain, *more)
 
 
-def plan_show(show: ast.Show, builder: Builder) -> Built:
+def plan_show(show: Show, builder: Builder) -> Built:
     """SHOW ... YIELD ... WHERE ... RETURN as a plan over the rows of its kind."""
     from hoplite.planner.build import Built
 

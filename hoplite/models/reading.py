@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Statement
 from hoplite.grammar.tree import children
 from hoplite.planner.check.positions import key_offsets
 
@@ -109,7 +110,7 @@ class Reading:
     places: list[Place] = field(default_factory=list)
 
 
-def read(statement: ast.Statement, text: str) -> Reading:
+def read(statement: Statement, text: str) -> Reading:
     """The reading of a statement; empty for commands."""
     reader = _Reader(text)
     if isinstance(statement.body, ast.SingleQuery | ast.Union):

@@ -13,6 +13,7 @@ from typing import Any
 from hoplite.engine.functions.registry import AGGREGATES
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Statement
 from hoplite.grammar.tree import children, walk
 from hoplite.models.answers import aggregates, is_aggregate
 from hoplite.models.calls import replaced_call
@@ -30,7 +31,7 @@ class Refused:
     """A statement that the check refused, and where."""
 
     def __init__(
-        self, text: str, statement: ast.Statement, error: CypherError, facts: Facts, functions: Iterable[str]
+        self, text: str, statement: Statement, error: CypherError, facts: Facts, functions: Iterable[str]
     ) -> None:
         self.text = text
         self.statement = statement

@@ -19,6 +19,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimits
 from hoplite.grammar.parse import parse
+from hoplite.grammar.statement import Show
 from hoplite.grammar.tree import walk
 from hoplite.models.untrusted_estimate import largest_estimate
 from hoplite.planner import physical as pp
@@ -132,7 +133,7 @@ class Judge:
         match statement.body:
             case ast.SingleQuery() | ast.Union():
                 pass
-            case ast.Show(kind=kind) if kind in _SHOWN:
+            case Show(kind=kind) if kind in _SHOWN:
                 pass
             case _:
                 raise _forbidden("Commands for schema and administration are not allowed here.")

@@ -24,6 +24,7 @@ from dataclasses import field
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, DropSchema, Statement
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.catalogue import Catalogue
@@ -66,7 +67,7 @@ class Checked:
 
 
 def check(
-    statement: ast.Statement,
+    statement: Statement,
     text: str,
     catalogue: Catalogue,
     parameters: Mapping[str, CypherType | None],
@@ -124,10 +125,10 @@ def _resolve(check: Check, nodes: tuple[object, ...]) -> None:
 
 
 def _command(
-    statement: ast.Statement, body: ast.Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]
+    statement: Statement, body: Command, text: str, catalogue: Catalogue, parameters: Mapping[str, TypeSpec]
 ) -> Checked:
     columns = check_command(Check(text, catalogue, parameters, True, _PARTS), body)
-    schema = isinstance(body, ast.CreateIndex | ast.CreateConstraint | ast.DropSchema)
+    schema = isinstance(body, CreateIndex | CreateConstraint | DropSchema)
     return Checked(
         columns=tuple(columns),
         types=tuple(columns.values()),

@@ -6,6 +6,7 @@ import re
 
 from hoplite.gql_status import alternatives, because, status
 from hoplite.grammar import ast
+from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, Show
 from hoplite.grammar.tree import walk
 from hoplite.lazy import lazy_pattern
 from hoplite.planner.check.expressions import check_predicate
@@ -24,17 +25,17 @@ _OPTIONS = frozenset({"indexprovider", "indexconfig"})
 _SECOND_PROPERTY = lazy_pattern(r"\b(?:ON|REQUIRE)\s*\([^,)]*,\s*(\w+\s*)", re.IGNORECASE)
 
 
-def check_command(check: Check, command: ast.Command) -> Columns:
+def check_command(check: Check, command: Command) -> Columns:
     """Check a command; returns its columns."""
     match command:
-        case ast.Show():
+        case Show():
             columns = _check_show(check, command)
             if check.postponed:
                 raise check.postponed[0]
             return columns
-        case ast.CreateIndex():
+        case CreateIndex():
             _check_index(check, command)
-        case ast.CreateConstraint():
+        case CreateConstraint():
             _check_constraint(check, command)
         case _:
             pass
@@ -44,7 +45,7 @@ def check_command(check: Check, command: ast.Command) -> Columns:
 # --- SHOW ------------------------------------------------------------------------------------------------------------
 
 
-def _check_show(check: Check, show: ast.Show) -> Columns:
+def _check_show(check: Check, show: Show) -> Columns:
     if show.kind not in SHOWN:
         return {}
     for node in walk(show):
@@ -71,7 +72,7 @@ def _check_show(check: Check, show: ast.Show) -> Columns:
     return columns
 
 
-def _check_yield(check: Check, show: ast.Show, yielded: ast.Projection, every: Columns) -> Columns:
+def _check_yield(check: Check, show: Show, yielded: ast.Projection, every: Columns) -> Columns:
     columns: Columns = {}
     for item in yielded.items:
         assert isinstance(item.expression, ast.Variable)
@@ -97,7 +98,7 @@ def _check_order(check: Check, yielded: ast.Projection, scope: Scope) -> None:
 # --- indexes and constraints -----------------------------------------------------------------------------------------
 
 
-def _check_index(check: Check, command: ast.CreateIndex) -> None:
+def _check_index(check: Check, command: CreateIndex) -> None:
     kind = command.kind.lower()
     if command.kind in _SINGLE_PROPERTY and len(command.keys) > 1:
         message = f"Only single property {kind} indexes are supported"
@@ -109,7 +110,7 @@ def _check_index(check: Check, command: ast.CreateIndex) -> None:
     _check_options(check, command.options, name, command.span)
 
 
-def _check_constraint(check: Check, command: ast.CreateConstraint) -> None:
+def _check_constraint(check: Check, command: CreateConstraint) -> None:
     entity = command.entity.lower()
     prefix = "" if entity == "node" else "relationship "
     names = {

@@ -12,6 +12,7 @@ from typing import Any
 from hoplite.errors import Position, position_of
 from hoplite.grammar import ast
 from hoplite.grammar.identifiers import NAME_PART, NAME_START
+from hoplite.grammar.statement import CreateConstraint, CreateIndex, Statement
 from hoplite.grammar.tree import walk
 from hoplite.lazy import lazy_pattern
 from hoplite.planner import notifications as note
@@ -38,7 +39,7 @@ _LONGEST_NOTES = 1_000_000  # characters of the notifications of one clause
 
 
 def find_notifications(
-    statement: ast.Statement,
+    statement: Statement,
     nodes: tuple[Any, ...],
     text: str,
     catalogue: Catalogue,
@@ -63,7 +64,7 @@ def find_notifications(
     return tuple(found)
 
 
-def command_notifications(statement: ast.Statement, text: str, catalogue: Catalogue) -> tuple[Notification, ...]:
+def command_notifications(statement: Statement, text: str, catalogue: Catalogue) -> tuple[Notification, ...]:
     """The notifications of a command on the schema, or of SHOW."""
     finder = _Finder(text, catalogue)
     return (*finder.options(statement), *finder.identifiers(), *finder.schema_options(statement))
@@ -81,7 +82,7 @@ class _Finder:
 
     # --- the CYPHER prefix and parameters ------------------------------------------------------------------------
 
-    def options(self, statement: ast.Statement) -> Iterator[Notification]:
+    def options(self, statement: Statement) -> Iterator[Notification]:
         for name, value in statement.options:
             match name.lower(), value.lower():
                 case "runtime", "interpreted":
@@ -196,9 +197,9 @@ class _Finder:
                 offset = token.start("name")
                 yield note.deprecated_character(name, character, self.at(offset))
 
-    def schema_options(self, statement: ast.Statement) -> Iterator[Notification]:
+    def schema_options(self, statement: Statement) -> Iterator[Notification]:
         command = statement.body
-        if not isinstance(command, ast.CreateIndex | ast.CreateConstraint):
+        if not isinstance(command, CreateIndex | CreateConstraint):
             return
         options = command.options
         given = dict(options.entries) if isinstance(options, ast.MapLiteral) else {}

@@ -6,6 +6,7 @@ import pytest
 
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
+from hoplite.grammar.statement import Administration, CreateConstraint, CreateIndex, DropSchema, Show
 from tests.grammar.reading import clause, query, refusal
 
 N, X = ast.Variable("n"), ast.Variable("x")
@@ -173,35 +174,33 @@ def test_modes_and_options() -> None:
 
 
 def test_indexes_and_constraints() -> None:
-    assert parse("CREATE INDEX i IF NOT EXISTS FOR (n:A) ON (n.x, n.y) OPTIONS {}").body == ast.CreateIndex(
+    assert parse("CREATE INDEX i IF NOT EXISTS FOR (n:A) ON (n.x, n.y) OPTIONS {}").body == CreateIndex(
         "RANGE", "i", "NODE", ("A",), ("x", "y"), True, ast.MapLiteral(())
     )
-    assert parse("CREATE FULLTEXT INDEX FOR ()-[r:R|S]-() ON EACH [r.x]").body == ast.CreateIndex(
+    assert parse("CREATE FULLTEXT INDEX FOR ()-[r:R|S]-() ON EACH [r.x]").body == CreateIndex(
         "FULLTEXT", None, "RELATIONSHIP", ("R", "S"), ("x",)
     )
-    assert parse("CREATE LOOKUP INDEX FOR (n) ON EACH labels(n)").body == ast.CreateIndex(
-        "LOOKUP", None, "NODE", (), ()
-    )
-    assert parse("CREATE CONSTRAINT FOR (n:A) REQUIRE n.x IS :: INT").body == ast.CreateConstraint(
+    assert parse("CREATE LOOKUP INDEX FOR (n) ON EACH labels(n)").body == CreateIndex("LOOKUP", None, "NODE", (), ())
+    assert parse("CREATE CONSTRAINT FOR (n:A) REQUIRE n.x IS :: INT").body == CreateConstraint(
         "TYPED", None, "NODE", "A", ("x",), ast.TypeName("INTEGER")
     )
     assert parse("CREATE CONSTRAINT c FOR ()-[r:R]->() REQUIRE (r.x, r.y) IS RELATIONSHIP UNIQUE").body == (
-        ast.CreateConstraint("UNIQUE", "c", "RELATIONSHIP", "R", ("x", "y"))
+        CreateConstraint("UNIQUE", "c", "RELATIONSHIP", "R", ("x", "y"))
     )
-    assert parse("DROP CONSTRAINT $name IF EXISTS").body == ast.DropSchema("CONSTRAINT", ast.Parameter("name"), True)
+    assert parse("DROP CONSTRAINT $name IF EXISTS").body == DropSchema("CONSTRAINT", ast.Parameter("name"), True)
 
 
 def test_show() -> None:
-    assert parse("SHOW VECTOR INDEXES").body == ast.Show("INDEXES", "VECTOR")
+    assert parse("SHOW VECTOR INDEXES").body == Show("INDEXES", "VECTOR")
     shown = parse("SHOW BUILT IN FUNCTIONS YIELD name AS n ORDER BY n LIMIT 1 WHERE n <> '' RETURN n").body
-    assert isinstance(shown, ast.Show)
+    assert isinstance(shown, Show)
     assert (shown.kind, shown.qualifier) == ("FUNCTIONS", "BUILT IN")
     assert shown.yielded is not None
     assert shown.yielded.limit == ast.Literal(1)
     assert shown.returned is not None
-    assert parse("SHOW DATABASE neo4j").body == ast.Show("DATABASES", None, (ast.Literal("neo4j"),))
+    assert parse("SHOW DATABASE neo4j").body == Show("DATABASES", None, (ast.Literal("neo4j"),))
 
 
 def test_commands_for_servers_are_recognised_by_name() -> None:
-    assert parse("CREATE USER bob SET PASSWORD 'abc'").body == ast.Administration("CREATE USER")
-    assert parse("GRANT ROLE r TO u").body == ast.Administration("GRANT")
+    assert parse("CREATE USER bob SET PASSWORD 'abc'").body == Administration("CREATE USER")
+    assert parse("GRANT ROLE r TO u").body == Administration("GRANT")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoplite.errors import CypherError
-from hoplite.grammar.ast import Statement
 from hoplite.grammar.parse import parse
+from hoplite.grammar.statement import Statement
 
 TEXTS = [
     "MATCH (n:A {x: 1})-[r:R|S*1..2]->(m) WHERE n.x IN [1, 2] AND NOT (n)-->(m) RETURN n.x AS x ORDER BY x LIMIT 3",

@@ -14,10 +14,11 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 import pytest
 
-from hoplite.grammar import ast, tree
+from hoplite.grammar import ast, leaves, statement, tree
 from hoplite.grammar.ast import Expression, Span
 from hoplite.grammar.parse import parse
 from hoplite.planner import logical as lp
+from hoplite.planner import parts
 from hoplite.planner import physical as pp
 from hoplite.planner import tree as plans
 from hoplite.planner.parts import PhysicalPlan, PlannedSubquery, SingleAssignment
@@ -28,12 +29,12 @@ Held: TypeAlias = tuple[Any, list[Any]]  # a value, and the nodes in it
 _PLAIN: dict[Any, Any] = {str: "x", int: 1, bool: True, float: 0.5, NoneType: None, Span: ast.NOWHERE}
 
 
-def node_types(module: Any) -> list[type]:
-    found = [kind for kind in vars(module).values() if isinstance(kind, type) and is_dataclass(kind)]
-    return [kind for kind in found if kind.__module__ == module.__name__ and kind is not Span]
+def node_types(*modules: Any) -> list[type]:
+    found = [(kind, module) for module in modules for kind in vars(module).values() if isinstance(kind, type)]
+    return [k for k, module in found if is_dataclass(k) and k.__module__ == module.__name__ and k is not Span]
 
 
-SYNTAX, OPERATORS, PHYSICAL = node_types(ast), node_types(lp), node_types(pp)
+SYNTAX, OPERATORS, PHYSICAL = node_types(ast, leaves, statement), node_types(lp, parts), node_types(pp)
 EVERY_KIND = [*SYNTAX, *OPERATORS, *PHYSICAL]
 
 
