@@ -20,12 +20,10 @@ from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.result import Result
 from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
-from hoplite.engine.catalogue import GraphCatalogue
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded, Stopped
-from hoplite.engine.parameters import parameter_types
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
     PROCEDURES,
@@ -53,15 +51,12 @@ from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
-from hoplite.values.driver import from_driver, to_driver
+from hoplite.values.driver import from_driver, from_parameters, to_driver
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.models.facts import Memory
-    from hoplite.models.problems import Check, Repair
-    from hoplite.models.repair import Mender
     from hoplite.models.untrusted_judge import Judge
-    from hoplite.planner.notifications import Notification
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
@@ -270,49 +265,6 @@ class Database(Transfers, ForModels):
             "connections": connections,
         }
 
-    def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
-        """A query that a model wrote, with everything mended that provably fails or finds nothing; see docs/MODELS.md.
-
-        `.query` is the text to be run, the same where nothing is to be done, `.changes` what was changed and why,
-        `.problems` what is wrong and was left alone. Nothing is run.
-        """
-        with driver_errors():
-            given = from_parameters({**(parameters or {}), **params}, self._limits.allowance())
-            return self._mender(given).repair(query)
-
-    def check(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Check:
-        """What is wrong with a query, as data (`.problems`) and as text for a prompt (`str()`)."""
-        with driver_errors():
-            return self._check(query, from_parameters({**(parameters or {}), **params}, self._limits.allowance()))
-
-    def _check(self, query: str, given: Mapping[str, Any]) -> Check:
-        return self._mender(given).check(query)
-
-    def _mender(self, given: Mapping[str, Any]) -> Mender:
-        from hoplite.models.facts import Facts, Memory
-        from hoplite.models.repair import Mender
-
-        graph = self._graph.snapshot()
-        memory = self._facts
-        if memory is None or memory.version != graph.version:
-            memory = self._facts = Memory(graph.version)
-        catalogue = GraphCatalogue(graph, self._functions, self._procedures)
-        return Mender(Facts(graph, memory), catalogue, parameter_types(given))
-
-    def _hints(self, text: str, parameters: Mapping[str, Any]) -> Sequence[str]:
-        from hoplite.models.hints import Hints
-
-        return Hints(self, text, parameters)
-
-    def _hinted(
-        self, notifications: tuple[Notification, ...], text: str, parameters: Mapping[str, Any]
-    ) -> tuple[Notification, ...]:
-        """Those about names that the database does not have come with what could be meant."""
-        return tuple(
-            replace(said, hints=self._hints(text, parameters)) if said.category == "UNRECOGNIZED" else said
-            for said in notifications
-        )
-
     def khop(
         self,
         seeds: Any,
@@ -372,7 +324,7 @@ class Database(Transfers, ForModels):
                 rows = [{k: from_driver(v) for k, v in row.items()} for row in rows_or_function]
                 procedure = table_procedure(signature, rows, mode)
         self._procedures[procedure.signature.name] = procedure
-        self._preparer.forget()
+        self._forget_statements()
 
     def register_function(self, signature: str, function: Callable[..., Any], *, deterministic: bool = False) -> None:
         """Add a scalar function; it takes and returns the driver's values.
@@ -385,7 +337,11 @@ class Database(Transfers, ForModels):
                 signature, function, to_user=to_driver, from_user=from_driver, deterministic=deterministic
             )
         self._functions[made.signature.name.lower()] = made
+        self._forget_statements()
+
+    def _forget_statements(self) -> None:
         self._preparer.forget()
+        self._facts = None
 
     # --- on disk -----------------------------------------------------------------------------------------------
 
@@ -592,14 +548,6 @@ def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:
 
 def _nothing() -> None:
     """The check of a statement that has no deadline."""
-
-
-def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
-    """Parameters as the engine has them."""
-    if not given:
-        return {}
-    with allowing(allowance):
-        return {name: from_driver(value) for name, value in given.items()}
 
 
 class _Services:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from hoplite.engine.catalogue import GraphCatalogue
+from hoplite.engine.parameters import parameter_types
+from hoplite.errors import driver_errors
 from hoplite.storage.disk.cache import byte_count
+from hoplite.values.driver import from_parameters
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
     from hoplite.models.ask import Asked
     from hoplite.models.ask_endpoint import Decoding
+    from hoplite.models.problems import Check, Repair
+    from hoplite.models.repair import Mender
     from hoplite.models.schema_text import Form
     from hoplite.models.untrusted import Answer
+    from hoplite.planner.notifications import Notification
 
 
 class ForModels:
@@ -41,6 +49,52 @@ class ForModels:
 
         graph = self._database._graph.snapshot()
         return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
+
+    def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
+        """A query that a model wrote, with everything mended that provably fails or finds nothing; see docs/MODELS.md.
+
+        `.query` is the text to be run, the same where nothing is to be done, `.changes` what was changed and why,
+        `.problems` what is wrong and was left alone. Nothing is run.
+        """
+        with driver_errors():
+            given = from_parameters({**(parameters or {}), **params}, self._database._limits.allowance())
+            return self._mender(given).repair(query)
+
+    def check(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Check:
+        """What is wrong with a query, as data (`.problems`) and as text for a prompt (`str()`)."""
+        with driver_errors():
+            return self._check(
+                query, from_parameters({**(parameters or {}), **params}, self._database._limits.allowance())
+            )
+
+    def _check(self, query: str, given: Mapping[str, Any]) -> Check:
+        return self._mender(given).check(query)
+
+    def _mender(self, given: Mapping[str, Any]) -> Mender:
+        from hoplite.models.facts import Facts, Memory
+        from hoplite.models.repair import Mender
+
+        database = self._database
+        graph = database._graph.snapshot()
+        memory = database._facts
+        if memory is None or memory.version != graph.version:
+            memory = database._facts = Memory(graph.version)
+        catalogue = GraphCatalogue(graph, database._functions, database._procedures)
+        return Mender(Facts(graph, memory), catalogue, parameter_types(given))
+
+    def _hints(self, text: str, parameters: Mapping[str, Any]) -> Sequence[str]:
+        from hoplite.models.hints import Hints
+
+        return Hints(self._database, text, parameters)
+
+    def _hinted(
+        self, notifications: tuple[Notification, ...], text: str, parameters: Mapping[str, Any]
+    ) -> tuple[Notification, ...]:
+        """Those about names that the database does not have come with what could be meant."""
+        return tuple(
+            replace(said, hints=self._hints(text, parameters)) if said.category == "UNRECOGNIZED" else said
+            for said in notifications
+        )
 
     def run_untrusted(
         self,

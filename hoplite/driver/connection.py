@@ -20,13 +20,14 @@ import neo4j
 from neo4j import READ_ACCESS
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
-from hoplite.api.database import Database, from_parameters
+from hoplite.api.database import Database
 from hoplite.api.records import Row
 from hoplite.api.summary import ADDRESS, server_info
 from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.errors import CypherError, to_driver_error
 from hoplite.lazy_dataclass import dataclass
+from hoplite.values.driver import from_parameters
 
 Handlers = Mapping[str, Callable[..., Any] | None]
 Outcome = list[Row] | Metadata | BaseException

@@ -6,6 +6,7 @@ statistics that storage keeps; values from look-ups that are made once for a lab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from hoplite.storage.snapshot import Snapshot
 
 _MOST_NODES = 200_000  # of a label whose values are looked at
 _MOST_SPELLINGS = 50_000  # values of a key that are folded
+_MOST_SOUND, _LONGEST_SOUND = 1_000, 10_000  # texts that are remembered, and characters of one
 
 
 class Memory:
@@ -31,6 +33,7 @@ class Memory:
         self.value_types: dict[tuple[bool, str, str], frozenset[str] | None] = {}
         self.found: dict[tuple[bool, str, str, Any], bool | None] = {}
         self.spellings: dict[tuple[bool, str, str], dict[str, list[str]]] = {}
+        self.sound: set[tuple[Any, ...]] = set()  # texts, with types of parameters, in which nothing is wrong
 
 
 class Facts:
@@ -39,6 +42,20 @@ class Facts:
     def __init__(self, graph: Snapshot, memory: Memory | None = None) -> None:
         self._graph = graph
         self._memory = Memory(graph.version) if memory is None else memory
+
+    # --- texts ---
+
+    def is_sound(self, text: str, types: Mapping[str, Any]) -> bool:
+        """Whether nothing was found wrong with a text before."""
+        return (text, *types.items()) in self._memory.sound
+
+    def found_sound(self, text: str, types: Mapping[str, Any]) -> None:
+        """Remember that nothing is wrong with a text."""
+        sound = self._memory.sound
+        if len(text) <= _LONGEST_SOUND:
+            if len(sound) >= _MOST_SOUND:
+                sound.clear()
+            sound.add((text, *types.items()))
 
     # --- names ---
 

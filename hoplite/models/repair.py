@@ -66,12 +66,20 @@ class Mender:
 
     def _findings(self, text: str) -> tuple[list[Finding], bool]:
         """What is wrong with a text, and whether it is refused for that."""
+        if self.facts.is_sound(text, self.types):
+            return [], False
+        findings, is_refused = self._new_findings(text)
+        if not findings:
+            self.facts.found_sound(text, self.types)
+        return findings, is_refused
+
+    def _new_findings(self, text: str) -> tuple[list[Finding], bool]:
         try:
             statement = parse(text)
         except CypherError as error:
             return [finding_of(text, error)], True
         try:
-            check_statement(statement, text, self.catalogue, self.types)
+            check_statement(statement, text, self.catalogue, self.types, notify=False)
         except CypherError as error:
             names = {function.signature.name for function in self.catalogue.functions.values()}
             names |= {function.signature.name for function in AGGREGATES.values()}

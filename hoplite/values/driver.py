@@ -15,7 +15,7 @@ import datetime as python_time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hoplite.allowance import check_time
+from hoplite.allowance import Allowance, allowing, check_time
 from hoplite.values.calendar import NANOS_PER_SECOND, calendar_date, day_number
 from hoplite.values.columns import INT64_MAX, INT64_MIN
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
@@ -347,3 +347,11 @@ def _from_pandas(value: Any) -> Value:
     if isinstance(value, pandas.DataFrame):
         return {str(name): from_driver(column) for name, column in value.items()}
     raise _unsupported(value)
+
+
+def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
+    """Parameters as the engine has them."""
+    if not given:
+        return {}
+    with allowing(allowance):
+        return {name: from_driver(value) for name, value in given.items()}

@@ -71,14 +71,20 @@ def check(
     text: str,
     catalogue: Catalogue,
     parameters: Mapping[str, CypherType | None],
+    *,
+    notify: bool = True,
 ) -> Checked:
-    """Check a statement. `parameters` has the type of each parameter given; None where it is not known."""
+    """Check a statement. `parameters` has the type of each parameter given; None where it is not known.
+
+    Without `notify` no notifications are looked for.
+    """
     specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
     body = statement.body
     if not isinstance(body, ast.SingleQuery | ast.Union):
         return _command(statement, body, text, catalogue, specs)
     nodes = tuple(walk(body))
     second = Check(text, catalogue, specs, True, _PARTS)
+    second.colon_labels = any(isinstance(node, ast.LabelAnd) and node.colon for node in nodes)
     for node in nodes:
         if isinstance(node, ast.WithClause | ast.ReturnClause):
             forbid_unaggregated_order(second, node)
@@ -97,10 +103,13 @@ def check(
     if second.doomed and statement.mode != "EXPLAIN":
         raise second.doomed[0]
     writes = _writes(nodes, catalogue)
+    notifications: tuple[Notification, ...] = ()
+    if notify:
+        notifications = find_notifications(statement, nodes, text, catalogue, second.mentions, specs, writes=writes)
     return Checked(
         columns=tuple(columns),
         types=tuple(columns.values()),
-        notifications=find_notifications(statement, nodes, text, catalogue, second.mentions, specs, writes=writes),
+        notifications=notifications,
         query_type=_query_type(writes=writes, returns=bool(columns)),
         writes=writes,
         star_imports=second.star_imports,

@@ -72,7 +72,7 @@ def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
 
     What is matched and asked is held against each other, and so is what is created; a MERGE does both.
     """
-    if ":" in check.text:
+    if check.colon_labels:
         _forbid_mixed(check, _matched(clause))
         _forbid_mixed(check, _written(clause))
 

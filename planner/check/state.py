@@ -50,6 +50,7 @@ class Check:
     resolved: bool
     parts: Parts
     standalone: ast.CallProcedure | None = None  # a call that is the whole statement
+    colon_labels: bool = True  # False where no labels are joined by a colon (`A:B`)
     postponed: list[CypherError] = field(default_factory=list)
     doomed: list[CypherError] = field(default_factory=list)
     mentions: Mentions = field(default_factory=Mentions)

@@ -218,3 +218,14 @@ def test_results_are_ready_for_json(db: Database) -> None:
     assert found["changes"][0]["before"] == "Drugs"
     problems = json.loads(json.dumps(db.check("MATCH (d:Drugs) RETURN d").as_dict()))["problems"]
     assert [problem["suggestions"][0] for problem in problems] == ["Drug"]
+
+
+def test_what_was_found_right_is_asked_anew_when_functions_change() -> None:
+    with hoplite.open() as db:
+        db.run("CREATE (:Person {name: 'Ann'})")
+        db.register_function("own.shout(text :: STRING) :: STRING", str.upper)
+        query = "MATCH (p:Person) RETURN own.shout(p.name) AS name"
+        assert db.check(query).ok
+        assert db.check(query).ok
+        db.register_function("own.shout(text :: STRING, times :: INTEGER) :: STRING", lambda text, times: text * times)
+        assert not db.check(query).ok
