@@ -33,6 +33,8 @@ from hoplite.values.columns import Int64s, Integers
 
 Int32s = NDArray[np.int32]
 
+_COUNTED = 1 << 16  # codes at once
+
 
 @dataclass(eq=False)
 class Base:
@@ -164,7 +166,7 @@ class Base:
     @cached_property
     def label_set_counts(self) -> Int64s:
         """How many nodes have each set of labels."""
-        return np.bincount(self.node_labels, minlength=self.tokens.label_set_count)
+        return counts_of(self.node_labels, self.tokens.label_set_count)
 
     def label_count(self, label: int) -> int:
         """How many nodes have the label."""
@@ -184,12 +186,12 @@ class Base:
     @cached_property
     def keys_by_label_set(self) -> dict[int, list[str]]:
         """Which keys occur on nodes with a set of labels."""
-        return _keys_by_code(self.node_columns, self.node_labels)
+        return _keys_by_code(self.node_columns, self.node_labels, self.label_set_counts)
 
     @cached_property
     def keys_by_type(self) -> dict[int, list[str]]:
         """Which keys occur on relationships of a type."""
-        return _keys_by_code(self.relationship_columns, self.relationship_types)
+        return _keys_by_code(self.relationship_columns, self.relationship_types, self.type_counts)
 
     def node_index(self, label: int, key: str) -> ValueIndex:
         """Nodes with the label by the value of the key; made on first use."""
@@ -224,6 +226,14 @@ class Base:
         return inverse(self.relationship_ids, self.next_relationship_id)
 
 
+def counts_of(codes: NDArray[Any], count: int) -> Int64s:
+    """How often each of the numbers below `count` occurs; a piece at a time, for NumPy counts in 64 bits."""
+    counts = np.zeros(count, np.int64)
+    for first in range(0, len(codes), _COUNTED):
+        counts += np.bincount(codes[first : first + _COUNTED], minlength=count)
+    return counts
+
+
 def row_of_entry(indptr: NDArray[Any], entries: Int64s) -> Int64s:
     """The row that each entry is in. NumPy would convert the whole of `indptr` to compare it with other integers."""
     return np.searchsorted(indptr, entries.astype(indptr.dtype), "right") - 1
@@ -243,13 +253,11 @@ def _index_of(column: KeyValues | None, included: NDArray[np.bool_]) -> ValueInd
     return ValueIndex.of(positions[kept], values.take(kept))
 
 
-def _keys_by_code(columns: Mapping[str, KeyValues], codes: NDArray[Any]) -> dict[int, list[str]]:
+def _keys_by_code(columns: Mapping[str, KeyValues], codes: NDArray[Any], counts: Int64s) -> dict[int, list[str]]:
+    every = np.flatnonzero(counts).tolist()
     found: dict[int, list[str]] = {}
-    every = np.flatnonzero(np.bincount(codes)).tolist()
     for key, column in columns.items():
-        holders = column.holders()
-        having = every if len(holders) == len(codes) else np.flatnonzero(np.bincount(codes[holders])).tolist()
-        for code in having:
+        for code in column.codes_of_holders(codes, every):
             found.setdefault(code, []).append(key)
     return found
 

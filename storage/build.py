@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage.base import Base
+from hoplite.storage.base import Base, counts_of
 from hoplite.storage.draft import Draft, RelationshipBlock, empty_draft, gathered
 from hoplite.storage.incidence import Incidence, Layout, layout_for
 from hoplite.storage.ordering import order_of, sorted_columns
@@ -218,14 +218,6 @@ class Build:
         positions = np.empty_like(numbers)
         positions[numbers] = np.arange(len(numbers), dtype=numbers.dtype)
         return positions
-
-
-def counts_of(codes: NDArray[Any], count: int) -> Int64s:
-    """How often each of the numbers below `count` occurs; a piece at a time, for NumPy counts in 64 bits."""
-    counts = np.zeros(count, np.int64)
-    for first in range(0, len(codes), _DISTRIBUTED):
-        counts += np.bincount(codes[first : first + _DISTRIBUTED], minlength=count)
-    return counts
 
 
 def build_base(draft: Draft, partitions: int) -> Base:

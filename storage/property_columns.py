@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import (
@@ -36,6 +37,9 @@ FEW_TEXTS = 16
 
 
 _LOOKED_AT = 1 << 20  # values at once
+_ASKED_FIRST = 4096  # entities whose codes are looked at, before all are
+_AT_ONCE = 1 << 16  # codes that are compared, which stay in the processor's cache
+_FEW_CODES = 8  # codes that are looked for one by one
 
 
 class KeyValues(Protocol):
@@ -58,6 +62,11 @@ class KeyValues(Protocol):
         """The entities that have a value, ascending."""
         ...
 
+    def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
+        """Which codes the entities with a value have, ascending. `codes` has one for each entity; `every` are those
+        that occur."""
+        ...
+
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""
         ...
@@ -70,11 +79,13 @@ class KeyValues(Protocol):
 @dataclass(frozen=True, slots=True, eq=False)
 class PropertyColumn:
     """One key's values; see the top of the file. `counts_from`: value i is this number plus i, so none needs to be read
-    (numbers that a loader or a sequence gave)."""
+    (numbers that a loader or a sequence gave). `present` is known where a dense column has gaps that its values do not
+    tell at once: those of text would have to be compared one by one."""
 
     positions: Int64s | None
     column: Column
     counts_from: int | None = None
+    present: Bools | None = None
 
     def gather(self, positions: Int64s, inside: bool = False) -> Column:
         """The values of these entities; null for those that have none, and for positions outside the base. `inside`
@@ -106,7 +117,29 @@ class PropertyColumn:
 
     def holders(self) -> Int64s:
         """The entities that have a value, ascending."""
-        return np.flatnonzero(~self.column.null_mask()) if self.positions is None else self.positions
+        return np.flatnonzero(self._presence()) if self.positions is None else self.positions
+
+    def _presence(self) -> Bools:
+        """Where a dense column has a value."""
+        return ~self.column.null_mask() if self.present is None else self.present
+
+    def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
+        """Which codes the entities with a value have, ascending. `codes` has one for each entity; `every` are those
+        that occur."""
+        if self.positions is not None:
+            return distinct_codes(codes[self.positions])
+        if isinstance(self.column, Integers | Floats | Booleans) and self.column.nulls is None:
+            return every
+        present = self._presence()
+        some = slice(None, None, len(codes) // _ASKED_FIRST + 1)
+        found = set(distinct_codes(codes[some][present[some]]))
+        missing = [code for code in every if code not in found]
+        if len(missing) > _FEW_CODES:
+            return distinct_codes(codes[present])
+        for first in range(0, len(codes) if missing else 0, _AT_ONCE):
+            there, here = present[first : first + _AT_ONCE], codes[first : first + _AT_ONCE]
+            found.update(code for code in missing if code not in found and bool((there & (here == code)).any()))
+        return sorted(found)
 
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""
@@ -140,14 +173,22 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     if isinstance(column, Strings) and column.pool is not None:
         column = Strings(column.values)  # the texts that are left, without the whole pool that they come from
     if len(positions) == total:
-        return PropertyColumn(None, column, _counts_from(column))
+        return PropertyColumn(None, column, _counts_from(column), np.broadcast_to(np.True_, total))
     if len(positions) * DENSE_SHARE < total:
         return PropertyColumn(positions, column)
     slots = np.zeros(total, np.int64)
     slots[positions] = np.arange(len(positions))
     present = np.zeros(total, np.bool_)
     present[positions] = True
-    return PropertyColumn(None, take_or_null(column, slots, present))
+    is_plain = isinstance(column, Integers | Floats | Booleans)  # these have a mask of their own
+    return PropertyColumn(None, take_or_null(column, slots, present), present=None if is_plain else present)
+
+
+def distinct_codes(codes: NDArray[Any]) -> list[int]:
+    """The different numbers among codes, ascending."""
+    seen = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.bool_)
+    seen[codes] = True
+    return np.flatnonzero(seen).tolist()
 
 
 def _counts_from(column: Column) -> int | None:

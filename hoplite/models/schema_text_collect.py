@@ -22,6 +22,7 @@ from hoplite.values.order import group_key, sort_key
 from hoplite.values.value_types import value_type
 
 SAMPLE = 2_000
+_LOOKED_AT = 40 * SAMPLE  # entities among which a sample is looked for, before all are
 _FEW = 3  # values of a property that has too many to list
 _PROSE = 120  # characters: texts that are longer on average are prose, of which a few tell nothing
 _COLUMN_TYPES: dict[type, str] = {Integers: "INTEGER", Floats: "FLOAT", Booleans: "BOOLEAN", Strings: "STRING"}
@@ -102,33 +103,33 @@ def collect(graph: Snapshot, most_values: int) -> GraphSchema:
 
 
 def _label(graph: Snapshot, name: str, most_values: int) -> Kind:
-    nodes = graph.nodes_with_label(name)
-    some = _some(nodes)
+    count = graph.label_count(name)
+    some = _some_with_label(graph, name, count)
 
     def holders(key: str) -> Int64s:
         having = graph.nodes_with_key(key)
         return having[graph.has_label(having, name)]
 
     sampled = {
-        key: _sampled(some, len(nodes), partial(graph.node_property, key=key), partial(holders, key))
+        key: _sampled(some, count, partial(graph.node_property, key=key), partial(holders, key))
         for key in sorted(graph.possible_keys_of_label(name))
     }
-    return Kind(name, graph.label_count(name), _properties(graph, Entity.NODE, name, sampled, most_values))
+    return Kind(name, count, _properties(graph, Entity.NODE, name, sampled, most_values))
 
 
 def _type(graph: Snapshot, name: str, most_values: int) -> Kind:
-    relationships = graph.relationships_with_type(name)
-    some = _some(relationships)
+    count = graph.type_count(name)
+    some = _some_with_type(graph, name, count)
 
     def holders(key: str) -> Int64s:
         having = graph.relationships_with_key(key)
         return having[np.flatnonzero(graph.relationship_types(having) == graph.type_code(name))]
 
     sampled = {
-        key: _sampled(some, len(relationships), partial(graph.relationship_property, key=key), partial(holders, key))
+        key: _sampled(some, count, partial(graph.relationship_property, key=key), partial(holders, key))
         for key in sorted(graph.possible_keys_of_type(name))
     }
-    return Kind(name, graph.type_count(name), _properties(graph, Entity.RELATIONSHIP, name, sampled, most_values))
+    return Kind(name, count, _properties(graph, Entity.RELATIONSHIP, name, sampled, most_values))
 
 
 def _some(entities: Int64s) -> Int64s:
@@ -136,6 +137,32 @@ def _some(entities: Int64s) -> Int64s:
     if len(entities) <= SAMPLE:
         return entities
     return entities[np.linspace(0, len(entities) - 1, SAMPLE).astype(np.int64)]
+
+
+def _some_with_label(graph: Snapshot, name: str, count: int) -> Int64s:
+    """The nodes with a label, or a sample; of a common label one among nodes at equal distances, for there is no list
+    of its nodes as long as nobody asks for them."""
+    if count > SAMPLE:
+        nodes = _distances(graph.node_count)
+        found = nodes[graph.node_exists(nodes) & graph.has_label(nodes, name)]
+        if len(found) >= SAMPLE:
+            return _some(found)
+    return _some(graph.nodes_with_label(name))
+
+
+def _some_with_type(graph: Snapshot, name: str, count: int) -> Int64s:
+    """The same for the relationships of a type."""
+    if count > SAMPLE:
+        relationships = _distances(graph.relationship_count)
+        found = relationships[graph.relationship_exists(relationships)]
+        found = found[graph.relationship_types(found) == graph.type_code(name)]
+        if len(found) >= SAMPLE:
+            return _some(found)
+    return _some(graph.relationships_with_type(name))
+
+
+def _distances(count: int) -> Int64s:
+    return np.linspace(0, count - 1, min(count, _LOOKED_AT)).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,5 +234,7 @@ def _shown(
         return False, tuple(distinct[:_FEW]), None, None
     if types == ("STRING",):
         return False, tuple(distinct[:_FEW]), None, None
+    if types == ("INTEGER",):
+        return False, (), min(distinct), max(distinct)
     ordered = sorted(distinct, key=sort_key)
     return False, (), ordered[0], ordered[-1]

@@ -371,6 +371,10 @@ class StoredColumn:
         positions = self.positions
         return self.whole().holders() if positions is None else positions
 
+    def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
+        """Which of all codes the entities with a value have."""
+        return self.whole().codes_of_holders(codes, every)
+
     def texts(self) -> tuple[Int64s | None, pa.Array[Any]] | None:
         """Positions (None: all) and values of a column of text, in Arrow's form; None for any other column."""
         loaded = self._loaded()

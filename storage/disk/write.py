@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.base import Base, inverse
-from hoplite.storage.build import Build, counts_of, is_identity, spare_rows
+from hoplite.storage.base import Base, counts_of, inverse
+from hoplite.storage.build import Build, is_identity, spare_rows
 from hoplite.storage.disk.blocks import CHECKSUMS, ArrayFile, BlockReader, FileWriter
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import ColumnWriter

@@ -8,6 +8,7 @@ import pytest
 
 import hoplite
 from hoplite.models.schema_text import token_count
+from hoplite.models.schema_text_collect import SAMPLE
 from hoplite.sample import load_sample
 
 
@@ -135,3 +136,16 @@ def test_an_empty_graph_has_an_empty_schema() -> None:
         assert db.schema_text().splitlines() == ["Node labels:", "Relationship types:", "Patterns:"]
         with pytest.raises(ValueError, match="'text', 'json', 'cypher'"):
             db.schema_text(form="yaml")  # type: ignore[arg-type]
+
+
+def test_a_common_label_and_type_are_sampled_without_their_deleted_entities() -> None:
+    with hoplite.open() as db:
+        count = 3 * SAMPLE
+        db.run("UNWIND range(1, $n) AS i CREATE (a:Old {gone: i})-[:WAS {gone: i}]->(:New {kept: i})", n=count)
+        db.run("MATCH (a:Old)-[r:WAS]->(b) WHERE r.gone > $n CREATE (b)-[:IS {kept: r.gone}]->(b)", n=count // 10)
+        db.run("MATCH (a:Old) WHERE a.gone > $n DETACH DELETE a", n=SAMPLE + 5)
+        text = db.schema_text()
+        assert f"Old ({SAMPLE + 5}): gone INTEGER 1..{SAMPLE + 5}" in text
+        assert f"New ({count}): kept INTEGER 1..{count}" in text
+        assert f"WAS ({SAMPLE + 5}): gone INTEGER 1..{SAMPLE + 5}" in text
+        assert "gone" not in text.split("New (")[1].splitlines()[0]
