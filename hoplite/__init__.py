@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.hops.select import BackendName
     from hoplite.sample import load_sample
+    from hoplite.server import serve
     from hoplite.storage.disk.graph import Durability
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "load_sample",
     "open",
     "recover",
+    "serve",
     "uninstall_driver",
 ]
 
@@ -58,6 +60,7 @@ _HOMES = {
     "load_sample": "hoplite.sample",
     "recover": "hoplite.api.recovery",
     "Recovery": "hoplite.api.recovery",
+    "serve": "hoplite.server",
     "GraphDatabase": "hoplite.driver",
     "AsyncGraphDatabase": "hoplite.driver",
     "install_driver": "hoplite.driver",

@@ -31,6 +31,7 @@ class Condition(NamedTuple):
 
 
 CONDITIONS = {
+    "08N06": Condition("connection exception - protocol error", "General network protocol error."),
     "22000": Condition(_DATA),
     "22003": Condition(f"{_DATA} - numeric value out of range", "The numeric value {} is outside the required range."),
     "22007": Condition(f"{_DATA} - invalid date, time, or datetime format"),

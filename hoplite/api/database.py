@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hoplite.allowance import Allowance, allowing, deadline_after
 from hoplite.api.backends import chosen_backend, described_backend
 from hoplite.api.for_models import ForModels
+from hoplite.api.hydrate import Hydrator
 from hoplite.api.jobs import Job, Jobs, held_weakly, join
 from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.result import Result
@@ -81,6 +82,7 @@ class Limits:
     stop: threading.Event | None = None  # set from another thread to end the statement
     metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
     judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
+    hydrator: type[Hydrator] = Hydrator  # makes the values of rows
 
     def allowance(self) -> Allowance:
         """What a statement that begins now may use."""
@@ -489,7 +491,7 @@ class Database(Transfers, ForModels):
                 if not prepared.columns:  # nothing will be read from it: run it now
                     with Guarded(execution):
                         batches = iter(list(batches))
-                return Result(prepared, batches, execution, given, limits.max_rows)
+                return Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
             del snapshot  # the writer changes the graph in place where nobody holds it
@@ -525,7 +527,7 @@ class Database(Transfers, ForModels):
                 for _ in batches:
                     pass
             batches = iter(())
-        return Result(prepared, batches, execution, given, limits.max_rows, owner)
+        return Result(prepared, batches, execution, given, limits.max_rows, owner, limits.hydrator)
 
 
 def _lease(

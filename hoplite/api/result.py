@@ -113,6 +113,7 @@ class Result:
         parameters: Mapping[str, Any],
         max_rows: int | None,
         owner: object = None,
+        hydrator: type[Hydrator] = Hydrator,
     ) -> None:
         """`owner` is held until the last row is made: what the rows are read from may be given up without it."""
         self._prepared = prepared
@@ -123,7 +124,7 @@ class Result:
         self._owner = owner
         self._outcome = _Outcome()  # once it has ended
         self._guard = None if execution is None else Guarded(execution)
-        self._hydrator = None if execution is None else Hydrator(execution.graph, execution.check_time)
+        self._hydrator = None if execution is None else hydrator(execution.graph, execution.check_time)
         self._entities: Graph | None = None  # those of the hydrator, once it is gone
         self._begun: Batch | None = None  # a batch of which some rows are made: so many
         self._made = 0
@@ -216,9 +217,19 @@ class Result:
         with _Reading(self):
             return self._next_rows(most)
 
+    def is_at_end(self) -> bool:
+        """Whether no row is left; the next ones are looked for where that is not known."""
+        if self._buffer or self._waiting or self._begun is not None:
+            return False
+        with _Reading(self):
+            self._begun, self._made = self._read_batch(), 0
+        return self._begun is None
+
     def skip_rows(self, count: int) -> int:
         """Pass over so many rows without making them; how many there were."""
         skipped = len(self._taken(count))
+        waiting = min(len(self._waiting), count - skipped)
+        self._waiting, skipped = self._waiting[waiting:], skipped + waiting
         with _Reading(self):
             while skipped < count and (batch := self._next_batch(count - skipped)) is not None:
                 skipped += batch.row_count

@@ -6,7 +6,7 @@ from typing import Any
 
 from neo4j import Address, ResultSummary, ServerInfo
 
-_AGENT = "Neo4j/5.26.12"
+AGENT = "Neo4j/5.26.12"
 ADDRESS = Address(("localhost", 7687))
 _PROTOCOL = (5, 8)
 
@@ -14,7 +14,7 @@ _PROTOCOL = (5, 8)
 def server_info() -> ServerInfo:
     """The server whose answers are given."""
     server = ServerInfo(ADDRESS, _PROTOCOL)
-    server.update({"server": _AGENT})
+    server.update({"server": AGENT})
     return server
 
 

@@ -1,5 +1,5 @@
 """The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`,
-`mcp`, `ask`, `eval`, `demo`. Each part loads what it needs when it is used.
+`mcp`, `ask`, `eval`, `serve`, `ui`, `demo`. Each part loads what it needs when it is used.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hoplite.cli.exporting import add_export_command
 from hoplite.cli.importing import add_import_command
 from hoplite.cli.mcp import add_mcp_command
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database, parameter
+from hoplite.cli.serving import add_serve_commands
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,6 +78,7 @@ def _commands() -> Commands:
     add_mcp_command(commands)
     add_ask_command(commands)
     add_eval_command(commands)
+    add_serve_commands(commands)
 
     warm = commands.add_parser("warm", help="compile what makes hops fast, before a query needs it")
     warm.set_defaults(command=_warm)

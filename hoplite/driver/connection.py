@@ -146,7 +146,7 @@ class _Queue:
         **handlers: Callable[..., Any] | None,
     ) -> None:
         """Give up the rest of a result."""
-        self._queue(self._conversation.discard(qid), handlers)
+        self._queue(self._conversation.discard(n, qid), handlers)
 
     def commit(
         self, dehydration_hooks: Any = None, hydration_hooks: Any = None, **handlers: Callable[..., Any] | None

@@ -93,6 +93,17 @@ class _Stream:
         assert self.result is not None
         return self.result.next_rows(None if count == EVERYTHING else count)
 
+    def skip(self, count: int) -> bool:
+        """Pass over so many rows; whether there were as many, so that there may be more."""
+        if count == EVERYTHING or self.failure is not None:
+            return False
+        assert self.result is not None
+        return self.result.skip_rows(count) == count
+
+    def is_at_end(self) -> bool:
+        """Whether no row is left."""
+        return self.result is not None and self.result.is_at_end()
+
     def end(self) -> Metadata:
         """The metadata after the last row; rows that are left are given up."""
         if self.failure is not None:
@@ -134,14 +145,25 @@ class DatabaseClosed(ServiceUnavailable):
 class Conversation:
     """The server's side of a connection."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: Limits | None = None) -> None:
+        """`limits` are the database's own where none are given."""
         self._database = database
+        self._own_limits = database._limits if limits is None else limits
         self._open: _Open | None = None
         self._streams: dict[int, _Stream] = {}
         self._newest = -1
         self._stop = threading.Event()
         self._working = threading.Lock()
         self._stopped = False
+
+    @property
+    def is_open(self) -> bool:
+        """An explicit transaction is open."""
+        return self._open is not None
+
+    def has_result(self, number: int = NEWEST) -> bool:
+        """That result waits to be read."""
+        return (self._newest if number == NEWEST else number) in self._streams
 
     @property
     def is_idle(self) -> bool:
@@ -160,7 +182,12 @@ class Conversation:
         yield  # a message without rows
 
     def run(
-        self, text: str, given: Mapping[str, Any], parameters: Mapping[str, Any], terms: Terms, scope: ResultScope
+        self,
+        text: str,
+        given: Mapping[str, Any],
+        parameters: Mapping[str, Any],
+        terms: Terms,
+        scope: ResultScope | None = None,
     ) -> Replies:
         """Run a statement in the open transaction, or in one of its own under these terms.
 
@@ -185,7 +212,8 @@ class Conversation:
         else:
             columns = result.keys()
             stream = _Stream(result, terms)
-            scope.graph = result.entities
+            if scope is not None:
+                scope.graph = result.entities
         self._newest = number = self._newest + 1
         self._streams[number] = stream
         metadata = {"t_first": int((time.perf_counter() - began) * 1000), "fields": list(columns), "db": _name(terms)}
@@ -203,10 +231,13 @@ class Conversation:
             yield rows
             if count != EVERYTHING:
                 left -= len(rows)
-        return {"has_more": True}
+        return self._finish(number) if stream.is_at_end() else {"has_more": True}
 
-    def discard(self, number: int) -> Replies:
-        """Give up the rows that are left of a result."""
+    def discard(self, count: int, number: int) -> Replies:
+        """Give up so many rows of a result."""
+        stream = self._stream(number)
+        if stream.skip(count) and not stream.is_at_end():
+            return {"has_more": True}
         return self._finish(number)
         yield  # a message without rows
 
@@ -257,6 +288,12 @@ class Conversation:
         opened, self._open = self._open, None
         if opened is not None:
             opened.transaction.rollback()
+        if not self._stopped:
+            self._stop.clear()
+
+    def interrupt(self) -> None:
+        """End the statement that is running, without waiting for it; from any thread. A `reset` must follow."""
+        self._stop.set()
 
     def stop(self) -> None:
         """End the conversation, and the statement that is running, without waiting for it; from any thread."""
@@ -280,16 +317,24 @@ class Conversation:
             metadata["bookmark"] = self._bookmark()
         return metadata
 
+    def checked_name(self, terms: Terms) -> str:
+        """The name of the database that is meant. Raises where there is none, or nobody may use it so."""
+        self._database_of(terms)
+        return _name(terms)
+
     def allowance(self, terms: Terms) -> Allowance:
         """What a statement that begins now may use."""
         return self._limits(self._database, terms).allowance()
 
     def _limits(self, database: Database, terms: Terms) -> Limits:
         """The database's own limits, made stricter by what the client asks for."""
-        asked, own = terms.timeout or None, database._limits.timeout
+        limits = self._own_limits
+        if database is not self._database:
+            limits = replace(database._limits, hydrator=limits.hydrator)
+        asked, own = terms.timeout or None, limits.timeout
         timeout = asked if own is None else own if asked is None else min(asked, own)
         return replace(
-            database._limits.within(timeout, None, terms.read_only),
+            limits.within(timeout, None, terms.read_only),
             stop=self._stop,
             metadata=dict(terms.metadata or {}),
         )

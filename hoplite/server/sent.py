@@ -1,0 +1,69 @@
+"""Ends of results and errors, as each version of Bolt has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neo4j.exceptions import Neo4jError
+
+from hoplite.driver.conversation import Metadata
+from hoplite.server.framing import Version
+
+_USUAL = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}  # what need not be said
+
+
+def failure(error: Neo4jError, version: Version) -> Metadata:
+    """An error; before 5.7 without its GQL status."""
+    code, message = error.code or "", error.message or ""
+    if version < (5, 7):
+        return {"code": code, "message": message}
+    return {"neo4j_code": code, "message": message, **_status(error)}
+
+
+def _status(error: Any) -> Metadata:
+    """The status of an error, and those that it comes from."""
+    metadata: Metadata = {"gql_status": error.gql_status, "description": error.gql_status_description}
+    record = _unusual(error.diagnostic_record)
+    if record:
+        metadata["diagnostic_record"] = record
+    cause = error.__cause__
+    if cause is not None and hasattr(cause, "gql_status_description"):
+        metadata["cause"] = {"message": cause.message, **_status(cause)}
+    return metadata
+
+
+def ended(metadata: Metadata, version: Version) -> Metadata:
+    """The end of a result, or of a part of it; before 5.5 with notifications in place of statuses."""
+    statuses = metadata.get("statuses")
+    if statuses is None:
+        return metadata
+    sent = {key: value for key, value in metadata.items() if key != "statuses"}
+    if version >= (5, 5):
+        sent["statuses"] = [_sent_status(status) for status in statuses]
+        return sent
+    notifications = [_notification(status) for status in statuses if "neo4j_code" in status]
+    return {**sent, "notifications": notifications} if notifications else sent
+
+
+def _sent_status(status: Metadata) -> Metadata:
+    sent = {key: value for key, value in status.items() if key != "diagnostic_record"}
+    record = _unusual(status["diagnostic_record"])
+    return {**sent, "diagnostic_record": record} if record else sent
+
+
+def _notification(status: Metadata) -> Metadata:
+    record = status["diagnostic_record"]
+    notification = {
+        "severity": record["_severity"],
+        "description": status["description"],
+        "code": status["neo4j_code"],
+        "title": status["title"],
+        "category": record["_classification"],
+    }
+    if "_position" in record:
+        notification["position"] = record["_position"]
+    return notification
+
+
+def _unusual(record: Metadata) -> Metadata:
+    return {key: value for key, value in record.items() if _USUAL.get(key) != value}

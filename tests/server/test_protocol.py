@@ -1,0 +1,218 @@
+"""What is said on the wire, message by message, as a Neo4j 5.26 says it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hoplite.server import Served
+from hoplite.server.packstream import Structure
+from tests.server.wire import Wire
+
+VERSIONS = [(5, minor) for minor in range(9)]
+NEWEST = (5, 8)
+
+
+@pytest.fixture
+def wire(served: Served) -> Any:
+    with Wire(served.port, NEWEST) as connection:
+        connection.log_on(NEWEST)
+        yield connection
+
+
+def test_the_newest_version_of_a_range_is_chosen(served: Served) -> None:
+    with Wire(served.port) as wire:
+        assert wire.shake_hands(b"\x00\x08\x08\x05") == b"\x00\x00\x08\x05"
+
+
+def test_an_offer_beyond_the_newest_reaches_back_to_it(served: Served) -> None:
+    with Wire(served.port) as wire:
+        assert wire.shake_hands(b"\x00\x00\x00\x06", b"\x00\x02\x09\x05") == b"\x00\x00\x08\x05"
+
+
+@pytest.mark.parametrize("offer", [b"\x00\x00\x00\x03", b"\x00\x02\x04\x04", b"\x00\x00\x09\x05", b"\x00\x00\x00\x00"])
+def test_other_versions_are_declined(served: Served, offer: bytes) -> None:
+    with Wire(served.port) as wire:
+        assert wire.shake_hands(offer) == b"\x00\x00\x00\x00"
+        with pytest.raises(EOFError):
+            wire.read(1)
+
+
+def test_the_manifest_lists_the_versions(served: Served) -> None:
+    with Wire(served.port) as wire:
+        assert wire.shake_hands(b"\x00\x00\x01\xff", b"\x00\x08\x08\x05") == b"\x00\x00\x01\xff"
+        assert wire.read(6) == b"\x01\x00\x08\x08\x05\x00"
+        wire.socket.sendall(b"\x00\x00\x07\x05\x00")
+        assert [name for name, _ in wire.log_on((5, 7))] == ["SUCCESS", "SUCCESS"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_whole_exchange_in_every_version(served: Served, version: tuple[int, int]) -> None:
+    with Wire(served.port, version) as wire:
+        greeted = wire.log_on(version)
+        assert all(name == "SUCCESS" for name, _ in greeted)
+        assert greeted[0][1]["server"] == "Neo4j/5.26.12"
+        name, begun = wire.ask("RUN", "MATCH (n:Nowhere) RETURN n", {}, {})
+        assert begun["fields"] == ["n"] and ("db" in begun) == (version >= (5, 8))
+        name, ended = wire.ask("PULL", {"n": -1})
+        assert name == "SUCCESS" and ended["type"] == "r" and ended["db"] == "neo4j" and ended["bookmark"]
+        if version >= (5, 5):
+            assert [one["gql_status"] for one in ended["statuses"]] == ["02000", "01N50"]
+            assert "diagnostic_record" not in ended["statuses"][0]
+        else:
+            (notification,) = ended["notifications"]
+            assert notification["code"] == "Neo.ClientNotification.Statement.UnknownLabelWarning"
+            assert notification["position"] == {"line": 1, "column": 10, "offset": 9}
+        name, failure = wire.ask("RUN", "RETURN 1 +", {}, {})
+        assert name == "FAILURE"
+        assert failure["neo4j_code" if version >= (5, 7) else "code"] == "Neo.ClientError.Statement.SyntaxError"
+        assert ("gql_status" in failure) == (version >= (5, 7))
+        assert wire.ask("PULL", {"n": -1}) == ("IGNORED", None)
+        assert wire.ask("RESET") == ("SUCCESS", {})
+
+
+def test_rows_come_in_the_parts_that_are_asked_for(wire: Wire) -> None:
+    wire.ask("RUN", "UNWIND range(1, 5) AS x RETURN x", {}, {})
+    wire.send("PULL", {"n": 2})
+    assert wire.replies() == [("RECORD", [1]), ("RECORD", [2]), ("SUCCESS", {"has_more": True})]
+    assert wire.ask("DISCARD", {"n": 1}) == ("SUCCESS", {"has_more": True})
+    wire.send("PULL", {"n": 2})
+    *rows, (_, ended) = wire.replies()
+    assert rows == [("RECORD", [4]), ("RECORD", [5])] and "has_more" not in ended
+
+
+def test_rows_of_a_write_come_in_parts_as_well(wire: Wire) -> None:
+    wire.ask("RUN", "UNWIND range(1, 5) AS x CREATE (n:T {x: x}) RETURN n.x", {}, {})
+    assert wire.ask("DISCARD", {"n": 3}) == ("SUCCESS", {"has_more": True})
+    wire.send("PULL", {"n": -1})
+    *rows, (_, ended) = wire.replies()
+    assert rows == [("RECORD", [4]), ("RECORD", [5])]
+    assert ended["stats"]["nodes-created"] == 5
+
+
+def test_results_of_a_transaction_are_told_apart(wire: Wire) -> None:
+    assert wire.ask("BEGIN", {}) == ("SUCCESS", {"db": "neo4j"})
+    assert wire.ask("RUN", "UNWIND [1, 2] AS x RETURN x", {}, {})[1]["qid"] == 0
+    assert wire.ask("RUN", "UNWIND [3, 4] AS x RETURN x", {}, {})[1]["qid"] == 1
+    wire.send("PULL", {"n": 1, "qid": 0})
+    assert wire.replies()[0] == ("RECORD", [1])
+    wire.send("PULL", {"n": -1})
+    assert [row for _, row in wire.replies()[:-1]] == [[3], [4]]
+    wire.send("PULL", {"n": -1, "qid": 0})
+    assert wire.replies()[0] == ("RECORD", [2])
+    name, ended = wire.ask("COMMIT")
+    assert name == "SUCCESS" and set(ended) == {"bookmark"}
+
+
+def test_a_transaction_may_be_committed_before_its_rows_are_read(wire: Wire) -> None:
+    wire.ask("BEGIN", {})
+    wire.ask("RUN", "UNWIND range(1, 5) AS x RETURN x", {}, {})
+    assert wire.ask("COMMIT")[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("messages", "state"),
+    [
+        ([("PULL", {"n": 1})], "READY"),
+        ([("COMMIT",)], "READY"),
+        ([("LOGON", {"scheme": "none"})], "READY"),
+        ([("RUN", "RETURN 1", {}, {}), ("RUN", "RETURN 1", {}, {})], "AUTO_COMMIT"),
+        ([("BEGIN", {}), ("BEGIN", {})], "IN_TRANSACTION"),
+        ([("LOGOFF",), ("RUN", "RETURN 1", {}, {})], "AUTHENTICATION"),
+    ],
+)
+def test_a_message_out_of_turn_ends_the_connection(wire: Wire, messages: list[Any], state: str) -> None:
+    for message in messages:
+        name, metadata = wire.ask(*message)
+    assert name == "FAILURE" and metadata["neo4j_code"] == "Neo.ClientError.Request.Invalid"
+    assert metadata["message"].endswith(f"cannot be handled by a session in the {state} state.")
+    with pytest.raises(EOFError):
+        wire.reply()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ("RUN", "RETURN 1"),
+        ("RUN", 1, {}, {}),
+        ("RUN", "RETURN 1", [1], {}),
+        ("RUN", "RETURN 1", {}, {"mode": "x"}),
+        ("RUN", "RETURN 1", {}, {"tx_timeout": "soon"}),
+        ("RUN", "RETURN 1", {}, {"notifications_minimum_severity": "HUH"}),
+        ("RUN", "RETURN $x", {"x": Structure(0x4E, (1, [], {}, "4:a:1"))}, {}),
+        ("RUN", "RETURN $x", {"x": [Structure(ord("i"), (1, 0, "Nope/Zone"))]}, {}),
+        ("RUN", "RETURN $x", {"x": {"k": Structure(ord("X"), (4326, 1.0, 200.0))}}, {}),
+        ("RUN", "RETURN 1", {}, {"imp_user": "joe"}),
+        ("RUN", "RETURN 1", {}, {"db": "nope"}),
+        ("BEGIN", {"bookmarks": 1}),
+        ("TELEMETRY", 99),
+    ],
+)
+def test_a_message_that_cannot_be_understood_is_refused_until_a_reset(wire: Wire, message: Any) -> None:
+    name, metadata = wire.ask(*message)
+    assert name == "FAILURE" and metadata["neo4j_code"].startswith("Neo.ClientError.")
+    assert wire.ask("RUN", "RETURN 1", {}, {}) == ("IGNORED", None)
+    assert wire.ask("RESET") == ("SUCCESS", {})
+    wire.ask("RUN", "RETURN 1", {}, {})
+    wire.send("PULL", {"n": -1})
+    assert wire.replies()[0] == ("RECORD", [1])
+
+
+@pytest.mark.parametrize("extra", [{}, {"n": 0}, {"n": -2}, {"n": "1"}, {"n": 1, "qid": 7}])
+def test_a_pull_says_how_much_of_what(wire: Wire, extra: dict[str, Any]) -> None:
+    wire.ask("BEGIN", {})
+    wire.ask("RUN", "RETURN 1", {}, {})
+    assert wire.ask("PULL", extra)[0] == "FAILURE"
+    assert wire.ask("RESET") == ("SUCCESS", {})
+
+
+def test_routes_lead_here(wire: Wire) -> None:
+    _, metadata = wire.ask("ROUTE", {"address": "localhost:7687"}, [], {})
+    table = metadata["rt"]
+    assert table["db"] == "neo4j" and table["ttl"] == 300
+    assert {server["role"] for server in table["servers"]} == {"READ", "WRITE", "ROUTE"}
+    assert all(server["addresses"] == ["localhost:7687"] for server in table["servers"])
+    assert wire.ask("ROUTE", {}, [], {"db": "nope"})[0] == "FAILURE"
+
+
+def test_notifications_are_sent_as_they_are_wanted(wire: Wire) -> None:
+    for extra in (
+        {"notifications_minimum_severity": "OFF"},
+        {"notifications_disabled_classifications": ["UNRECOGNIZED"]},
+    ):
+        wire.ask("RUN", "MATCH (n:Nope) RETURN n", {}, extra)
+        assert [one["gql_status"] for one in wire.ask("PULL", {"n": -1})[1]["statuses"]] == ["02000"]
+
+
+def test_someone_else_may_log_on(wire: Wire) -> None:
+    assert wire.ask("LOGOFF") == ("SUCCESS", {})
+    assert wire.ask("LOGON", {"scheme": "basic", "principal": "x", "credentials": "y"})[0] == "SUCCESS"
+    assert wire.ask("TELEMETRY", 1) == ("SUCCESS", {})
+
+
+def test_goodbye_ends_the_connection(wire: Wire) -> None:
+    wire.send("GOODBYE")
+    with pytest.raises(EOFError):
+        wire.reply()
+
+
+def test_an_error_names_its_causes(wire: Wire) -> None:
+    _, metadata = wire.ask("RUN", "RETURN $x AS x", {}, {"imp_user": "joe"})
+    assert metadata["gql_status"] == "51N30"
+    assert metadata["diagnostic_record"] == {"_classification": "CLIENT_ERROR"}
+    wire.ask("RESET")
+    _, metadata = wire.ask("RUN", "RETURN toBoolean(1.5)", {}, {})
+    name, metadata = wire.ask("PULL", {"n": -1}) if _ == "SUCCESS" else (_, metadata)
+    assert name == "FAILURE" and metadata["gql_status"]
+
+
+def test_a_reset_cancels_what_is_running(wire: Wire) -> None:
+    wire.send("RUN", "UNWIND range(1, 100000000) AS x WITH x WHERE x % 2 = 3 RETURN count(x)", {}, {})
+    wire.send("PULL", {"n": -1})
+    wire.send("RESET")
+    names = [wire.reply()[0] for _ in range(3)]
+    assert names[-1] == "SUCCESS" and names[-2] in ("IGNORED", "FAILURE")
+    wire.ask("RUN", "RETURN 1", {}, {})
+    wire.send("PULL", {"n": -1})
+    assert wire.replies()[0] == ("RECORD", [1])
