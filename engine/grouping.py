@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.engine.guard import interruptible
+from hoplite.engine.guard import check_running, interruptible
 from hoplite.values.columns import (
     Booleans,
     Column,
@@ -42,7 +42,8 @@ Assigned: TypeAlias = tuple[Int64s, Int64s]
 
 _Whole = TypeVar("_Whole", np.int32, np.int64)
 
-_SMALLEST_TABLE = 1 << 16
+_SMALLEST_TABLE = 1 << 16  # slots of lookup arrays that may be there in any case, those of all key columns together
+_FEWEST_SLOTS = 16
 _TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
 
 
@@ -61,10 +62,12 @@ def distinct(values: NDArray[_Whole]) -> NDArray[_Whole]:
 class _Table:
     """Numbers for codes >= 0 by direct lookup; gives up (`assign` returns None) when the codes spread too widely."""
 
-    def __init__(self) -> None:
-        self.numbers: Int64s = np.full(1024, -1, np.int64)
-        self._place: Int64s = np.zeros(1024, np.int64)  # scratch: where in a batch a code appears first
+    def __init__(self, least: int) -> None:
+        size = min(least, 1024)
+        self.numbers: Int64s = np.full(size, -1, np.int64)
+        self._place: Int64s = np.zeros(size, np.int64)  # scratch: where in a batch a code appears first
         self.count = 0
+        self._least = least  # slots that it may have however few rows there are
         self._rows = 0
 
     def assign(self, codes: Int64s) -> Assigned | None:
@@ -72,7 +75,7 @@ class _Table:
             return codes, codes
         self._rows += len(codes)
         needed = int(codes.view(np.uint64).max()) + 1  # a code below 0 is a very large one
-        if needed > max(_SMALLEST_TABLE, _TABLE_SLOTS_PER_ROW * self._rows):
+        if needed > max(self._least, _TABLE_SLOTS_PER_ROW * self._rows):
             return None
         if needed > len(self.numbers):
             grown = np.full(max(needed, 2 * len(self.numbers)), -1, np.int64)
@@ -108,8 +111,8 @@ def _numbered(table: dict[Hashable, int], keys: Iterable[Hashable], count: int) 
 class _IntegerEncoder:
     """int64 codes to dense numbers: a table while the codes are small, a dict from then on."""
 
-    def __init__(self) -> None:
-        self._table: _Table | None = _Table()
+    def __init__(self, least: int) -> None:
+        self._table: _Table | None = _Table(least)
         self._dict: dict[Hashable, int] = {}
 
     @property
@@ -133,9 +136,10 @@ class _Join:
     coded anew.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, least: int) -> None:
         self._width = 16
-        self._codes = _IntegerEncoder()
+        self._least = least
+        self._codes = _IntegerEncoder(least)
         self._lefts: list[Int64s] = []
         self._rights: list[Int64s] = []
 
@@ -146,7 +150,7 @@ class _Join:
     def assign(self, left: Int64s, right: Int64s, right_count: int) -> Assigned:
         if right_count > self._width:
             self._width = 1 << (2 * right_count - 1).bit_length()
-            self._codes = _IntegerEncoder()
+            self._codes = _IntegerEncoder(self._least)
             for known_left, known_right in zip(self._lefts, self._rights, strict=True):
                 self._codes.assign(known_left * self._width + known_right)
         numbers, opened = self._codes.assign(left * self._width + right)
@@ -191,7 +195,8 @@ class ColumnEncoder:
     built from it should another class turn up.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, least_slots: int = _SMALLEST_TABLE) -> None:
+        self._least = least_slots
         self._kind: type[Column] | None = None
         self._pool: TextPool | None = None  # the one that codes of text belong to
         self._codes: _IntegerEncoder | None = None
@@ -214,7 +219,7 @@ class ColumnEncoder:
             self._kind = type(column)
             self._pool = _pool_worth_coding(column)
             coded = self._pool is not None or isinstance(column, Nodes | Relationships | Booleans | Integers)
-            self._codes = _IntegerEncoder() if coded else None
+            self._codes = _IntegerEncoder(self._least) if coded else None
             self._general = not isinstance(column, Floats | Strings) and self._codes is None
         elif self._kind is Strings and self._codes is None and not self._general:
             self._turn_to_codes(column)
@@ -245,7 +250,7 @@ class ColumnEncoder:
         pool = _pool_worth_coding(column)
         if pool is None or any(not isinstance(seen, Strings) or seen.pool is not pool for seen in self._seen):
             return
-        self._codes, self._pool, self._dict = _IntegerEncoder(), pool, {}
+        self._codes, self._pool, self._dict = _IntegerEncoder(self._least), pool, {}
         if self._seen:  # in the order of their numbers, which they get again
             known = _small_codes(concatenate(self._seen))
             assert known is not None
@@ -315,10 +320,12 @@ class Grouping:
             self._keyless_rows = self._keyless_rows or row_count > 0
             return np.zeros(row_count, np.int64), opened
         if not self._encoders:
-            self._encoders = [ColumnEncoder() for _ in columns]
-            self._joins = [_Join() for _ in columns[1:]]
+            least = max(_SMALLEST_TABLE // len(columns), _FEWEST_SLOTS)
+            self._encoders = [ColumnEncoder(least) for _ in columns]
+            self._joins = [_Join(least) for _ in columns[1:]]
         numbers, opened = self._encoders[0].assign_first(columns[0])
         for encoder, join, column in zip(self._encoders[1:], self._joins, columns[1:], strict=True):
+            check_running()
             right = encoder.assign(column)
             numbers, opened = join.assign(numbers, right, encoder.count)
         return numbers, opened

@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from hoplite.engine.memory import current
+from hoplite.engine.memory import current, process_memory
 from hoplite.errors import CypherError, memory_limit_reached
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _TICK_SECONDS = 0.01
 _IDLE_TICKS = 100  # without a statement, after which the thread waits to be woken
 # Libraries that are loaded while a statement runs take memory that is none of its own.
 _LEAST_LIMIT = 192 << 20
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Stopped(BaseException):
@@ -62,24 +61,19 @@ class _Thread:
     comes up inside of the block, or at the latest when the `with` statement has given it back.
     """
 
-    __slots__ = ("base", "block", "execution", "ident", "run", "run_seen")
+    __slots__ = ("block", "execution", "ident")
 
     def __init__(self) -> None:
         self.ident = threading.get_ident()
         self.block = threading.RLock()
         self.execution: Execution | None = None
-        self.run = 0  # counts what was run
-        self.run_seen = 0
-        self.base = 0
 
-    def has_to_stop(self, now: float, held: int, allowed: int) -> Execution | None:
+    def has_to_stop(self, now: float, allowed: int) -> Execution | None:
         """The statement, if it has to stop; asked by the watching thread."""
         execution = self.execution
         if execution is None:
             return None
-        if self.run_seen != self.run:
-            self.run_seen, self.base = self.run, held
-        over = execution.memory.taken = held - self.base
+        over = execution.memory.look()
         if over > allowed:
             execution.memory.exceeded = memory_limit_reached(over - allowed, execution.memory.limit, allowed)
         return execution if execution.stops(now) is not None else None
@@ -147,8 +141,10 @@ class Guarded:
         self._previous = previous
         thread.execution = self._execution
         current.memory = self._execution.memory
-        if previous is None:
-            thread.run += 1
+        if previous is not None:
+            self._execution.memory.began = previous.memory.began
+        else:
+            self._execution.memory.began = process_memory()
             _running[thread.ident] = thread
             if not _watch.is_awake:
                 _watch.wake()
@@ -171,6 +167,13 @@ class Guarded:
             if found is None:
                 raise error
             raise found from None
+
+
+def check_running() -> None:
+    """Raise if the statement that this thread runs has to stop: for code that is not handed its `Execution`."""
+    execution = _local.thread.execution
+    if execution is not None:
+        execution.check_time()
 
 
 def interruptible() -> AbstractContextManager[object]:
@@ -217,7 +220,6 @@ class _Watch:
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
-        self._statistics = -1
 
     def wake(self) -> None:
         with self._lock:
@@ -233,12 +235,12 @@ class _Watch:
             threads = list(_running.values())
             if threads:
                 idle = 0
-                now, held = time.monotonic(), self._held()
+                now = time.monotonic()
                 allowed = sum(_allowed(thread) for thread in threads)
                 stopping = [
                     (thread, execution)
                     for thread in threads
-                    if (execution := thread.has_to_stop(now, held, allowed)) is not None
+                    if (execution := thread.has_to_stop(now, allowed)) is not None
                 ]
                 if not stopping:
                     _collector.resume()
@@ -258,20 +260,8 @@ class _Watch:
                     continue
             time.sleep(_TICK_SECONDS)
 
-    def _held(self) -> int:
-        """Bytes of memory of the process, without pages of mapped files; 0 where the system does not say."""
-        try:
-            if self._statistics < 0:
-                self._statistics = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-            fields = os.pread(self._statistics, 128, 0).split()
-            return (int(fields[1]) - int(fields[2])) * _PAGE
-        except OSError:
-            return 0
-
     def forget(self) -> None:
-        """In a child process: the thread was not copied, and the file tells of the parent."""
-        if self._statistics >= 0:
-            os.close(self._statistics)
+        """In a child process: the thread was not copied."""
         self.__init__()  # type: ignore[misc]
         _collector.resume()
         _running.clear()

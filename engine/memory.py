@@ -7,6 +7,7 @@ to the same limit: no list or text is begun that could not be finished.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from contextlib import suppress
@@ -25,8 +26,11 @@ _SAMPLE = 8
 _DEEPEST = 3  # lists and maps in each other that are looked into
 _LARGE = 256  # bytes of a value from which on it is looked at how many there are
 _SMALL = 1 << 16  # bytes of a value that nobody asks about
+_LOOKED_AT = 1 << 20  # bytes of a value from which on the process is asked anew what it holds
+_REFERENCE = 8
 _LIST_ITEM = 40  # a reference, and a small value of its own
 _SHORT = 4  # memory is short from this part of the limit on
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -60,14 +64,59 @@ def refuse_list(count: int) -> None:
     _refuse(count * _LIST_ITEM)
 
 
+def refuse_references(count: int) -> None:
+    """An error where another list of so many elements that are there already could not be held."""
+    _refuse(count * _REFERENCE)
+
+
 def _refuse(size: int) -> None:
     """An error where so many bytes more could not be held. One call into C that makes them could not be stopped."""
     if size < _SMALL:
         return
     memory = current.memory
+    if memory is not None and size >= _LOOKED_AT:
+        memory.look()
     limit, taken = (default_limit(), 0) if memory is None else (memory.limit, memory.taken)
     if taken + size > limit:
         raise memory_limit_reached(size, limit, taken)
+
+
+class _Statistics:
+    """What the system says of the memory of this process, read anew each time; nothing where it does not say."""
+
+    def __init__(self) -> None:
+        self._file = -1
+
+    def read(self) -> bytes:
+        """As it is written: a statement pays for reading it when it begins, and most never ask what it says."""
+        try:
+            if self._file < 0:
+                self._file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            return os.pread(self._file, 128, 0)
+        except OSError:
+            return b""
+
+    def forget(self) -> None:
+        """In a child process: the file tells of the parent."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+
+_statistics = _Statistics()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_statistics.forget)
+
+
+def process_memory() -> bytes:
+    """What the system says of the memory of this process."""
+    return _statistics.read()
+
+
+def _held(statistics: bytes) -> int:
+    """Bytes of memory of the process, without pages of mapped files."""
+    fields = statistics.split()
+    return (int(fields[1]) - int(fields[2])) * _PAGE if fields else 0
 
 
 class Memory:
@@ -76,8 +125,15 @@ class Memory:
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0
-        self.taken = 0  # by the process while the statement runs, when the guard last looked
+        self.taken = 0  # by the process while the statement runs, when somebody last looked
+        self.began = b""  # what the system said of the process when the statement began
         self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
+
+    def look(self) -> int:
+        """The bytes that the process has taken since the statement began; 0 where the system does not say."""
+        if self.began:
+            self.taken = _held(_statistics.read()) - _held(self.began)
+        return self.taken
 
     def is_short(self) -> bool:
         """Whether so much is taken that what can be done in smaller pieces should be."""

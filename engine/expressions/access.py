@@ -16,6 +16,7 @@ from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.comparison import as_list
 from hoplite.engine.expressions.evaluator import map_rows, scattered
 from hoplite.engine.expressions.java import NUMBER_VALUE, TEXT_VALUE, expected
+from hoplite.engine.memory import refuse_references
 from hoplite.errors import CypherError, entity_not_found, execution_failed, type_error
 from hoplite.values import spatial
 from hoplite.values.columns import (
@@ -206,19 +207,25 @@ def slice_value(container: Any, start: Any, end: Any) -> Any:
     items = as_list(container)
     if items is None or start is None or end is None:
         return None
-    return items[_bound(start) : _bound(end)]
+    return _slice(items, _bound(start), _bound(end))
 
 
 def slice_from(container: Any, start: Any) -> Any:
     """`container[start..]`"""
     items = as_list(container)
-    return None if items is None or start is None else items[_bound(start) :]
+    return None if items is None or start is None else _slice(items, _bound(start), None)
 
 
 def slice_to(container: Any, end: Any) -> Any:
     """`container[..end]`"""
     items = as_list(container)
-    return None if items is None or end is None else items[: _bound(end)]
+    return None if items is None or end is None else _slice(items, None, _bound(end))
+
+
+def _slice(items: list[Any], start: int | None, end: int | None) -> list[Any]:
+    wanted = slice(start, end)
+    refuse_references(len(range(*wanted.indices(len(items)))))
+    return items[wanted]
 
 
 def _bound(value: Any) -> int:

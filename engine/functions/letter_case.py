@@ -8,6 +8,7 @@ for Python it is the letters around.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 
 from hoplite.engine.memory import refuse_text
 from hoplite.lazy import lazy_pattern
@@ -18,6 +19,7 @@ _LATER_SMALL = lazy_pattern("[\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9\U00010597-\U000105b
 _SIGMA, _FINAL, _MEDIAL = "\u03a3", "\u03c2", "\u03c3"
 _JOINS_WORDS = ".'-_"  # one of them between two letters is part of the word
 _ACCENTS = "".join(map(chr, range(0x300, 0x370)))
+_PIECE = 1 << 20  # characters: some 20 ms of work
 _IDEOGRAPHS = "\u2e80"  # from here on letters without case stand alone
 
 
@@ -26,6 +28,10 @@ def lower_case(text: str) -> str:
     if text.isascii():
         return text.lower()
     refuse_text(4 * len(text))
+    return _in_pieces(_lower, text) if _SIGMA not in text else _lower(text)
+
+
+def _lower(text: str) -> str:
     if _SIGMA in text:
         return "".join(
             (_FINAL if _ends_word(text, place) else _MEDIAL) if character == _SIGMA else lower_case(character)
@@ -38,11 +44,23 @@ def lower_case(text: str) -> str:
 
 def upper_case(text: str) -> str:
     """`'straße'` is `'STRASSE'`."""
-    if not text.isascii():
-        refuse_text(4 * len(text))
-    if not text.isascii() and _LATER_SMALL.search(text):
+    if text.isascii():
+        return text.upper()
+    refuse_text(4 * len(text))
+    return _in_pieces(_upper, text)
+
+
+def _upper(text: str) -> str:
+    if _LATER_SMALL.search(text):
         return "".join(c if _LATER_SMALL.match(c) else c.upper() for c in text)
     return text.upper()
+
+
+def _in_pieces(change: Callable[[str], str], text: str) -> str:
+    """A text whose letters do not depend on each other, piece by piece: one call over all could not be stopped."""
+    if len(text) <= _PIECE:
+        return change(text)
+    return "".join([change(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)])
 
 
 def simple_upper(character: str) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from neo4j.exceptions import ClientError, Neo4jError, TransientError
 
 import hoplite
 from hoplite.engine import guard
+from hoplite.engine.context import Execution
 from hoplite.engine.hops.interface import unchecked
+from hoplite.engine.memory import Memory, refuse_text
 from hoplite.errors import CypherError, transaction_timed_out
+from hoplite.storage.graph import Graph
+from hoplite.values.temporal import DateTime
 
 _MAPS = "reduce(m = {a: 1}, i IN range(1, 40) | {l: m, r: m})"
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -150,3 +155,18 @@ def test_a_statement_in_a_statement_is_guarded_by_its_own_limits() -> None:
 
         db.register_function("user.ask(number :: INTEGER) :: INTEGER", ask)
         assert db.run("UNWIND [1, 2] AS i RETURN user.ask(i) AS x").values() == [[1], [2]]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say what a process holds")
+def test_a_large_value_is_refused_by_what_the_process_holds_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watching thread may be late: on a busy machine it looks seldom."""
+    monkeypatch.setattr(guard._watch, "is_awake", True)  # nobody wakes it
+    monkeypatch.setattr(guard, "_running", {})
+    now = DateTime(0, 0, 0)
+    execution = Execution(Graph().snapshot(), {}, {}, now, now, lambda *_: iter(()), memory=Memory(64 << 20))
+    with guard.Guarded(execution):
+        refuse_text(40 << 20)
+        taken = bytearray(b"x") * (40 << 20)
+        with pytest.raises(CypherError, match="would use more than the limit"):
+            refuse_text(40 << 20)
+        del taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,14 @@ def test_without_keys_all_rows_are_one_group() -> None:
     assert grouping.count == 0
     assert grouping.assign([], row_count=3).tolist() == [0, 0, 0]
     assert grouping.count == 1
+
+
+def test_thousands_of_key_columns_do_not_each_take_a_large_table() -> None:
+    columns = [Integers(np.array([30_000 + number])) for number in range(2_000)]
+    tracemalloc.start()
+    try:
+        assert Grouping.without_keys().assign(columns, 1).tolist() == [0]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 << 20

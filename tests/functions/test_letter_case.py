@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoplite.engine.functions import letter_case
 from hoplite.engine.functions.letter_case import lower_case, upper_case
 
 
@@ -36,3 +37,10 @@ def test_lower_case_is_that_of_java(text: str, lower: str) -> None:
 def test_upper_case_is_that_of_java() -> None:
     assert upper_case("straße ŉ") == "STRASSE ʼN"
     assert upper_case("\u2c5fa") == "\u2c5fA"
+
+
+def test_long_texts_change_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Straße ǅ ÀÉ Ⱟ x" * 5
+    whole = lower_case(text), upper_case(text)
+    monkeypatch.setattr(letter_case, "_PIECE", 3)
+    assert (lower_case(text), upper_case(text)) == whole
