@@ -189,13 +189,18 @@ def _element_of_value(container: Any, place: Any) -> Any:
 def _item(items: list[Any], place: Any) -> Any:
     if type(place) is int:
         return items[place] if -len(items) <= place < len(items) else None
+    raise wrong_place(describe(items), place)
+
+
+def wrong_place(items: str, place: Any) -> CypherError:
+    """The error for what is not the place of an element; `items` is how the list reads."""
     if isinstance(place, float):
         message = f"Cannot access a list using an non-integer number index, got {describe(place)}"
-        raise type_error(message, wrong_value(place, "INTEGER"))
-    raise expected(
+        return type_error(message, wrong_value(place, "INTEGER"))
+    return expected(
         NUMBER_VALUE,
         place,
-        f"Cannot access a list '{describe(items)}' using a non-number index, got {describe(place)}: ",
+        f"Cannot access a list '{items}' using a non-number index, got {describe(place)}: ",
     )
 
 
@@ -207,19 +212,19 @@ def slice_value(container: Any, start: Any, end: Any) -> Any:
     items = as_list(container)
     if items is None or start is None or end is None:
         return None
-    return _slice(items, _bound(start), _bound(end))
+    return _slice(items, slice_bound(start), slice_bound(end))
 
 
 def slice_from(container: Any, start: Any) -> Any:
     """`container[start..]`"""
     items = as_list(container)
-    return None if items is None or start is None else _slice(items, _bound(start), None)
+    return None if items is None or start is None else _slice(items, slice_bound(start), None)
 
 
 def slice_to(container: Any, end: Any) -> Any:
     """`container[..end]`"""
     items = as_list(container)
-    return None if items is None or end is None else _slice(items, None, _bound(end))
+    return None if items is None or end is None else _slice(items, None, slice_bound(end))
 
 
 def _slice(items: list[Any], start: int | None, end: int | None) -> list[Any]:
@@ -228,7 +233,8 @@ def _slice(items: list[Any], start: int | None, end: int | None) -> list[Any]:
     return items[wanted]
 
 
-def _bound(value: Any) -> int:
+def slice_bound(value: Any) -> int:
+    """Where a slice begins or ends: a number that Java's casts make a place of."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise type_error(f"Expected a numeric value but got: {describe(value)}", wrong_value(value, "INTEGER or FLOAT"))
     number = _truncated(value)

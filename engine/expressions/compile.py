@@ -24,6 +24,7 @@ from hoplite.engine.expressions.evaluator import (
 )
 from hoplite.engine.expressions.labels import has_labels, label_test
 from hoplite.engine.expressions.logic import conjunction, disjunction, exclusive_or, negation
+from hoplite.engine.expressions.ranges import compile_with_range
 from hoplite.engine.expressions.subqueries import subquery
 from hoplite.engine.functions.registry import Function
 from hoplite.errors import execution_failed
@@ -77,6 +78,10 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
     def part(inner: ast.Expression) -> Compiled:
         return _compile(inner, functions)
 
+    if isinstance(expression, ast.Slice | ast.Index | ast.FunctionCall | ast.Binary):
+        looking = compile_with_range(expression, part)
+        if looking is not None:
+            return looking
     match expression:
         case ast.Literal(value=value) | ast.ConstantList(value=value):
             return Compiled(lambda batch, _: broadcast(value, batch.row_count))

@@ -38,7 +38,11 @@ _WRAP = 2**64
 )
 def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int]:
     """`range(0, 10, 3)` is `[0, 3, 6, 9]`; the end is included."""
-    wanted = numbers_of_range(start, end, *step)
+    return list_of_range(numbers_of_range(start, end, *step), context)
+
+
+def list_of_range(wanted: range, context: Execution) -> list[int]:
+    """All numbers of a range, where there is room for them."""
     refuse_list(length_of_range(wanted))
     numbers: list[int] = []
     for begin in range(0, length_of_range(wanted), _NUMBERS_AT_ONCE):
@@ -68,7 +72,7 @@ def numbers_of_range(start: Any, end: Any, *step: Any) -> range:
 
 def length_of_range(numbers: range) -> int:
     """How many numbers there are, also where `len` overflows. A range of Cypher ends where a step does."""
-    return (numbers.stop - numbers.start) // numbers.step
+    return max((numbers.stop - numbers.start) // numbers.step, 0)
 
 
 @cypher_function(

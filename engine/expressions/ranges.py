@@ -1,0 +1,141 @@
+"""Calls of `range` that are only looked at: `size(range(1, n))`, `range(1, n)[3]`, `x IN range(1, n)` make no list.
+
+A range may be far longer than memory. Where an expression asks it for its length, for one of its numbers or for a
+part, a column of Python's own ranges takes the place of the lists. No other expression sees one of them: whatever else
+is done with a range is done with the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.expressions import access
+from hoplite.engine.expressions.evaluator import Compiled, map_rows
+from hoplite.engine.functions.lists import length_of_range, list_of_range, numbers_of_range
+from hoplite.grammar import ast
+from hoplite.values.columns import Column, Objects, object_array
+
+CompilePart = Callable[[ast.Expression], Compiled]
+
+
+def compile_with_range(expression: ast.Expression, part: CompilePart) -> Compiled | None:
+    """The evaluator of an expression that looks at a range or at a part of one; None for any other."""
+    match expression:
+        case ast.FunctionCall(name=name, arguments=(argument,)) if (look := _LOOKS.get(name.lower())) is not None:
+            numbers = _ranges(argument, part)
+            return None if numbers is None else _mapped(look, [numbers])
+        case ast.Index(subject=subject, index=index):
+            numbers = _ranges(subject, part)
+            return None if numbers is None else _mapped(_element, [numbers, part(index)])
+        case ast.Binary(operator="IN", left=left, right=right):
+            numbers = _ranges(right, part)
+            return None if numbers is None else _mapped(_is_in, [part(left), numbers])
+        case ast.Slice() | ast.FunctionCall(arguments=(_,)):
+            numbers = _ranges(expression, part)
+            return None if numbers is None else _listed(numbers)
+        case _:
+            return None
+
+
+def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
+    """A column of ranges, or of nulls where a bound of a slice is null; None for what is no range."""
+    match expression:
+        case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) in (2, 3):
+            return _kept(numbers_of_range, [part(argument) for argument in arguments])
+        case ast.FunctionCall(name=name, arguments=(argument,)) if name.lower() == "tail":
+            numbers = _ranges(argument, part)
+            return None if numbers is None else _kept(_tail, [numbers])
+        case ast.Slice(subject=subject, start=start, end=end) if start is not None or end is not None:
+            numbers = _ranges(subject, part)
+            if numbers is None:
+                return None
+            bounds = [part(bound) for bound in (start, end) if bound is not None]
+            return _kept(_cut(start is not None, end is not None), [numbers, *bounds])
+        case _:
+            return None
+
+
+def _columns(parts: Sequence[Compiled], batch: Batch, execution: Execution) -> list[Column]:
+    return [part.evaluate(batch, execution) for part in parts]
+
+
+def _compiled(evaluate: Callable[[Batch, Execution], Column], parts: Sequence[Compiled]) -> Compiled:
+    uses = frozenset(name for part in parts for name in part.uses)
+    return Compiled(evaluate, uses, all(part.stable for part in parts))
+
+
+def _mapped(function: Callable[..., Any], parts: Sequence[Compiled]) -> Compiled:
+    return _compiled(lambda batch, execution: map_rows(function, *_columns(parts, batch, execution)), parts)
+
+
+def _kept(function: Callable[..., range | None], parts: Sequence[Compiled]) -> Compiled:
+    """A function that gives ranges, which stay what they are."""
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        columns = _columns(parts, batch, execution)
+        found: list[range | None] = []
+        map_rows(lambda *values: found.append(function(*values)), *columns)
+        return Objects(object_array(found, len(found)))
+
+    return _compiled(evaluate, parts)
+
+
+def _listed(numbers: Compiled) -> Compiled:
+    """Lists of the numbers that are left."""
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        return map_rows(
+            lambda found: None if found is None else list_of_range(found, execution), numbers.evaluate(batch, execution)
+        )
+
+    return _compiled(evaluate, [numbers])
+
+
+def _head(numbers: range | None) -> int | None:
+    return None if not numbers else numbers[0]
+
+
+def _last(numbers: range | None) -> int | None:
+    return None if not numbers else numbers[-1]
+
+
+_LOOKS: dict[str, Callable[[range | None], Any]] = {
+    "size": lambda numbers: None if numbers is None else length_of_range(numbers),
+    "isempty": lambda numbers: None if numbers is None else not numbers,
+    "head": _head,
+    "last": _last,
+}
+
+
+def _tail(numbers: range | None) -> range | None:
+    return None if numbers is None else numbers[1:]
+
+
+def _cut(has_start: bool, has_end: bool) -> Callable[..., range | None]:
+    def cut(numbers: range | None, *bounds: Any) -> range | None:
+        if numbers is None or None in bounds:
+            return None
+        places = [access.slice_bound(bound) for bound in bounds]
+        return numbers[places[0] if has_start else None : places[-1] if has_end else None]
+
+    return cut
+
+
+def _element(numbers: range | None, place: Any) -> int | None:
+    if numbers is None or place is None:
+        return None
+    if type(place) is not int:
+        raise access.wrong_place(str(numbers), place)
+    length = length_of_range(numbers)
+    return numbers[place] if -length <= place < length else None
+
+
+def _is_in(value: Any, numbers: range | None) -> bool | None:
+    if numbers is None or (value is None and numbers):
+        return None
+    if isinstance(value, float):
+        return value.is_integer() and int(value) in numbers
+    return type(value) is int and value in numbers
