@@ -15,9 +15,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hoplite.api.database import Database, Session, Transaction
+    from hoplite.api.database import Database
     from hoplite.api.recovery import Recovery, recover
     from hoplite.api.result import Result
+    from hoplite.api.transaction import Session, Transaction
     from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.hops.select import BackendName
@@ -53,8 +54,8 @@ if not os.path.isdir(os.path.join(__path__[0], "engine")):
 
 _HOMES = {
     "Database": "hoplite.api.database",
-    "Session": "hoplite.api.database",
-    "Transaction": "hoplite.api.database",
+    "Session": "hoplite.api.transaction",
+    "Transaction": "hoplite.api.transaction",
     "Result": "hoplite.api.result",
     "diff": "hoplite.differ.run",
     "load_sample": "hoplite.sample",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 import weakref
 from collections import ChainMap
@@ -12,19 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hoplite.allowance import Allowance, allowing, deadline_after
+from hoplite.allowance import Allowance, allowing
 from hoplite.api.backends import chosen_backend, described_backend
 from hoplite.api.for_models import ForModels
-from hoplite.api.hydrate import Hydrator
-from hoplite.api.jobs import Job, Jobs, held_weakly, join
+from hoplite.api.jobs import Jobs, join
 from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
+from hoplite.api.limits import Judge, Limits
 from hoplite.api.result import Result
+from hoplite.api.services import DatabaseServices
+from hoplite.api.transaction import Session, Transaction
 from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
-from hoplite.engine.guard import Guarded, Stopped
+from hoplite.engine.guard import Guarded
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
     PROCEDURES,
@@ -37,16 +38,12 @@ from hoplite.engine.profile import Profile
 from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
     CypherError,
-    Refused,
     access_mode,
     driver_errors,
-    lost_at_fork,
-    mixed_transaction,
     parameter_missing,
     transaction_timed_out,
 )
 from hoplite.grammar.limits import TextLimits
-from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.explain import PlanFormat, explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
@@ -57,11 +54,9 @@ from hoplite.values.driver import from_driver, from_parameters, to_driver
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
     from hoplite.models.facts import Memory
-    from hoplite.models.untrusted_judge import Judge
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
-    from hoplite.values.temporal import DateTime
 
 
 _TEXT = TextLimits()  # as it is where nothing is said
@@ -69,33 +64,6 @@ _TEXT = TextLimits()  # as it is where nothing is said
 
 # Relationships of a graph from which on compiled kernels are loaded before a query asks for a hop.
 _HOPS_ANTICIPATED = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a statement may use, who may stop it, and what is attached to its transaction. None means no limit."""
-
-    timeout: float | None = None
-    max_rows: int | None = None
-    read_only: bool = False
-    memory_bytes: int | None = None
-    stop: threading.Event | None = None  # set from another thread to end the statement
-    metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
-    judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
-    hydrator: type[Hydrator] = Hydrator  # makes the values of rows
-
-    def allowance(self) -> Allowance:
-        """What a statement that begins now may use."""
-        return Allowance(deadline_after(self.timeout), self.stop, self.memory_bytes)
-
-    def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
-        """These limits with some of them replaced; a database that is read-only stays so."""
-        return replace(
-            self,
-            timeout=self.timeout if timeout is None else timeout,
-            max_rows=self.max_rows if max_rows is None else max_rows,
-            read_only=self.read_only or bool(read_only),
-        )
 
 
 class Database(Transfers, ForModels):
@@ -217,16 +185,7 @@ class Database(Transfers, ForModels):
 
         What is not a plan, or was written by another version, is refused with a `ValueError`.
         """
-        from hoplite.engine.read_plans import prepare_plan
-
-        given = {**(parameters or {}), **params}
-        allowance = self._limits.allowance()
-        with driver_errors():
-            with allowing(allowance):
-                prepared = prepare_plan(plan, self._preparer.operators, self._procedures)
-            converted = from_parameters(given, allowance)
-            _refuse_missing(prepared, converted)
-            return self._run_alone(prepared, given, self._limits, converted)
+        return self._run_plan(plan, {**(parameters or {}), **params}, self._limits)
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a statement as `run` does, and return its plan with the rows and the time of each operator; on disk,
@@ -427,7 +386,7 @@ class Database(Transfers, ForModels):
             limits.memory_bytes,
             self._backend,
             self._import_folder if limits.judge is None else None,  # strangers read no files
-            _Services(self, allowance, limits),
+            DatabaseServices(self, allowance, limits),
         )
         if limits.stop is not None:
             execution.cancelled = limits.stop
@@ -462,6 +421,23 @@ class Database(Transfers, ForModels):
         if check_parameters and prepared.mode != "EXPLAIN":
             _refuse_missing(prepared, parameters)
         return prepared
+
+    def _read_plan(
+        self, plan: str | bytes, given: Mapping[str, Any], allowance: Allowance
+    ) -> tuple[Prepared, dict[str, Any]]:
+        """A plan in JSON, ready to run, and its parameters as the engine has them."""
+        from hoplite.engine.read_plans import prepare_plan
+
+        with allowing(allowance):
+            prepared = prepare_plan(plan, self._preparer.operators, self._procedures)
+        converted = from_parameters(given, allowance)
+        _refuse_missing(prepared, converted)
+        return prepared, converted
+
+    def _run_plan(self, plan: str | bytes, given: Mapping[str, Any], limits: Limits) -> Result:
+        with driver_errors():
+            prepared, converted = self._read_plan(plan, given, limits.allowance())
+            return self._run_alone(prepared, given, limits, converted)
 
     def _run_alone(
         self,
@@ -550,206 +526,3 @@ def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:
 
 def _nothing() -> None:
     """The check of a statement that has no deadline."""
-
-
-class _Services:
-    """What the procedures of one statement ask its database for."""
-
-    __slots__ = ("_allowance", "_database", "_judge", "_limits", "_metadata", "is_read_only")
-
-    def __init__(self, database: Database, allowance: Allowance, limits: Limits) -> None:
-        self._database = database
-        self._allowance = allowance
-        self._metadata = limits.metadata
-        self._judge = limits.judge
-        self._limits = limits
-        self.is_read_only = limits.read_only
-
-    @property
-    def opened(self) -> DateTime:
-        return self._database._opened
-
-    @property
-    def transaction_metadata(self) -> dict[str, Any]:
-        if self._metadata is None:
-            self._metadata = {}
-        return self._metadata
-
-    def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
-        try:
-            return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
-        except Refused as refused:
-            raise Stopped.by(refused) from None  # no procedure may take it for a failure that it goes on after
-
-    def run_command(self, prepared: Prepared, context: Execution) -> None:
-        run_command(prepared, context)
-
-    def start_job(
-        self, name: str, text: str, parameters: Mapping[str, Any], delay: int, rate: int, counts_down: bool
-    ) -> None:
-        limits = replace(self._limits, metadata=None)
-
-        def run(database: Database, stop: threading.Event) -> Any:
-            rows = database._run_alone(text, {}, replace(limits, stop=stop), parameters).values()
-            return rows[0][0] if rows and rows[0] else None
-
-        run_weakly = held_weakly(self._database, run)
-        self._database._jobs.start(name, run_weakly, delay=delay, rate=rate, counts_down=counts_down)
-
-    def cancel_job(self, name: str) -> bool:
-        return self._database._jobs.cancel(name) is not None
-
-    def jobs(self) -> list[Job]:
-        return self._database._jobs.known()
-
-    def clear_plan_cache(self) -> int:
-        return max(self._database._preparer.forget() - 1, 0)
-
-
-class Session:
-    """Runs statements under limits of its own."""
-
-    def __init__(self, database: Database, limits: Limits) -> None:
-        self._database = database
-        self._limits = limits
-
-    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
-        """Run a statement in a transaction of its own."""
-        return self._database._run_alone(query, {**(parameters or {}), **params}, self._limits)
-
-    def begin(self) -> Transaction:
-        """An explicit transaction under the session's limits."""
-        return Transaction(self._database, self._limits)
-
-    def close(self) -> None:
-        """Nothing to release: a session holds only its limits."""
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Transaction:
-    """An explicit transaction, used from one thread. A statement that fails leaves it fit only for rollback.
-
-    One that is left open, with none of its results being read, is rolled back when it is collected.
-    """
-
-    def __init__(self, database: Database, limits: Limits, may_mix: bool = False) -> None:
-        self._database = database
-        self._may_mix = may_mix  # changes of data and of the schema, as a script of both does
-        self._limits = replace(limits, metadata={}) if limits.metadata is None else limits
-        self._graph = database._graph.begin(lazy=True)
-        database._transactions.add(self)
-        self._open_result: weakref.ref[Result] | None = None
-        self._failed = False
-        self._is_cut_off = False
-        self._changes = ""  # what kind of statement has changed something: one kind only may
-
-    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
-        """Run a statement; it sees what the statements before it wrote."""
-        self._check_usable()
-        given = {**(parameters or {}), **params}
-        with driver_errors():
-            converted = from_parameters(given, self._limits.allowance())
-        return self._run(query, given, converted, self._limits)
-
-    def _run(self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits) -> Result:
-        self._settle()
-        with driver_errors():
-            try:
-                return self._run_prepared(query, given, parameters, limits)
-            except BaseException:
-                self._failed = True
-                raise
-
-    def _run_prepared(
-        self, query: str, given: Mapping[str, Any], parameters: Mapping[str, Any], limits: Limits
-    ) -> Result:
-        database = self._database
-        allowance = limits.allowance()
-        prepared = database._prepare(query, self._graph, parameters, allowance)
-        if prepared.query_type != "r":
-            kind = "Schema modification" if prepared.query_type == "s" else "Write query"
-            if self._changes not in ("", kind) and not self._may_mix:
-                raise mixed_transaction(kind, self._changes, query)
-            self._changes = kind
-        if prepared.mode == "EXPLAIN":
-            return Result(prepared, iter(()), None, given, limits.max_rows)
-        if prepared.writes or prepared.query_type == "s":
-            if limits.read_only:
-                raise access_mode()
-            self._graph.prepare_write(limits.timeout, query)
-            result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
-            result.detach()
-            return result
-        result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
-        self._open_result = weakref.ref(result)
-        return result
-
-    def _settle(self) -> None:
-        """Read what is left of the last result before the graph changes beneath it."""
-        result = None if self._open_result is None else self._open_result()
-        if result is not None:
-            result.detach()
-        self._open_result = None
-
-    def _check_usable(self) -> None:
-        from neo4j.exceptions import TransactionError
-
-        if self._graph.is_lost:
-            with driver_errors():
-                raise lost_at_fork("transaction")
-        if self._is_cut_off:
-            raise TransactionError(self, "The database was closed, and the transaction rolled back")
-        if not self._graph.is_open:
-            raise TransactionError(self, "Transaction closed")
-        if self._failed:
-            raise TransactionError(self, "Transaction failed")
-
-    def commit(self) -> None:
-        """Make the changes permanent."""
-        self._check_usable()
-        self._settle()
-        with driver_errors():
-            try:
-                self._graph.commit()
-            finally:
-                self._graph.let_go()
-
-    def rollback(self) -> None:
-        """Undo everything. What is left of a result can no longer be read."""
-        if self._graph.is_open:
-            result = None if self._open_result is None else self._open_result()
-            if result is not None:
-                result.close()
-            self._open_result = None
-            self._graph.rollback()
-            self._graph.let_go()
-
-    def close(self) -> None:
-        """Roll back, unless committed."""
-        self.rollback()
-
-    def __del__(self) -> None:
-        """A transaction that was left open keeps nobody out."""
-        graph = getattr(self, "_graph", None)  # it may not have begun
-        if graph is not None and graph.is_open:
-            graph.abandon()
-
-    def _cut_off(self) -> None:
-        """The database is closed beneath it."""
-        self._is_cut_off = self._graph.is_open
-        self.rollback()
-
-    def __enter__(self) -> Transaction:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_unfinished = self._graph.is_open or self._graph.is_lost or self._is_cut_off
-        if kind is None and is_unfinished and not self._failed:
-            self.commit()
-        else:
-            self.rollback()

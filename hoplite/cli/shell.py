@@ -24,7 +24,8 @@ from hoplite.grammar.statements import split_statements
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-    from hoplite.api.database import Database, Session, Transaction
+    from hoplite.api.database import Database
+    from hoplite.api.transaction import Session, Transaction
 
 HELP = """\
 A statement ends with ; and may span lines. Tab completes labels, types, keys, functions and procedures.

@@ -19,10 +19,12 @@ from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 from neo4j.graph import Graph
 
 from hoplite.allowance import Allowance
-from hoplite.api.database import Database, Limits, Transaction
+from hoplite.api.database import Database
+from hoplite.api.limits import Limits
 from hoplite.api.outcome import DATABASE
 from hoplite.api.records import Row
 from hoplite.api.result import Result
+from hoplite.api.transaction import Transaction
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.system_database import SYSTEM, open_system, refusal
 from hoplite.errors import (

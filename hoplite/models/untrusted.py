@@ -15,7 +15,8 @@ from hoplite.models.untrusted_json import JsonValues, TooLarge
 from hoplite.models.untrusted_judge import Judge, Policy
 
 if TYPE_CHECKING:
-    from hoplite.api.database import Database, Limits
+    from hoplite.api.database import Database
+    from hoplite.api.limits import Limits
     from hoplite.api.result import Result
 
 CURSOR_REFUSED = "Neo.ClientError.Request.Invalid"

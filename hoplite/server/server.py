@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
-from hoplite.api.database import Database, Limits
+from hoplite.api.database import Database
+from hoplite.api.limits import Limits
 from hoplite.driver.conversation import Conversation
 from hoplite.server.connection import Connection, Stream
 from hoplite.server.entities import PackedValues

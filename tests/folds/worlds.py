@@ -20,8 +20,9 @@ from unittest import mock
 from neo4j.exceptions import Neo4jError
 
 import hoplite
-from hoplite.api.database import Database, Transaction
+from hoplite.api.database import Database
 from hoplite.api.result import Result
+from hoplite.api.transaction import Transaction
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.engine.prepare import Preparer
 from hoplite.engine.procedures.registry import PROCEDURES

@@ -9,7 +9,7 @@ import random
 from typing import Any, get_args
 
 import pytest
-from neo4j.exceptions import ClientError, Neo4jError
+from neo4j.exceptions import ClientError, Neo4jError, TransactionError
 
 import hoplite
 from hoplite.grammar import ast
@@ -104,6 +104,26 @@ def test_a_deep_plan_is_read_and_long_chains_run() -> None:
             deep = pp.Select(deep, ())
         with pytest.raises(ValueError, match="do not fit"):
             db.run_plan(plan_to_json(pp.Drain(deep), {}))
+
+
+def test_sessions_and_transactions_run_plans_too() -> None:
+    with hoplite.open() as db:
+        creating = db.explain("CREATE (a:A {x: $x})", format="json")
+        counting = db.explain("MATCH (a:A) RETURN count(*) AS n", format="json")
+        with db.begin() as transaction:
+            transaction.run_plan(creating, x=1)
+            assert transaction.run_plan(counting).data() == [{"n": 1}]
+            transaction.rollback()
+        with db.session(read_only=True) as session:
+            assert session.run_plan(counting).data() == [{"n": 0}]
+            with pytest.raises(ClientError, match="not allowed"):
+                session.run_plan(creating, x=1)
+        with db.begin() as transaction:
+            transaction.run("CREATE INDEX FOR (a:A) ON (a.x)")
+            with pytest.raises(ClientError, match="Tried to execute Write query after"):
+                transaction.run_plan(creating, x=1)
+            with pytest.raises(TransactionError, match="Transaction failed"):
+                transaction.run_plan(counting)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""What a statement may use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hoplite.allowance import Allowance, deadline_after
+from hoplite.api.hydrate import Hydrator
+from hoplite.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from hoplite.engine.prepare import Prepared
+    from hoplite.storage.snapshot import Snapshot
+
+Judge: TypeAlias = "Callable[[Prepared, Snapshot, Mapping[str, Any]], None]"
+"""Raises where a statement, with its parameters, may not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a statement may use, who may stop it, and what is attached to its transaction. None means no limit."""
+
+    timeout: float | None = None
+    max_rows: int | None = None
+    read_only: bool = False
+    memory_bytes: int | None = None
+    stop: threading.Event | None = None  # set from another thread to end the statement
+    metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
+    judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
+    hydrator: type[Hydrator] = Hydrator  # makes the values of rows
+
+    def allowance(self) -> Allowance:
+        """What a statement that begins now may use."""
+        return Allowance(deadline_after(self.timeout), self.stop, self.memory_bytes)
+
+    def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
+        """These limits with some of them replaced; a database that is read-only stays so."""
+        return replace(
+            self,
+            timeout=self.timeout if timeout is None else timeout,
+            max_rows=self.max_rows if max_rows is None else max_rows,
+            read_only=self.read_only or bool(read_only),
+        )
