@@ -226,7 +226,13 @@ def _point(config: Mapping[str, Any]) -> dict[str, Any]:
             )
         if name not in _POINT_LIMITS:
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
-    return dict(_POINT_LIMITS) | {name: [float(item) for item in value] for name, value in config.items()}
+    complete = dict(_POINT_LIMITS) | {name: [float(item) for item in value] for name, value in config.items()}
+    for name, least in complete.items():
+        if name.endswith(".min"):
+            most = complete[name.removesuffix("min") + "max"]
+            if len(least) != len(most) or not all(low <= high for low, high in zip(least, most, strict=True)):
+                raise execution_failed("Invalid spatial index settings.")
+    return complete
 
 
 def option_text(value: Any) -> str:

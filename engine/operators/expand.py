@@ -11,6 +11,7 @@ from hoplite.engine import hops
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.logic import as_predicate
+from hoplite.engine.grouping import distinct
 from hoplite.engine.hops import Excluded, Hop, Side, Steps
 from hoplite.engine.operators.base import (
     LARGEST_BATCH,
@@ -412,6 +413,20 @@ def _ragged(batch: Batch, name: str) -> tuple[Int64s, Int64s]:
     return offsets, np.array([i for ids in lists for i in ids], np.int64)
 
 
+def _holding_others(column: Column) -> Bools:
+    """For each row whether it is a list with something in it that is not a relationship."""
+    if isinstance(column, EntityLists | Relationships):
+        return np.zeros(len(column), np.bool_)
+    return np.fromiter(
+        (
+            isinstance(value, list) and not all(isinstance(v, RelationshipRef) for v in value)
+            for value in column.objects()
+        ),
+        np.bool_,
+        len(column),
+    )
+
+
 def _shares(left: tuple[Int64s, Int64s], right: tuple[Int64s, Int64s]) -> Bools:
     """For each row whether the two lists have an element in common."""
     (left_offsets, left_ids), (right_offsets, right_ids) = left, right
@@ -482,19 +497,21 @@ class FollowBound(Operator):
             yield batch.take(rows[kept]).with_columns({self.start: Nodes(first[kept]), self.end: Nodes(second[kept])})
 
     def _lists(self, context: Execution, batch: Batch) -> list[Batch]:
-        """Lists of relationships: each must lead on from where the one before it ended."""
+        """Lists of relationships: each must lead on from where the one before it ended, and be there once."""
         offsets, ids = _ragged(batch, self.relationship)
         codes = hops.type_codes(context.graph, self.traversal.types)
         allowed = context.graph.relationship_exists(ids)
         if codes is not None:
             allowed &= np.isin(context.graph.relationship_types(ids), codes)
         starts, ends = (array.tolist() for array in context.graph.endpoints(ids))
-        null = batch[self.relationship].null_mask()
+        impossible = batch[self.relationship].null_mask() | _holding_others(batch[self.relationship])
         rows, first, last = [], [], []
         free = None if self.start_bound or self.end_bound else context.graph.nodes().tolist()
         for row in range(batch.row_count):
             a, b = int(offsets[row]), int(offsets[row + 1])
-            if null[row] or not self._fits(b - a) or not allowed[a:b].all():
+            if impossible[row] or not self._fits(b - a) or not allowed[a:b].all():
+                continue
+            if len(distinct(ids[a:b])) < b - a:
                 continue
             if a == b:
                 for node in self._anywhere(batch, row, free):
