@@ -17,6 +17,7 @@ from hoplite.storage.spill import Arrays, Queue
 from hoplite.values.columns import (
     Booleans,
     Column,
+    FloatLists,
     Floats,
     Int64s,
     Integers,
@@ -57,6 +58,8 @@ class CellsCodec:
         match thing.values:
             case Integers(values=values) | Floats(values=values) | Booleans(values=values):
                 return rows + values.nbytes
+            case FloatLists(matrix=matrix):
+                return rows + matrix.nbytes
         return rows + _OBJECT_BYTES * len(thing.values)
 
     def encode(self, thing: Cells) -> tuple[Any, Arrays]:
@@ -66,6 +69,8 @@ class CellsCodec:
         match thing.values:
             case Integers(values=values) | Floats(values=values) | Booleans(values=values):
                 return (type(thing.values), span), (*rows, values)
+            case FloatLists(matrix=matrix):
+                return ((FloatLists, matrix.shape[1]), span), (*rows, matrix.reshape(-1))
             case Strings(values=texts):
                 encoded = _utf8(texts)
                 if encoded is not None:
@@ -77,6 +82,8 @@ class CellsCodec:
         kind, span = what
         rows: Int64s | range = arrays[0] if span is None else span
         content = arrays[1:] if span is None else arrays
+        if isinstance(kind, tuple):
+            return Cells(rows, FloatLists(content[0].reshape(-1, kind[1])))
         if kind is Strings:
             return Cells(rows, Strings(_texts(*content)))
         if kind is Objects:

@@ -102,7 +102,7 @@ class FoldedColumn:
         for first in range(0, len(later), PIECE):
             chosen = later[first : first + PIECE]
             numbers = self._numbered(
-                np.array(chosen, np.int64), from_objects([self.written[place] for place in chosen])
+                np.array(chosen, np.int64), narrowed(from_objects([self.written[place] for place in chosen]))
             )
             if len(numbers[0]):
                 yield numbers
@@ -123,7 +123,7 @@ class FoldedColumn:
         positions, column = present + first, without_nulls(values.take(present))
         new = [place for place in places.tolist() if self.written[place] is not None]
         if new:
-            patch = from_objects([self.written[place] for place in new])
+            patch = narrowed(from_objects([self.written[place] for place in new]))
             positions = np.concatenate([positions, np.array(new, np.int64)])
             column = concatenate([column, patch]) if len(present) else patch
             order = np.argsort(positions)

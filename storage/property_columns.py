@@ -3,7 +3,7 @@
     dense    positions None             column[p] is the value of entity p, null where it has none
     sparse   positions int64[k] sorted  column[i] is the value of entity positions[i]; the others have none
 
-Columns are Integers, Floats, Booleans, Strings or Objects.
+Columns are Integers, Floats, Booleans, Strings, FloatLists or Objects.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hoplite.values.columns import (
     Booleans,
     Bools,
     Column,
+    FloatLists,
     Floats,
     Int64s,
     Integers,
@@ -151,6 +152,8 @@ class PropertyColumn:
         elif not 0 <= position < len(self.column):
             return None
         match self.column:
+            case FloatLists():
+                return self.column.value(slot)
             case Strings(values=objects) | Objects(values=objects):
                 return objects[slot]
             case Integers(values=values, nulls=mask) | Floats(values=values, nulls=mask):
@@ -207,8 +210,11 @@ def _counts_from(column: Column) -> int | None:
 
 
 def narrowed(column: Column) -> Column:
-    """Objects that have become all of one kind are typed again."""
-    return from_objects(column.values) if isinstance(column, Objects) else column
+    """Objects that have become all of one kind are typed again, lists of floats too."""
+    if not isinstance(column, Objects) or isinstance(column, FloatLists):
+        return column
+    lists = FloatLists.of(column.values)
+    return from_objects(column.values) if lists is None else lists
 
 
 def without_nulls(column: Column) -> Column:
@@ -220,6 +226,8 @@ def without_nulls(column: Column) -> Column:
             return Floats(floats)
         case Booleans(values=booleans, nulls=mask) if mask is not None:
             return Booleans(booleans)
+        case FloatLists(matrix=matrix, nulls=mask) if mask is not None:
+            return FloatLists(matrix)
     return column
 
 
@@ -241,7 +249,7 @@ def patched(column: Column, rows: Int64s, values: list[Any]) -> Column:
         if len(rows) > 1 and not bool((rows[1:] > rows[:-1]).all()):
             ordered = ordered[np.argsort(rows)]
         return from_objects(ordered)
-    patch = from_objects(values)
+    patch = narrowed(from_objects(values)) if isinstance(column, FloatLists) else from_objects(values)
     blank = bool(patch.null_mask().all())
     if isinstance(column, Integers | Floats | Booleans) and (blank or type(patch) is type(column)):
         data = column.values.copy()
@@ -250,8 +258,20 @@ def patched(column: Column, rows: Int64s, values: list[Any]) -> Column:
         if not blank:
             data[rows] = patch.values  # type: ignore[union-attr]
         return type(column)(data, mask)  # type: ignore[arg-type]
+    if isinstance(column, FloatLists) and (blank or _fits(column, patch)):
+        matrix = column.matrix
+        mask = column.null_mask().copy()
+        mask[rows] = patch.null_mask()
+        if isinstance(patch, FloatLists):
+            matrix = matrix.astype(np.result_type(matrix, patch.matrix), copy=True)
+            matrix[rows] = patch.matrix
+        return FloatLists(matrix, mask)
     objects = column.objects().copy()
     objects[rows] = object_array(values, len(values))
     if isinstance(column, Strings) and (blank or isinstance(patch, Strings)):
         return Strings(objects)
     return from_objects(objects)
+
+
+def _fits(column: FloatLists, patch: Column) -> bool:
+    return isinstance(patch, FloatLists) and patch.matrix.shape[1] == column.matrix.shape[1]

@@ -15,7 +15,17 @@ from hoplite.engine.operators.base import Evaluator
 from hoplite.errors import CypherError, entity_not_found
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.transaction import Transaction
-from hoplite.values.columns import Booleans, Column, Floats, Integers, Nodes, Objects, Relationships, Strings
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    FloatLists,
+    Floats,
+    Integers,
+    Nodes,
+    Objects,
+    Relationships,
+    Strings,
+)
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
 
@@ -87,7 +97,7 @@ def _by_row(column: Column) -> Callable[[int], Any]:
 
 
 def _may_hold_entities(column: Column) -> bool:
-    if isinstance(column, Integers | Floats | Booleans | Strings):
+    if isinstance(column, Integers | Floats | Booleans | Strings | FloatLists):
         return False
     with interruptible():
         return not isinstance(column, Objects) or any(map(_holds_entity, column.values))

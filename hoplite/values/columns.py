@@ -15,6 +15,7 @@ dynamically typed.
 | EntityLists        | offsets int64[n + 1], positions int64[...], nulls       | nulls[i]           |
 | Paths              | starts int64[n], offsets, relationships, nodes          | starts[i] = -1     |
 | Objects            | values object[n]                                        | None               |
+| FloatLists         | matrix float64[n, d] or float32[n, d], nulls            | nulls[i]           |
 
 Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a
 column: arrays of Python values, of which masks, numbers and indexes are made and kept, are locked against it. Another
@@ -24,7 +25,7 @@ column with nulls in some rows is made by `with_nulls_at`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -372,6 +373,85 @@ class Objects:
         return _is_none(self.values)
 
 
+class FloatLists(Objects):
+    """Lists of floats, all of one length, as the rows of a matrix: embeddings. To whoever does not ask for the matrix
+    it is a column of Python lists, which are made when they are first looked at."""
+
+    __slots__ = ("_lists", "matrix", "nulls")
+
+    matrix: NDArray[Any]
+    nulls: Bools | None
+    _lists: ObjectArray | None
+
+    def __init__(self, matrix: NDArray[Any], nulls: Bools | None = None) -> None:
+        for name, part in (("matrix", matrix), ("nulls", nulls), ("_lists", None)):
+            object.__setattr__(self, name, part)
+
+    @property
+    def values(self) -> ObjectArray:
+        """The lists, as Python values."""
+        if self._lists is None:
+            lists = object_array(self.matrix.tolist(), len(self.matrix))
+            if self.nulls is not None:
+                lists[self.nulls] = None
+            object.__setattr__(self, "_lists", _locked(lists))
+        assert self._lists is not None
+        return self._lists
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def take(self, rows: Int64s) -> FloatLists:
+        """The values at these rows, in this order."""
+        return FloatLists(self.matrix[rows], _taken(self.nulls, rows))
+
+    def objects(self) -> ObjectArray:
+        """The same as Python values."""
+        return self.values
+
+    def null_mask(self) -> Bools:
+        """Where the column is null."""
+        return np.zeros(len(self), np.bool_) if self.nulls is None else self.nulls
+
+    def value(self, row: int) -> list[float] | None:
+        """One of the lists, without making the others."""
+        if self.nulls is not None and self.nulls[row]:
+            return None
+        items: list[float] = self.matrix[row].tolist()
+        return items
+
+    @staticmethod
+    def of(values: ObjectArray | Sequence[Any]) -> FloatLists | None:
+        """The column of these values, if all are lists of floats of one length, or null."""
+        lists = [value for value in values if value is not None]
+        if not lists or set(map(type, lists)) != {list} or not (length := len(lists[0])):
+            return None
+        if any(len(one) != length for one in lists) or set(map(type, chain.from_iterable(lists))) != _FLOAT:
+            return None
+        found = _narrow_floats(np.array(lists, np.float64))
+        if len(lists) == len(values):
+            return FloatLists(found)
+        nulls = np.fromiter((value is None for value in values), np.bool_, len(values))
+        matrix = np.zeros((len(values), length), found.dtype)
+        matrix[~nulls] = found
+        return FloatLists(matrix, nulls)
+
+
+_LOOKED_AT = 1 << 16  # rows of a matrix at once
+
+
+def _narrow_floats(matrix: NDArray[np.float64]) -> NDArray[Any]:
+    """In 32 bits where no number loses anything by it."""
+    narrow = np.empty(matrix.shape, np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first in range(0, len(matrix), _LOOKED_AT):
+            some = matrix[first : first + _LOOKED_AT]
+            narrow[first : first + _LOOKED_AT] = some
+            if not np.array_equal(narrow[first : first + _LOOKED_AT], some, equal_nan=True):
+                return matrix
+    return narrow
+
+
 Column: TypeAlias = Integers | Floats | Booleans | Strings | Nodes | Relationships | EntityLists | Paths | Objects
 
 
@@ -441,7 +521,7 @@ def _positions(references: ObjectArray) -> Int64s:
     return np.fromiter((-1 if r is None else r.position for r in references), np.int64, len(references))
 
 
-def _joined_nulls(columns: Sequence[Integers | Floats | Booleans | EntityLists]) -> Bools | None:
+def _joined_nulls(columns: Sequence[Integers | Floats | Booleans | EntityLists | FloatLists]) -> Bools | None:
     if all(c.nulls is None for c in columns):
         return None
     return np.concatenate([c.null_mask() for c in columns])
@@ -472,6 +552,10 @@ def concatenate(columns: Sequence[Column]) -> Column:
             return kind(np.concatenate([c.values for c in same]), _joined_nulls(same))  # type: ignore[call-arg,arg-type]
         case Strings() if first.pool is not None and all(c.pool is first.pool for c in same):
             return Strings.of_pool(first.pool, np.concatenate([c.slots for c in same]))
+        case FloatLists():
+            if any(c.matrix.shape[1] != first.matrix.shape[1] for c in same):
+                return Objects(np.concatenate([c.objects() for c in same]))
+            return FloatLists(np.concatenate([c.matrix for c in same]), _joined_nulls(same))
         case Strings() | Objects():
             return kind(np.concatenate([c.values for c in same]))  # type: ignore[call-arg]
         case Nodes() | Relationships():
@@ -504,6 +588,8 @@ def with_nulls_at(column: Column, rows: Bools) -> Column:
             return Strings.of_pool(pool, np.where(rows, -1, slots))
         case Strings():
             return Strings(_objects_with_nulls(column.values, rows))
+        case FloatLists(matrix=matrix, nulls=mask):
+            return FloatLists(matrix, rows if mask is None else mask | rows)
         case Objects():
             return Objects(_objects_with_nulls(column.values, rows))
         case Nodes(positions=positions):
@@ -543,5 +629,7 @@ def null_like(column: Column, count: int) -> Column:
         case Paths():
             empty = np.zeros(0, np.int64)
             return Paths(np.full(count, -1, np.int64), np.zeros(count + 1, np.int64), empty, empty)
+        case FloatLists(matrix=matrix):
+            return FloatLists(np.zeros((count, matrix.shape[1]), matrix.dtype), every)
         case Objects():
             return nulls(count)

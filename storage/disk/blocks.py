@@ -31,7 +31,7 @@ ALIGNMENT = 64
 SMALL_BYTES = 1 << 18
 """Smaller files are read, not mapped: a mapping takes a file descriptor."""
 CHECKSUMS = "checksums"
-DTYPES = frozenset({"<i4", "<i8", "<f8", "|b1", "|u1", "<u4"})
+DTYPES = frozenset({"<i4", "<i8", "<f4", "<f8", "|b1", "|u1", "<u4"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
     integers, floats   values (8 bytes each), nulls (a byte each) if there are any, positions if the column is sparse
     booleans           the same, a byte each
+    vectors            lists of floats of one length: `values`, row after row, in 8 or 4 bytes each; the rest as above
     strings            an Arrow IPC file: a column `value`, and a column `position` if it is sparse
     values             anything else: `offsets` into `data`, the values as in codec.py; a null takes no bytes
 
@@ -28,6 +29,7 @@ from hoplite.storage.property_columns import DENSE_SHARE, PropertyColumn, narrow
 from hoplite.values.columns import (
     Booleans,
     Column,
+    FloatLists,
     Floats,
     Int64s,
     Integers,
@@ -62,6 +64,8 @@ def column_kind(column: Column) -> str:
             return "booleans"
         case Strings():
             return "strings"
+        case FloatLists():
+            return "vectors"
     return "values"
 
 
@@ -73,6 +77,7 @@ class ColumnWriter:
         self.kind: str | None = None
         self.count = 0
         self._total = total  # entities
+        self._length = 1  # of the lists in a column of vectors
         self._numbers: list[Int64s | range] = []
         self._parts: list[Any] = []
 
@@ -105,6 +110,11 @@ class ColumnWriter:
         match column:
             case Integers(values=values) | Floats(values=values) | Booleans(values=values) if kind != "values":
                 part: Any = values
+            case FloatLists(matrix=matrix) if kind == "vectors":
+                part = matrix
+                if self.kind is not None and self._length != matrix.shape[1]:
+                    return False
+                self._length = matrix.shape[1]
             case Strings(values=texts) if kind == "strings":
                 part = _arrow_texts(texts)
                 if part is None:
@@ -142,19 +152,21 @@ class ColumnWriter:
         yield self._total - at, None, 0, None
 
     def _write_numbers(self, writer: FileWriter) -> None:
-        dtype = {"integers": "<i8", "floats": "<f8", "booleans": "|b1"}[str(self.kind)]
+        dtype = {"integers": "<i8", "floats": "<f8", "booleans": "|b1"}.get(str(self.kind))
+        if dtype is None:
+            dtype = "<f4" if all(part.dtype == np.float32 for part in self._parts) else "<f8"
         if self.is_sparse:
             writer.add("positions", self._positions())
         count = self.count if self.is_sparse else self._total
-        writer.begin("values", dtype, count)
+        writer.begin("values", dtype, count * self._length)
         if self.is_sparse:
             for part in self._parts:
                 writer.write(_bytes_of(part, dtype))
             return
         for gap, slots, length, part in self._spans():
-            writer.write(_bytes_of(np.zeros(gap, dtype), dtype))
+            writer.write(_bytes_of(np.zeros(gap * self._length, dtype), dtype))
             if slots is not None:
-                spread = np.zeros(length, dtype)
+                spread = np.zeros((length, *part.shape[1:]), dtype)
                 spread[slots] = part
                 part = spread
             if length:
@@ -207,7 +219,7 @@ class ColumnWriter:
 
 
 def _bytes_of(values: NDArray[Any], dtype: str) -> memoryview:
-    return memoryview(np.ascontiguousarray(values, dtype).view(np.uint8).data)
+    return memoryview(np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8).data)
 
 
 def _arrow_texts(texts: NDArray[np.object_]) -> pa.Array[Any] | None:
@@ -456,10 +468,18 @@ class StoredColumn:
                 return PropertyColumn(positions, Floats(arrays["values"], nulls))
             case "booleans":
                 return PropertyColumn(positions, Booleans(arrays["values"], nulls))
+            case "vectors":
+                return PropertyColumn(positions, FloatLists(self._rows(arrays["values"], positions), nulls))
         offsets, data = arrays["offsets"], arrays["data"]
         if not len(offsets) or offsets[0] or offsets[-1] != len(data) or bool((offsets[1:] < offsets[:-1]).any()):
             raise damaged(self._reader.folder / self._name, "its offsets do not fit its data")
         return _EncodedValues(offsets, data, positions)
+
+    def _rows(self, values: NDArray[Any], positions: Int64s | None) -> NDArray[Any]:
+        count = self._total if positions is None else len(positions)
+        if not count or not len(values) or len(values) % count:
+            raise damaged(self._reader.folder / self._name, "its values do not make lists of one length")
+        return values.reshape(count, -1)
 
 
 def _slots(held: Int64s | None, positions: Int64s, total: int) -> tuple[Int64s, NDArray[np.bool_]]:

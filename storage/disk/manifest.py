@@ -23,9 +23,9 @@ from hoplite.storage.schema import Constraint, ConstraintKind, Entity, Index, In
 from hoplite.storage.tokens import Tokens
 
 FORMAT = "hoplite"
-VERSION = 2
-READABLE = (1, 2)
-"""Format 1 had arrays of fewer types; whatever it has is read as it is."""
+VERSION = 3
+READABLE = (1, 2, 3)
+"""Formats 1 and 2 had fewer types of arrays and columns; whatever they have is read as it is."""
 MANIFEST = "manifest.json"
 _TEMPORARY = "manifest.json.new"
 _CHECKSUM = re.compile(rb',\n "checksum": "([0-9a-f]{8})"\n\}\n\Z')

@@ -18,7 +18,7 @@ from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.disk.manifest import StoredKey
 from hoplite.storage.disk.salvage_files import SalvageReader
 from hoplite.storage.property_columns import KeyValues, PropertyColumn
-from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Objects, object_array
+from hoplite.values.columns import Booleans, Column, FloatLists, Floats, Int64s, Integers, Objects, object_array
 
 _NUMBERS = {"integers": Integers, "floats": Floats, "booleans": Booleans}
 _UNREADABLE = (CypherError, BadEncoding, KeyError, ValueError, IndexError, TypeError, OverflowError)
@@ -46,7 +46,10 @@ def _part(reader: SalvageReader, key: StoredKey, total: int) -> tuple[KeyValues 
         positions, are_placed, values, are_sound = _texts(reader, key)
     else:
         positions, are_placed = reader.part(key.file, "positions") if key.is_sparse else (np.arange(total), None)
-        values, are_sound = _numbers(reader, key) if key.kind in _NUMBERS else _encoded(reader, key)
+        if key.kind == "vectors":
+            values, are_sound = _vectors(reader, key, len(positions))
+        else:
+            values, are_sound = _numbers(reader, key) if key.kind in _NUMBERS else _encoded(reader, key)
     if len(positions) != len(are_sound):
         return None, None
     if are_placed is not None:
@@ -71,6 +74,16 @@ def _numbers(reader: SalvageReader, key: StoredKey) -> tuple[Column, NDArray[np.
         nulls, are_known = reader.part(key.file, "nulls")
         are_sound = are_sound & are_known
     return _NUMBERS[key.kind](values, nulls), are_sound
+
+
+def _vectors(reader: SalvageReader, key: StoredKey, count: int) -> tuple[Column, NDArray[np.bool_]]:
+    values, are_sound = reader.part(key.file, "values")
+    are_sound = np.asarray(are_sound.reshape(count, -1).all(axis=1))
+    nulls = None
+    if "nulls" in reader.file(key.file).arrays:
+        nulls, are_known = reader.part(key.file, "nulls")
+        are_sound = are_sound & are_known
+    return FloatLists(values.reshape(count, -1), nulls), are_sound
 
 
 def _encoded(reader: SalvageReader, key: StoredKey) -> tuple[Column, NDArray[np.bool_]]:

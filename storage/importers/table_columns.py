@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.storage.property_values import storable
-from hoplite.values.columns import Booleans, Column, Floats, Integers, Strings, from_objects, object_array
+from hoplite.values.columns import (
+    Booleans,
+    Column,
+    FloatLists,
+    Floats,
+    Integers,
+    Strings,
+    from_objects,
+    object_array,
+)
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
 _NANOS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -58,6 +67,8 @@ def _column(values: Any) -> Column:
 
 
 def _numpy_column(values: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Column:
+    if values.ndim == 2 and values.dtype.kind == "f" and values.shape[1]:
+        return _float_lists(values, nulls)
     if values.ndim != 1:
         return _object_column(values.tolist())
     match values.dtype.kind:
@@ -83,6 +94,12 @@ def _numpy_column(values: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Colu
     if nulls is not None:
         objects[nulls] = None
     return _object_column(objects.tolist())
+
+
+def _float_lists(values: NDArray[Any], nulls: NDArray[np.bool_] | None = None) -> Column:
+    """The rows of a matrix as lists; those of 16 bits in 32."""
+    missing = None if nulls is None else np.asarray(nulls.any(axis=1)) if nulls.ndim == 2 else nulls
+    return FloatLists(values.astype(np.float64 if values.dtype.itemsize == 8 else np.float32), missing)
 
 
 def _moments(values: NDArray[Any], missing: NDArray[np.bool_]) -> Column:
@@ -157,13 +174,55 @@ def arrow_column(array: Any) -> Column:
         return from_objects([None if day is None else Date(day) for day in days])
     if kind in ("string", "large_string", "string_view"):
         return Strings(object_array(array.to_pylist(), len(array)))
-    return _object_column(array.to_pylist())
+    lists = _arrow_lists(array, nulls)
+    return _object_column(array.to_pylist()) if lists is None else lists
+
+
+def _arrow_lists(array: Any, nulls: NDArray[np.bool_] | None) -> Column | None:
+    """A column of lists of floats, all of one length; None for any other."""
+    held = getattr(array.type, "value_type", None)
+    if held is None or str(held) not in ("float", "double", "halffloat") or not hasattr(array, "flatten"):
+        return None
+    present = array if nulls is None else array.drop_null()
+    items = present.flatten()
+    length = len(items) // len(present) if len(present) else 0
+    if not length or items.null_count:
+        return None
+    if not hasattr(array.type, "list_size"):
+        lengths = present.value_lengths().to_numpy(zero_copy_only=False)
+        if not bool((lengths == length).all()):
+            return None
+    found = items.to_numpy(zero_copy_only=False).reshape(-1, length)
+    if nulls is None:
+        return _float_lists(found)
+    matrix = np.zeros((len(array), length), found.dtype)
+    matrix[~nulls] = found
+    return _float_lists(matrix, nulls)
 
 
 def _object_column(values: list[Any]) -> Column:
     if set(map(type, values)) <= {str, type(None)}:
         return Strings(object_array(values, len(values))) if values else from_objects(values)
+    rows = [value for value in values if value is not None]
+    if all(isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.kind == "f" and len(row) for row in rows):
+        return _array_lists(values, rows)
+    lists = FloatLists.of(values)
+    if lists is not None:
+        return lists
     return from_objects([storable(_value(value)) for value in values])
+
+
+def _array_lists(values: list[Any], rows: list[Any]) -> Column:
+    """Arrays of floats as lists."""
+    if len(set(map(len, rows))) > 1:
+        return from_objects([None if value is None else value.astype(np.float64).tolist() for value in values])
+    found = np.stack(rows)
+    if len(rows) == len(values):
+        return _float_lists(found)
+    nulls = np.fromiter((value is None for value in values), np.bool_, len(values))
+    matrix = np.zeros((len(values), found.shape[1]), found.dtype)
+    matrix[~nulls] = found
+    return _float_lists(matrix, nulls)
 
 
 def _value(value: Any) -> Any:
