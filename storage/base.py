@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from hoplite.lazy import cached_property
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import COMPACT_AT, Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
+from hoplite.storage.schema import Index
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Int64s, Integers
@@ -34,6 +35,28 @@ from hoplite.values.columns import Int64s, Integers
 Int32s = NDArray[np.int32]
 
 _COUNTED = 1 << 16  # codes at once
+
+
+class SearchIndex(Protocol):
+    """A vector or full-text index over a base, which is a number of arrays."""
+
+    @classmethod
+    def of(cls: type[S], base: Base, index: Index) -> S:
+        """Made of the columns of a base."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, by name."""
+        ...
+
+    @classmethod
+    def of_arrays(cls: type[S], index: Index, arrays: Mapping[str, NDArray[Any]]) -> S:
+        """The same index again. Raises ValueError where the arrays do not fit each other, KeyError where one is
+        missing."""
+        ...
+
+
+S = TypeVar("S", bound=SearchIndex)
 
 
 @dataclass(eq=False)
@@ -60,6 +83,7 @@ class Base:
     _indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _labelled: dict[int, Int64s] = field(default_factory=dict)
+    _search_indexes: dict[int, Any] = field(default_factory=dict)
 
     @property
     def cache_counts(self) -> tuple[int, int, int] | None:
@@ -212,6 +236,13 @@ class Base:
             index = _index_of(self.relationship_columns.get(key), self.relationship_types == type_code)
             self._relationship_indexes[type_code, key] = index
         return index
+
+    def search_index(self, index: Index, kind: type[S]) -> S:
+        """A vector or full-text index over this base; made on first use."""
+        found: S | None = self._search_indexes.get(index.id)
+        if found is None:
+            found = self._search_indexes[index.id] = kind.of(self, index)
+        return found
 
     # --- public ids ---
 

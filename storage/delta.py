@@ -23,6 +23,7 @@ from hoplite.storage.base import Base
 from hoplite.storage.delta_side import DeltaSide
 from hoplite.storage.growing import Growing
 from hoplite.storage.schema import Schema
+from hoplite.storage.search.changes import Watch
 from hoplite.storage.tokens import NO_LABELS
 from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import Int64s
@@ -62,6 +63,7 @@ class Delta:
         self.incoming = DeltaSide()
         self.by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.relationships_by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
+        self.watches: dict[int, Watch] = {}  # of search indexes, by their ids
         self.cache: dict[Hashable, tuple[Any, Any]] = {}  # what readers made of it: what -> (of which state, result)
         self.lock = forks.brief_lock()  # readers of one delta extend its side structures together
 
@@ -78,6 +80,7 @@ class Delta:
         twin.label_changes = dict(self.label_changes)
         twin.type_changes = dict(self.type_changes)
         twin.writes = self.writes
+        twin.watches = {index: watch.copy() for index, watch in self.watches.items()}
         return twin
 
     @property
@@ -271,6 +274,8 @@ class Delta:
         written[node] = value
         self._index_node(node, key, value)
         self.writes += 1
+        if self.watches:
+            self._touch((node,), key, True)
 
     def set_node_values(self, nodes: Iterable[int], key: str, values: Sequence[Any], journal: Journal) -> None:
         """Write a property of new nodes that have none yet."""
@@ -283,16 +288,19 @@ class Delta:
             for node, value in fresh.items():
                 self._index_node(node, key, value)
         self.writes += 1
+        self._touch(fresh, key, True)
 
     def _restore_node_value(self, node: int, key: str, had: bool, value: Any) -> None:
         _restore(self.node_values, node, key, had, value)
         if had:
             self._index_node(node, key, value)
         self.writes += 1
+        self._touch((node,), key, True)
 
     def _forget_node_values(self, key: str, fresh: Values) -> None:
         _forget(self.node_values, key, fresh)
         self.writes += 1
+        self._touch(fresh, key, True)
 
     def _index_node(self, node: int, key: str, value: Any) -> None:
         if value is not None and (index := self.by_value.get(key)) is not None:
@@ -307,6 +315,8 @@ class Delta:
         written[relationship] = value
         self._index_relationship(relationship, key, value)
         self.writes += 1
+        if self.watches:
+            self._touch((relationship,), key, False)
 
     def set_relationship_values(
         self, relationships: Iterable[int], key: str, values: Sequence[Any], journal: Journal
@@ -321,22 +331,31 @@ class Delta:
             for relationship, value in fresh.items():
                 self._index_relationship(relationship, key, value)
         self.writes += 1
+        self._touch(fresh, key, False)
 
     def _restore_relationship_value(self, relationship: int, key: str, had: bool, value: Any) -> None:
         _restore(self.relationship_values, relationship, key, had, value)
         if had:
             self._index_relationship(relationship, key, value)
         self.writes += 1
+        self._touch((relationship,), key, False)
 
     def _forget_relationship_values(self, key: str, fresh: Values) -> None:
         _forget(self.relationship_values, key, fresh)
         self.writes += 1
+        self._touch(fresh, key, False)
 
     def _index_relationship(self, relationship: int, key: str, value: Any) -> None:
         if value is not None and (index := self.relationships_by_value.get(key)) is not None:
             wanted = lookup_key(value)
             if wanted is not None:
                 index.setdefault(wanted, {})[relationship] = None
+
+    def _touch(self, positions: Iterable[int], key: str, is_of_nodes: bool) -> None:
+        """Search indexes over the key have to look at these entities again."""
+        for watch in self.watches.values():
+            if watch.is_of_nodes is is_of_nodes and key in watch.keys:
+                watch.touched.update(dict.fromkeys(positions))
 
     def set_label_set(self, node: int, label_set: int, journal: Journal) -> None:
         """Give a node another set of labels."""
@@ -363,6 +382,9 @@ class Delta:
         self._count_labels(self.label_set(node), 1)
         self.writes += 1
         self.node_set += 1
+        for watch in self.watches.values():
+            if watch.is_of_nodes:
+                watch.touched[node] = None
 
     def remove_node(self, node: int, journal: Journal) -> None:
         """Delete a node, with its labels and properties; its relationships are the caller's business."""

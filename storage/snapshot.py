@@ -17,7 +17,7 @@ from hoplite.storage import statistics
 from hoplite.storage.delta import Delta, Values
 from hoplite.storage.incidence import Adjacency
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
-from hoplite.storage.schema import Entity, Schema
+from hoplite.storage.schema import Entity, Index, Schema
 from hoplite.storage.seek import Bound, Seek
 from hoplite.storage.value_index import NO_POSITIONS
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
@@ -583,6 +583,12 @@ class Snapshot:
             return False
         ends = (None, type, label) if outgoing else (label, type, None)
         return self.pattern_count(*ends) == self.pattern_count(None, type, None)
+
+    def nearest(self, index: Index, vector: NDArray[np.float32], count: int) -> tuple[Int64s, NDArray[np.float32]]:
+        """The entities whose vectors in a vector index are nearest to one, best first, and their scores."""
+        from hoplite.storage.search.vectors import nearest
+
+        return nearest(self._delta, index, vector, count)
 
     def distinct_values(self, label: str, key: str) -> int | None:
         """About how many different values the key has on nodes with the label; None where it is unknown."""

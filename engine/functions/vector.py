@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.functions.arguments import is_number
-from hoplite.engine.functions.registry import cypher_function, named
+from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import argument_error, type_error
 from hoplite.planner.types import FLOAT, NUMBER, list_of
+from hoplite.storage.search.vectors import prepared
+from hoplite.values.columns import Bools, Column, FloatLists, Floats
 
 Float32s = NDArray[np.float32]
 
@@ -96,3 +98,58 @@ def euclidean_score(one: Float32s, other: Float32s) -> float:
     difference = one - other
     with np.errstate(over="ignore"):
         return float(np.float32(1) / (np.float32(1) + np.dot(difference, difference)))
+
+
+# --- over columns: a stored one beside one vector, or two stored ones ---
+
+_ROWS = 1 << 14  # vectors that are compared at once
+
+
+def _matrix(column: Column) -> tuple[NDArray[Any], Bools | None] | None:
+    """A column of vectors as a matrix of as many rows, or of one where all are the same."""
+    if isinstance(column, FloatLists):
+        return column.matrix, column.nulls
+    values = column.objects()
+    first = values[0]
+    if not isinstance(first, list) or not first or any(value is not first for value in values):
+        return None
+    return (np.array([first], np.float64), None) if set(map(type, first)) <= {int, float} else None
+
+
+def _scores(first: Column, second: Column, by_cosine: bool) -> Column | None:
+    """Scores row by row; None where one of the vectors is not one, so that the plain way finds the error."""
+    if len(first) < 2:
+        return None
+    one, other = _matrix(first), _matrix(second)
+    if one is None or other is None or one[0].shape[1] != other[0].shape[1]:
+        return None
+    nulls = [mask for _, mask in (one, other) if mask is not None]
+    missing = np.logical_or.reduce(nulls) if nulls else None
+    scores = np.empty(len(first), np.float64)
+    for start in range(0, len(first), _ROWS):
+        some = slice(start, start + _ROWS)
+        left, right = (matrix if len(matrix) == 1 else matrix[some] for matrix in (one[0], other[0]))
+        (left, are_left), (right, are_right) = prepared(left, by_cosine), prepared(right, by_cosine)
+        valid = are_left & are_right
+        if not bool((valid if missing is None else valid | missing[some]).all()):
+            return None
+        with np.errstate(all="ignore"):
+            if by_cosine:
+                products = np.einsum("ij,ij->i", *np.broadcast_arrays(left, right))
+                scores[some] = np.maximum((np.float32(1) + products) / np.float32(2), np.float32(0))
+            else:
+                apart = left - right
+                scores[some] = np.float32(1) / (np.float32(1) + np.einsum("ij,ij->i", apart, apart))
+    return Floats(scores, missing)
+
+
+@over_columns("vector.similarity.cosine")
+def cosines(first: Column, second: Column) -> Column | None:
+    """Cosine scores of stored vectors."""
+    return _scores(first, second, by_cosine=True)
+
+
+@over_columns("vector.similarity.euclidean")
+def euclideans(first: Column, second: Column) -> Column | None:
+    """Euclidean scores of stored vectors."""
+    return _scores(first, second, by_cosine=False)

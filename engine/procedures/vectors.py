@@ -1,14 +1,9 @@
-"""Vector indexes: the nearest neighbours of a vector, and the procedures that store one.
-
-Every vector of the index is compared with the query in one matrix product; the matrix is kept as long as the snapshot
-it was made from.
-"""
+"""Vector indexes: the nearest neighbours of a vector, and the procedures that store one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +20,11 @@ from hoplite.engine.procedures.registry import (
 )
 from hoplite.errors import CypherError
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
-from hoplite.storage.snapshot import Snapshot
-from hoplite.values.columns import Int64s
+from hoplite.storage.search.vectors import is_cosine, vector_setting
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 
 Float32s = NDArray[np.float32]
-
-_matrices: WeakKeyDictionary[Snapshot, dict[str, tuple[Int64s, Float32s]]] = WeakKeyDictionary()
 
 
 # --- settings of an index ---
@@ -65,49 +57,7 @@ def index_for(context: Execution, procedure: str, name: str, kind: IndexKind, en
     return index
 
 
-def _setting(index: Index, name: str) -> Any:
-    """A setting of a vector index, whatever the case of its name."""
-    for key, value in index.config.items():
-        if key.lower() == f"vector.{name}":
-            return value
-    return None
-
-
-def _is_cosine(index: Index) -> bool:
-    return str(_setting(index, "similarity_function") or "COSINE").upper() == "COSINE"
-
-
 # --- looking up ---
-
-
-def _indexed_vectors(context: Execution, index: Index) -> tuple[Int64s, Float32s]:
-    """The entities of an index with a valid vector, and their vectors, one a row."""
-    graph = context.graph
-    known = _matrices.setdefault(graph, {}) if type(graph) is Snapshot else {}
-    if index.name not in known:
-        known[index.name] = _read_vectors(context, index)
-    return known[index.name]
-
-
-def _read_vectors(context: Execution, index: Index) -> tuple[Int64s, Float32s]:
-    graph, key = context.graph, index.keys[0]
-    if index.entity is Entity.NODE:
-        entities = np.unique(np.concatenate([graph.nodes_with_label(label) for label in index.labels]))
-        values = graph.node_property(entities, key).objects()
-    else:
-        entities = np.unique(np.concatenate([graph.relationships_with_type(name) for name in index.labels]))
-        values = graph.relationship_property(entities, key).objects()
-    dimensions, normalise = _setting(index, "dimensions"), _is_cosine(index)
-    rows: list[int] = []
-    vectors: list[Float32s] = []
-    for row, value in enumerate(values):
-        if isinstance(value, list) and (dimensions is None or len(value) == dimensions):
-            vector = vector_of(value, normalise)
-            if vector is not None:
-                rows.append(row)
-                vectors.append(vector)
-    matrix = np.stack(vectors) if vectors else np.zeros((0, dimensions or 0), np.float32)
-    return entities[np.array(rows, np.int64)], matrix
 
 
 def _query_vector(procedure: str, index: Index, query: Any) -> Float32s:
@@ -115,14 +65,14 @@ def _query_vector(procedure: str, index: Index, query: Any) -> Float32s:
         raise call_failed(procedure, "java.lang.NullPointerException", "'query' must not be null")
     if not isinstance(query, list) or not all(map(is_number, query)):
         raise illegal_argument(procedure, f"Index query vector must be a list of numbers, but got: {describe(query)}")
-    dimensions = _setting(index, "dimensions")
+    dimensions = vector_setting(index, "dimensions")
     if dimensions is not None and len(query) != dimensions:
         raise illegal_argument(
             procedure, f"Index query vector has {len(query)} dimensions, but indexed vectors have {dimensions}."
         )
-    vector = vector_of(query, _is_cosine(index))
+    vector = vector_of(query, is_cosine(index))
     if vector is None:
-        norm = ", and have positive and finite l2-norm" if _is_cosine(index) else ""
+        norm = ", and have positive and finite l2-norm" if is_cosine(index) else ""
         raise illegal_argument(
             procedure,
             f"Vector must only contain finite values{norm}. Provided: "
@@ -138,20 +88,14 @@ def _nearest(
     index = index_for(context, procedure, name, IndexKind.VECTOR, entity)
     if count is None or count <= 0:
         raise illegal_argument(procedure, "'numberOfNearestNeighbours' must be positive")
+    if count > _MOST_NEIGHBOURS:
+        raise call_failed(procedure, "java.lang.ArithmeticException", "integer overflow")
     vector = _query_vector(procedure, index, query)
-    entities, matrix = _indexed_vectors(context, index)
-    if not len(entities):
-        return
-    if _is_cosine(index):
-        scores = np.maximum((np.float32(1) + matrix @ vector) / np.float32(2), np.float32(0))
-    else:
-        difference = matrix - vector
-        scores = np.float32(1) / (np.float32(1) + np.einsum("ij,ij->i", difference, difference))
-    best = np.argsort(-scores, kind="stable")[:count]
-    for position, score in zip(entities[best].tolist(), scores[best].tolist(), strict=True):
-        yield position, float(score)
+    entities, scores = context.graph.nearest(index, vector, count)
+    yield from zip(entities.tolist(), scores.tolist(), strict=True)
 
 
+_MOST_NEIGHBOURS = 2**31 - 1
 _MOST_DIMENSIONS = 4096
 _SIMILARITIES = ("COSINE", "EUCLIDEAN")
 

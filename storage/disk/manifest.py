@@ -54,6 +54,14 @@ class StoredIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredSearch:
+    """Where a vector or full-text index is; `index` is its id in the schema."""
+
+    index: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """Counts that the planner asks for, so that it need not read the graph. Patterns are (set of start labels, type,
     set of end labels, how many)."""
@@ -98,6 +106,7 @@ class Manifest:
     checksums_crc32: int
     version: int = VERSION
     has_copy: bool = True
+    searches: tuple[StoredSearch, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -177,6 +186,7 @@ def manifest_text(manifest: Manifest) -> bytes:
             [index.entity.value, index.code, index.key, index.file, index.kind, index.distinct]
             for index in manifest.indexes
         ],
+        "searches": [[search.index, search.file] for search in manifest.searches],
         "block_bytes": BLOCK_BYTES,
         "checksums_crc32": manifest.checksums_crc32,
         "copy": manifest.has_copy,
@@ -303,6 +313,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         _count(content["checksums_crc32"]),
         content["version"],
         bool(content.get("copy", False)),
+        tuple(StoredSearch(_count(index), _file_name(file)) for index, file in content.get("searches", ())),
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
-from hoplite.storage.base import Base, Int32s, row_of_entry
+from hoplite.storage.base import Base, Int32s, S, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import StoredColumn
@@ -24,7 +24,7 @@ from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, toke
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.property_columns import KeyValues
-from hoplite.storage.schema import Entity
+from hoplite.storage.schema import Entity, Index
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Floats, Int64s, Integers
@@ -121,6 +121,7 @@ class StoredBase(Base):
         self._indexes = {}
         self._relationship_indexes = {}
         self._labelled = {}
+        self._search_indexes = {}
 
     @property
     def node_count(self) -> int:
@@ -277,6 +278,25 @@ class StoredBase(Base):
             return StoredNumbers(positions, numbers, stored.distinct), size
 
         return self._cache.get((self.reader.serial, stored.file), load)
+
+    def search_index(self, index: Index, kind: type[S]) -> S:
+        """A vector or full-text index over this base: its file, where there is one."""
+        stored = self._stored_searches.get(index.id)
+        if stored is None:
+            return super().search_index(index, kind)
+
+        def load() -> tuple[S, int]:
+            try:
+                found = kind.of_arrays(index, self.reader.arrays(stored))
+            except (ValueError, KeyError, IndexError) as error:
+                raise damaged(self.reader.folder / stored, "its arrays do not fit each other") from error
+            return found, self._cache.searched(self.reader.file(stored).size)
+
+        return self._cache.get((self.reader.serial, stored), load)
+
+    @cached_property
+    def _stored_searches(self) -> dict[int, str]:
+        return {search.index: search.file for search in self._manifest.searches}
 
     def distinct_values(self, label: int, key: str) -> int | None:
         """How many different values the key has on nodes with the label; unknown where many would have to be read."""

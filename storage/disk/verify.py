@@ -22,6 +22,7 @@ from hoplite.storage.disk.manifest import MANIFEST, Manifest, read_manifest
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.schema import Entity
+from hoplite.storage.search.kinds import SEARCH_INDEXES
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Floats, Integers
 
@@ -109,6 +110,21 @@ def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str
         made_anew = Base.node_index if stored.entity is Entity.NODE else Base.relationship_index
         expected = made_anew(base, stored.code, stored.key)
         if not np.array_equal(np.sort(index.positions), np.sort(expected.positions)) or not _is_ordered(index):
+            yield f"{folder / stored.file}: the index does not agree with the data"
+    yield from _searches(base, manifest, folder)
+
+
+def _searches(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str]:
+    """Vector and full-text indexes that are not what would be made of the data."""
+    indexes = {index.id: index for index in manifest.schema.indexes}
+    for stored in manifest.searches:
+        index = indexes.get(stored.index)
+        kind = None if index is None else SEARCH_INDEXES.get(index.kind)
+        if index is None or kind is None:
+            yield f"{folder / stored.file}: there is no index that it belongs to"
+            continue
+        found, expected = base.search_index(index, kind).arrays(), kind.of(base, index).arrays()
+        if found.keys() != expected.keys() or not all(np.array_equal(found[name], expected[name]) for name in found):
             yield f"{folder / stored.file}: the index does not agree with the data"
 
 

@@ -7,6 +7,7 @@ partition-P.out      indptr, neighbours, types; nodes (of each row) if there are
 partition-P.in       indptr, neighbours, types, relationships
 node-K.bin/.arrow    the K-th property key of nodes; relationship-K for relationships
 index-K.bin          the K-th index of the schema
+search-K.bin         the K-th vector or full-text index
 checksums            the CRC-32 of every block of every file
 manifest.json        a copy of the manifest
 """
@@ -37,6 +38,7 @@ from hoplite.storage.disk.manifest import (
     Statistics,
     StoredIndex,
     StoredKey,
+    StoredSearch,
     manifest_text,
     names_of,
     snapshot_name,
@@ -46,6 +48,7 @@ from hoplite.storage.disk.stored import NODES, RELATIONSHIPS, StoredBase, partit
 from hoplite.storage.draft import ColumnDraft, Draft, GatheredColumn
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.schema import Schema
+from hoplite.storage.search.kinds import SEARCH_INDEXES
 from hoplite.storage.spill import Spill
 from hoplite.values.columns import Int64s
 
@@ -107,9 +110,16 @@ def write_snapshot(
     )
     del build, draft
     indexes = _write_indexes(writing, manifest)
+    searches = _write_searches(writing, manifest)
     checksums = np.array(writing.checksums, "<u4").tobytes()
     write_file(files, folder / CHECKSUMS, checksums)
-    manifest = replace(manifest, indexes=indexes, files=tuple(writing.written), checksums_crc32=zlib.crc32(checksums))
+    manifest = replace(
+        manifest,
+        indexes=indexes,
+        searches=searches,
+        files=tuple(writing.written),
+        checksums_crc32=zlib.crc32(checksums),
+    )
     write_file(files, folder / MANIFEST, manifest_text(manifest))
     files.sync_folder(folder)
     return manifest
@@ -221,6 +231,26 @@ def _write_indexes(writing: _Writing, manifest: Manifest) -> tuple[StoredIndex, 
             name = f"index-{number}.bin"
             writing.file(name, index.write)
             written.append(StoredIndex(place.entity, place.code, place.key, name, index.kind, index.distinct))
+    return tuple(written)
+
+
+def _write_searches(writing: _Writing, manifest: Manifest) -> tuple[StoredSearch, ...]:
+    """The vector and full-text indexes of the schema."""
+    kinds = [(index, kind) for index in manifest.schema.indexes if (kind := SEARCH_INDEXES.get(index.kind))]
+    if not kinds:
+        return ()
+    base = writing.so_far(manifest)
+    written = []
+    for number, (index, kind) in enumerate(kinds):
+        arrays = base.search_index(index, kind).arrays()
+        name = f"search-{number}.bin"
+
+        def write(writer: FileWriter, arrays: Mapping[str, NDArray[Any]] = arrays) -> None:
+            for array, values in arrays.items():
+                writer.add(array, values)
+
+        writing.file(name, write)
+        written.append(StoredSearch(index.id, name))
     return tuple(written)
 
 

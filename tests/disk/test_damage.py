@@ -167,10 +167,10 @@ def test_a_newer_format_is_refused_by_name(sound: Path, tmp_path: Path) -> None:
     copy = tmp_path / "graph.hop"
     shutil.copytree(sound, copy)
     manifest = copy / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 3', 1))
-    with pytest.raises(CypherError, match="format 3, and this version of Hoplite reads formats up to 2"):
+    manifest.write_text(manifest.read_text().replace('"version": 3', '"version": 4', 1))
+    with pytest.raises(CypherError, match="format 4, and this version of Hoplite reads formats up to 3"):
         DiskGraph(copy)
-    assert "format 3" in problems_of(copy)[0]
+    assert "format 4" in problems_of(copy)[0]
 
 
 def test_an_older_format_is_read(sound: Path, tmp_path: Path) -> None:

@@ -1,0 +1,301 @@
+"""Vector indexes: the entities whose vectors are nearest to a given one.
+
+For each length of vectors that occurs (one, where the index is made for one):
+
+    entities  int64[k]       positions, ascending
+    matrix    float32[k, d]  their vectors, of length 1 where similarity is by cosine
+
+cosine      score = (1 + matrix · v) / 2
+euclidean   score = 1 / (1 + |matrix - v|²)
+
+The squares of distances are taken from products, |a|² + |v|² - 2 a·v, to find whom to look at; the scores of those are
+computed from differences, for products lose what is near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.base import Base
+from hoplite.storage.delta import Delta
+from hoplite.storage.schema import Entity, Index
+from hoplite.storage.search.changes import changes_of, covered, still_covered, value_of
+from hoplite.values.columns import Bools, FloatLists, Int64s
+
+Float32s = NDArray[np.float32]
+
+_ROWS = 1 << 14  # vectors that are made ready at once
+_NOBODY: Int64s = np.zeros(0, np.int64)
+
+
+# --- settings ---
+
+
+def vector_setting(index: Index, name: str) -> Any:
+    """A setting of a vector index, whatever the case of its name."""
+    for key, value in index.config.items():
+        if key.lower() == f"vector.{name}":
+            return value
+    return None
+
+
+def is_cosine(index: Index) -> bool:
+    """Whether vectors are compared by their angle."""
+    return str(vector_setting(index, "similarity_function") or "COSINE").upper() == "COSINE"
+
+
+# --- vectors as they are compared ---
+
+
+def prepared(matrix: NDArray[Any], normalise: bool) -> tuple[Float32s, Bools]:
+    """The rows in 32 bits, of length 1 if asked for, and which of them can be compared at all: those that are finite,
+    and have a direction where that is what counts."""
+    doubles = matrix.astype(np.float64)
+    with np.errstate(all="ignore"):
+        if normalise:
+            norms = np.sqrt(np.einsum("ij,ij->i", doubles, doubles))
+            valid = (norms > 0) & np.isfinite(norms)
+            doubles /= np.where(valid, norms, 1.0)[:, None]
+        else:
+            valid = np.ones(len(doubles), np.bool_)
+        single = doubles.astype(np.float32)
+    valid &= np.isfinite(single).all(axis=1)
+    return single, valid
+
+
+def rows_by_length(values: Sequence[Any]) -> Iterator[tuple[Int64s, NDArray[np.float64]]]:
+    """Of values of any kind, those that are lists of numbers: their rows and their numbers, one length at a time."""
+    rows: dict[int, list[int]] = {}
+    for row, value in enumerate(values):
+        if isinstance(value, list) and value and set(map(type, value)) <= {int, float}:
+            rows.setdefault(len(value), []).append(row)
+    for some in rows.values():
+        yield np.array(some, np.int64), np.array([values[row] for row in some], np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Vectors of one length; see the top of the file."""
+
+    entities: Int64s
+    matrix: Float32s
+
+    @cached_property
+    def squares(self) -> Float32s:
+        """The square of each vector's length."""
+        squares: Float32s = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        return squares
+
+    def scores(self, vector: Float32s, by_cosine: bool, rows: Int64s | None = None) -> Float32s:
+        """How similar each vector is, or each of some."""
+        matrix = self.matrix if rows is None else self.matrix[rows]
+        one, two = np.float32(1), np.float32(2)
+        with np.errstate(all="ignore"):
+            if by_cosine:
+                scores: Float32s = np.maximum((one + matrix @ vector) / two, np.float32(0))
+            else:
+                apart = matrix - vector
+                scores = one / (one + np.einsum("ij,ij->i", apart, apart))
+        return scores
+
+    def best(self, vector: Float32s, by_cosine: bool, count: int, hidden: Int64s) -> tuple[Int64s, Float32s]:
+        """The most similar, best first, without the hidden rows: their rows and scores."""
+        if by_cosine:
+            closeness = self.matrix @ vector
+            closeness[hidden] = -np.inf
+            rows = _largest(closeness, count)
+        else:
+            with np.errstate(all="ignore"):
+                products = self.matrix @ vector
+                square = np.float32(vector @ vector)
+                closeness = 2 * products - self.squares
+                # What rounding may have done to the largest of the numbers that were added up.
+                doubt = 16 * np.finfo(np.float32).eps * (self.squares.max(initial=0) + square)
+            closeness[hidden] = -np.inf
+            rows = _largest(closeness, count, doubt) if np.isfinite(doubt) else np.arange(len(closeness))
+        rows = rows[~np.isin(rows, hidden)] if len(hidden) else rows
+        scores = self.scores(vector, by_cosine, rows)
+        order = np.argsort(-scores, kind="stable")[:count]
+        return rows[order], scores[order]
+
+
+def _largest(numbers: Float32s, count: int, doubt: float = 0.0) -> Int64s:
+    """The places of the largest numbers, ascending, and of all that may be as large as the last of them."""
+    if count >= len(numbers):
+        return np.arange(len(numbers))
+    last = np.partition(numbers, len(numbers) - count)[len(numbers) - count]
+    return np.flatnonzero(numbers >= last - np.float32(doubt))
+
+
+# --- over a base ---
+
+
+@dataclass(frozen=True, eq=False)
+class VectorIndex:
+    """The vectors of a base, by length."""
+
+    by_length: dict[int, Vectors]
+
+    @classmethod
+    def of(cls, base: Base, index: Index) -> VectorIndex:
+        """Made of the column."""
+        columns = base.node_columns if index.entity is Entity.NODE else base.relationship_columns
+        column = columns.get(index.keys[0])
+        if column is None:
+            return VectorIndex({})
+        positions, values = column.entries()
+        kept = np.flatnonzero(covered(base, index)[positions])
+        length, normalise = vector_setting(index, "dimensions"), is_cosine(index)
+        found: dict[int, Vectors] = {}
+        for rows, matrix in _matrices(values, kept):
+            if length in (None, matrix.shape[1]) and len(matrix):
+                ready, valid = _all_prepared(matrix, rows, normalise)
+                found[matrix.shape[1]] = Vectors(positions[rows[valid]], ready)
+        return VectorIndex(found)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Entities and matrix of each length."""
+        found: dict[str, NDArray[Any]] = {}
+        for length, vectors in self.by_length.items():
+            found[f"entities-{length}"], found[f"matrix-{length}"] = vectors.entities, vectors.matrix.reshape(-1)
+        return found
+
+    @classmethod
+    def of_arrays(cls, index: Index, arrays: Mapping[str, NDArray[Any]]) -> VectorIndex:
+        """The same index again."""
+        found: dict[int, Vectors] = {}
+        for name, entities in arrays.items():
+            what, _, length = name.partition("-")
+            if what == "entities":
+                found[int(length)] = Vectors(entities, arrays[f"matrix-{length}"].reshape(len(entities), int(length)))
+        return VectorIndex(found)
+
+
+def _matrices(values: Any, kept: Int64s) -> Iterator[tuple[Int64s, NDArray[Any]]]:
+    """The rows that are kept, and a matrix that has them in this order; or the whole column's, if it is one."""
+    if isinstance(values, FloatLists):
+        yield kept, values.matrix
+        return
+    objects = values.objects()
+    for rows, matrix in rows_by_length([objects[row] for row in kept.tolist()]):
+        yield kept[rows], matrix
+
+
+def _all_prepared(matrix: NDArray[Any], rows: Int64s, normalise: bool) -> tuple[Float32s, Bools]:
+    """The rows made ready, a piece at a time, without those that cannot be compared; and which could."""
+    is_whole = len(matrix) != len(rows)
+    ready = np.empty((len(rows), matrix.shape[1]), np.float32)
+    valid = np.empty(len(rows), np.bool_)
+    for first in range(0, len(rows), _ROWS):
+        some = slice(first, first + _ROWS)
+        ready[some], valid[some] = prepared(matrix[rows[some]] if is_whole else matrix[some], normalise)
+    return (ready if bool(valid.all()) else ready[valid]), valid
+
+
+# --- above it ---
+
+
+@dataclass(slots=True)
+class _Written:
+    """Vectors of one length that were written, in arrays with room for more. A row without an entity has -1."""
+
+    matrix: Float32s
+    entities: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    used: int = 0
+    row_of: dict[int, int] = field(default_factory=dict)
+
+    def put(self, positions: Int64s, vectors: Float32s) -> None:
+        """Vectors of entities that have none here."""
+        needed = self.used + len(positions)
+        if needed > len(self.entities):
+            room = max(needed, 2 * len(self.entities), 16)
+            matrix, entities = np.zeros((room, self.matrix.shape[1]), np.float32), np.full(room, -1, np.int64)
+            matrix[: self.used], entities[: self.used] = self.matrix[: self.used], self.entities[: self.used]
+            self.matrix, self.entities = matrix, entities
+        self.matrix[self.used : needed], self.entities[self.used : needed] = vectors, positions
+        self.row_of.update(zip(positions.tolist(), range(self.used, needed), strict=True))
+        self.used = needed
+
+    def drop(self, position: int) -> None:
+        """An entity has no vector of this length any more."""
+        row = self.row_of.pop(position, None)
+        if row is not None:
+            self.entities[row] = -1
+
+    def copy(self) -> _Written:
+        return _Written(self.matrix.copy(), self.entities.copy(), self.used, dict(self.row_of))
+
+
+class VectorChanges:
+    """The vectors of entities that were written to since the base was made."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._by_length: dict[int, _Written] = {}
+        self.touched: Int64s = _NOBODY  # ascending: of these the base's index knows nothing
+        self._hidden: dict[int, tuple[Int64s, Int64s]] = {}
+
+    def look_again(self, delta: Delta, positions: Int64s) -> None:
+        """Take in what these entities are now."""
+        for written in self._by_length.values():
+            for position in positions.tolist():
+                written.drop(position)
+        self.touched = np.union1d(self.touched, positions)
+        kept = still_covered(delta, self._index, positions)
+        values = [value_of(delta, self._index, position, self._index.keys[0]) for position in kept.tolist()]
+        length, normalise = vector_setting(self._index, "dimensions"), is_cosine(self._index)
+        for rows, matrix in rows_by_length(values):
+            if length in (None, matrix.shape[1]):
+                ready, valid = prepared(matrix, normalise)
+                written = self._by_length.setdefault(matrix.shape[1], _Written(ready[:0]))
+                written.put(kept[rows[valid]], ready[valid])
+
+    def copy(self) -> VectorChanges:
+        """Independent of this one."""
+        twin = VectorChanges(self._index)
+        twin._by_length = {length: written.copy() for length, written in self._by_length.items()}
+        twin.touched = self.touched
+        return twin
+
+    def hidden(self, vectors: Vectors) -> Int64s:
+        """The rows of the base's vectors that belong to entities that were written to."""
+        length = vectors.matrix.shape[1]
+        known = self._hidden.get(length)
+        if known is None or known[0] is not self.touched:
+            places = np.searchsorted(vectors.entities, self.touched)
+            inside = np.flatnonzero(places < len(vectors.entities))
+            same = vectors.entities[places[inside]] == self.touched[inside]
+            known = self._hidden[length] = (self.touched, places[inside][same])
+        return known[1]
+
+    def best(self, vector: Float32s, by_cosine: bool, count: int) -> tuple[Int64s, Float32s]:
+        """The most similar among them: entities and scores, best first."""
+        written = self._by_length.get(len(vector))
+        if written is None:
+            return _NOBODY, np.zeros(0, np.float32)
+        entities = written.entities[: written.used]
+        vectors = Vectors(entities, written.matrix[: written.used])
+        rows, scores = vectors.best(vector, by_cosine, count, np.flatnonzero(entities < 0))
+        return entities[rows], scores
+
+
+def nearest(delta: Delta, index: Index, vector: Float32s, count: int) -> tuple[Int64s, Float32s]:
+    """The entities nearest to a vector, best first, and their scores. The vector is of length 1 if the index compares
+    angles."""
+    by_cosine = is_cosine(index)
+    known = delta.base.search_index(index, VectorIndex)
+    changes = changes_of(delta, index, VectorChanges)
+    entities, scores = changes.best(vector, by_cosine, count)
+    vectors = known.by_length.get(len(vector))
+    if vectors is not None and len(vectors.entities):
+        rows, more = vectors.best(vector, by_cosine, count, changes.hidden(vectors))
+        entities, scores = np.concatenate([vectors.entities[rows], entities]), np.concatenate([more, scores])
+    order = np.lexsort((entities, -scores))[:count]
+    return entities[order], scores[order]
