@@ -17,7 +17,7 @@ _RENAMED = {
     "str": "toString", "string": "toString", "text": "toString", "tostr": "toString", "bool": "toBoolean",
     "group_concat": "collect", "array_agg": "collect", "collect_list": "collect", "list": "collect",
     "tolist": "collect", "aggregate": "collect", "collectlist": "collect",
-    "ifnull": "coalesce", "nvl": "coalesce", "isnull": "coalesce", "ceiling": "ceil", "ln": "log",
+    "ifnull": "coalesce", "nvl": "coalesce", "ceiling": "ceil", "ln": "log",
     "std": "stDev", "stddev": "stDev", "stdev_samp": "stDev", "stddev_pop": "stDevP",
     "now": "datetime", "current_timestamp": "datetime", "getdate": "datetime", "sysdate": "datetime",
     "today": "date", "current_date": "date", "curdate": "date", "todate": "date", "to_date": "date",
@@ -30,7 +30,8 @@ _OPERATORS = {
     "startswith": "STARTS WITH", "starts_with": "STARTS WITH", "beginswith": "STARTS WITH", "hasprefix": "STARTS WITH",
     "endswith": "ENDS WITH", "ends_with": "ENDS WITH", "hassuffix": "ENDS WITH",
     "contains": "CONTAINS", "includes": "CONTAINS", "stringcontains": "CONTAINS", "instr": "CONTAINS",
-    "like": "=~", "matches": "=~", "regex": "=~", "regexp": "=~",
+    "like": "=~", "matches": "=~", "regex": "=~", "regexp": "=~", "rlike": "=~", "regexp_like": "=~",
+    "regexp_match": "=~", "regexp_matches": "=~", "regexmatch": "=~",
     "concat": "+", "pow": "^", "power": "^", "mod": "%", "equals": "=",
 }  # fmt: skip
 
@@ -83,6 +84,29 @@ def _counted(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps:
     return None
 
 
+_THERE = ("has", "exists", "isnotnull", "is_not_null", "notnull", "hasvalue", "isdefined", "defined", "has_property")
+_ABSENT = ("isnull", "is_null", "notexists", "not_exists")
+
+
+def _presence(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
+    """`has(n.name)` is `n.name IS NOT NULL`."""
+    if len(arguments) != 1 or not isinstance(call.arguments[0], ast.Property):
+        return f"coalesce({', '.join(arguments)})" if name == "isnull" and len(arguments) == 2 else None
+    if name not in _THERE and name not in _ABSENT:
+        return None
+    written = f"{arguments[0]} IS {'NOT ' if name in _THERE else ''}NULL"
+    return f"({written})" if wraps else written
+
+
+def _joined(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
+    """`string_agg(x, ', ')`: the texts of a group in one."""
+    if name not in ("string_agg", "group_concat", "listagg", "array_to_string") or len(arguments) != 2:
+        return None
+    distinct = "DISTINCT " if call.distinct else ""
+    texts = arguments[0] if name == "array_to_string" else f"collect({distinct}{arguments[0]})"
+    return f"apoc.text.join({texts}, {arguments[1]})"
+
+
 def _method(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
     """`n.property('age')` is `n.age`; `n.name.contains('x')` is `n.name CONTAINS 'x'`."""
     subject, _, method = call.name.rpartition(".")
@@ -107,4 +131,12 @@ def _method(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: 
 _METHODS = ("tolower", "toupper", "size", "trim", "tostring", "labels", "keys", "count")
 
 _Rule = Callable[[str, ast.FunctionCall, Sequence[str], bool], str | None]
-_RULES: tuple[_Rule, ...] = (_renamed, _operator, _component, _counted, _method)
+_RULES: tuple[_Rule, ...] = (
+    _presence,
+    _joined,
+    _renamed,
+    _operator,
+    _component,
+    _counted,
+    _method,
+)

@@ -173,8 +173,12 @@ class Patterns:
         if lower is not None:
             if lower == 0:
                 return True
-            return all(any(count(a, t, None) for a in one for t in types) for one in left) and all(
-                any(count(None, t, b) for b in other for t in types) for other in right
+            either = hop.pattern.direction is ast.Direction.BOTH  # each step may go either way
+            return all(
+                any(count(a, t, None) or (either and count(None, t, a)) for a in one for t in types) for one in left
+            ) and all(
+                any(count(None, t, b) or (either and count(b, t, None)) for b in other for t in types)
+                for other in right
             )
         return all(any(count(a, t, b) for a in one for b in other for t in types) for one in left for other in right)
 

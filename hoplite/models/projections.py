@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from hoplite.engine.functions.registry import AGGREGATES
@@ -9,7 +10,7 @@ from hoplite.models.edits import Edit, Fix
 from hoplite.models.stopped import CLAUSES, Stopped
 from hoplite.models.writing import quoted
 
-_TAIL = CLAUSES | frozenset(["ORDER", "SKIP", "LIMIT", "WHERE", "GROUP", "HAVING", "OFFSET"])
+_TAIL = CLAUSES | frozenset(["ORDER", "SKIP", "LIMIT", "WHERE", "GROUP", "HAVING", "OFFSET", "FETCH"])
 
 
 def _fix(stopped: Stopped, reason: str, *edits: Edit) -> Fix:
@@ -156,27 +157,68 @@ def _distinct(stopped: Stopped) -> Iterator[Fix]:
 
 
 def _order(stopped: Stopped) -> Iterator[Fix]:
-    """`RETURN x DESC` without ORDER BY; LIMIT before ORDER BY."""
+    """`RETURN x DESC` without ORDER BY."""
     tokens, at = stopped.tokens, stopped.at
-    word = stopped.token.text.upper()
-    if word in ("DESC", "ASC", "DESCENDING", "ASCENDING"):
-        start = stopped.clause_start(frozenset(["RETURN", "WITH"]))
-        if start is not None:
-            items = list(stopped.parts(start + 1 + (tokens[start + 1].word == "DISTINCT"), at))
-            a, b = items[-1]
-            if b > a and tokens[b - 1].word == "AS":
-                a = b
-            key = stopped.text[tokens[a].start : tokens[b].end]
-            place = tokens[at - 1].end
-            yield _fix(stopped, "An order is an ORDER BY.", Edit(place, place, f" ORDER BY {key}"))
-    if word == "ORDER":
-        limit = next((i for i in range(at - 1, max(at - 4, 0), -1) if tokens[i].word in ("LIMIT", "SKIP")), None)
-        if limit is not None:
-            end = stopped.next_clause(at + 1, CLAUSES | frozenset(["LIMIT", "SKIP"]))
-            cut = stopped.text[tokens[limit].start : tokens[at - 1].end]
-            last = tokens[end - 1].end
-            edits = (Edit(tokens[limit].start, tokens[at].start, ""), Edit(last, last, f" {cut}"))
-            yield _fix(stopped, "ORDER BY stands before LIMIT.", *edits)
+    if stopped.token.text.upper() not in ("DESC", "ASC", "DESCENDING", "ASCENDING"):
+        return
+    start = stopped.clause_start(frozenset(["RETURN", "WITH"]))
+    if start is not None:
+        items = list(stopped.parts(start + 1 + (tokens[start + 1].word == "DISTINCT"), at))
+        a, b = items[-1]
+        if b > a and tokens[b - 1].word == "AS":
+            a = b
+        key = stopped.text[tokens[a].start : tokens[b].end]
+        place = tokens[at - 1].end
+        yield _fix(stopped, "An order is an ORDER BY.", Edit(place, place, f" ORDER BY {key}"))
 
 
-PROJECTION_RULES: tuple[Callable[[Stopped], Iterator[Fix]], ...] = (_where_behind_return, _group_by, _distinct, _order)
+def _first_rows(stopped: Stopped) -> Iterator[Fix]:
+    """`RETURN TOP 5 x`, `FETCH FIRST 5 ROWS ONLY`, `LIMIT 5, 10`."""
+    tokens, at = stopped.tokens, stopped.at
+    token, before = stopped.token, stopped.before
+    if token.word == "integer" and before is not None and before.text.upper() == "TOP":
+        end = _end_of_query(stopped)
+        edits = (Edit(before.start, tokens[at + 1].start, ""), Edit(end, end, f" LIMIT {token.text}"))
+        yield _fix(stopped, "The first rows are a LIMIT.", *edits)
+    if token.text.upper() == "FETCH":
+        found = re.compile(r"FETCH\s+(?:FIRST|NEXT)\s+(\w+)\s+ROWS?\s+ONLY", re.I).match(stopped.text, token.start)
+        if found is not None:
+            yield _fix(stopped, "The first rows are a LIMIT.", Edit(*found.span(), f"LIMIT {found[1]}"))
+    if token.text == "," and at > 1 and tokens[at - 2].word == "LIMIT" and tokens[at + 1].word == "integer":
+        edit = Edit(tokens[at - 2].start, tokens[at + 1].end, f"SKIP {tokens[at - 1].text} LIMIT {tokens[at + 1].text}")
+        yield _fix(stopped, "LIMIT a, b is written SKIP a LIMIT b.", edit)
+
+
+def _end_of_query(stopped: Stopped) -> int:
+    last = stopped.tokens[-2]
+    return stopped.tokens[-3].end if last.text == ";" else last.end
+
+
+def _nulls(stopped: Stopped) -> Iterator[Fix]:
+    """`ORDER BY x DESC NULLS LAST`: nulls are the largest, and another place for them is a key before."""
+    tokens, at, text = stopped.tokens, stopped.at, stopped.text
+    if stopped.token.text.upper() != "NULLS" or tokens[at + 1].text.upper() not in ("FIRST", "LAST"):
+        return
+    order = stopped.clause_start(frozenset(["ORDER"]))
+    if order is None:
+        return
+    first, last = list(stopped.parts(order + 2, at))[-1]
+    descending = tokens[last].word in ("DESC", "DESCENDING")
+    last -= tokens[last].word in ("DESC", "DESCENDING", "ASC", "ASCENDING")
+    edits = [Edit(tokens[at - 1].end, tokens[at + 1].end, "")]
+    is_last = tokens[at + 1].text.upper() == "LAST"
+    if descending is is_last:
+        place = tokens[first].start
+        key = text[place : tokens[last].end]
+        edits.append(Edit(place, place, f"{key} IS {'NULL' if is_last else 'NOT NULL'}, "))
+    yield _fix(stopped, "Nulls come last, or first behind DESC.", *edits)
+
+
+PROJECTION_RULES: tuple[Callable[[Stopped], Iterator[Fix]], ...] = (
+    _where_behind_return,
+    _group_by,
+    _distinct,
+    _order,
+    _first_rows,
+    _nulls,
+)

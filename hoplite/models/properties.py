@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hoplite.grammar import ast
+from hoplite.grammar.tree import walk
 from hoplite.models.answers import gives_nothing
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.facts import Facts, folded_text
@@ -36,6 +37,8 @@ class Properties:
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each key that is missing and each value that nobody has."""
+        yield from null_comparisons(self.body, self.text)
+        yield from self.components()
         missing: list[tuple[Use, list[tuple[str, ...]]]] = []
         for use in self.reading.uses:
             entity = use.entity
@@ -277,21 +280,51 @@ class Properties:
                     found.append(spelling)
         return sorted(found)
 
-    def mismatch(self, use: Use, groups: list[tuple[str, ...]]) -> Finding | None:
-        """A comparison with a value of another type than all stored ones, which is never true."""
-        node = use.value
-        if use.operator not in _ORDERING or node is None or len(groups) != 1:
-            return None
+    def components(self) -> Iterator[Finding]:
+        """`n.released.year` of a number, which fails: it is the year itself."""
+        uses = {id(use.node): use for use in self.reading.uses}
+        for node in walk(self.body):
+            if not isinstance(node, ast.Property) or node.key.lower() != "year":
+                continue
+            inner = node.subject
+            if isinstance(inner, ast.FunctionCall) and inner.name.lower() in _BY_FUNCTION and len(inner.arguments) == 1:
+                inner = inner.arguments[0]
+            use = uses.get(id(inner))
+            groups = None if use is None else self.owners(use.entity)
+            if use is None or groups is None or self.stored(use, groups) != "Long":
+                continue
+            written = self.text[use.span.start : use.span.end]
+            message = f"{use.key} of {'|'.join(groups[0])} is a number, and has no year."
+            edit = Edit(node.span.start, node.span.end, written)
+            fix = Fix("type of value", (edit,), f"{message[:-1]}; it is one.", node.span.start)
+            yield Finding("type of value", node.span.start, node.span.end, message, (written,), fix)
+
+    def stored(self, use: Use, groups: list[tuple[str, ...]]) -> str | None:
+        """The one type that all values of a key have; None where there are several, or nobody looked."""
         found: set[str] = set()
         for owner in groups[0]:
             types = self.facts.value_types(use.entity.is_node, owner, use.key)
             if types is None:
                 return None
             found |= types
-        if len(found) != 1:
+        return next(iter(found)) if len(found) == 1 and len(groups) == 1 else None
+
+    def mismatch(self, use: Use, groups: list[tuple[str, ...]]) -> Finding | None:
+        """A comparison with a value of another type than all stored ones, which is never true."""
+        node = use.value
+        if node is None or use.operator not in (*_ORDERING, "IN", "CONTAINS"):
             return None
-        stored = next(iter(found))
-        edits = self.converted(use, node, stored)
+        stored = self.stored(use, groups)
+        if stored is None:
+            return None
+        if use.operator == "IN":
+            edits = self.converted_items(node, stored)
+        elif stored.endswith("Array"):
+            edits = self.element(use, node, stored)
+        elif use.operator in _ORDERING:
+            edits = self.converted(use, node, stored)
+        else:
+            return None
         if edits is None:
             return None
         shown = "|".join(groups[0])
@@ -326,6 +359,27 @@ class Properties:
             return [Edit(start, end, self.text[inner.span.start : inner.span.end])]
         return []
 
+    def converted_items(self, node: Any, stored: str) -> list[Edit] | None:
+        """`n.year IN ['1999', '2000']` where numbers are stored."""
+        items = node.items if isinstance(node, ast.ListLiteral) else ()
+        texts = [item for item in items if isinstance(item, ast.Literal) and isinstance(item.value, str)]
+        if not items or len(texts) < len(items) or _family(stored) != "NUMBER":
+            return None
+        if not all(_NUMBER.fullmatch(str(item.value)) for item in texts):
+            return []
+        return [Edit(item.span.start, item.span.end, str(item.value)) for item in texts]
+
+    def element(self, use: Use, node: Any, stored: str) -> list[Edit] | None:
+        """`r.roles = 'Neo'` where lists are stored: whether it is one of them."""
+        written = _type_of(node)
+        if written is None or use.operator not in ("=", "CONTAINS"):
+            return None
+        if _family(stored.removesuffix("Array")) != written or use.comparison is None:
+            return []
+        value = self.text[node.span.start : node.span.end]
+        span = use.comparison.span
+        return [Edit(span.start, span.end, f"{value} IN {self.text[use.span.start : use.span.end]}")]
+
     def number_as_text(self, use: Use, node: ast.Literal) -> list[Edit]:
         """`n.apr > 0.2` where the numbers are stored as text."""
         if use.operator in ("=", "<>") and not isinstance(node.value, float):
@@ -352,6 +406,29 @@ class Properties:
         if written == "Date" and stored in ("DateTime", "LocalDateTime") and isinstance(use.node, ast.Property):
             return [Edit(use.span.start, use.span.start, "date("), Edit(use.span.end, use.span.end, ")")]
         return [Edit(node.name_span.start, node.name_span.end, stored.lower())]
+
+
+def null_comparisons(body: ast.Query, text: str) -> Iterator[Finding]:
+    """`n.name = NULL`, which is never true, as a condition of a MATCH or WITH."""
+    for clause in walk(body):
+        if not isinstance(clause, ast.MatchClause | ast.WithClause) or clause.predicate is None:
+            continue
+        if isinstance(clause, ast.MatchClause) and clause.optional:
+            continue
+        waiting: list[Any] = [clause.predicate]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Binary) and node.operator == "AND":
+                waiting += [node.right, node.left]
+            elif isinstance(node, ast.Comparison) and len(node.operators) == 1 and node.operators[0] in ("=", "<>"):
+                kept = [o for o in node.operands if not (isinstance(o, ast.Literal) and o.value is None)]
+                if len(kept) == 1:
+                    start, end = node.span.start, node.span.end
+                    is_not = "NOT " if node.operators[0] == "<>" else ""
+                    after = f"{text[kept[0].span.start : kept[0].span.end]} IS {is_not}NULL"
+                    message = "A comparison with NULL is never true."
+                    fix = Fix("null", (Edit(start, end, after),), message, start)
+                    yield Finding("null", start, end, message, (after,), fix)
 
 
 _ORDERING = ("=", "<", ">", "<=", ">=")

@@ -124,6 +124,9 @@ def _variables(node: Any) -> set[str]:
 
 
 def _undefined(refused: Refused, match: re.Match[str]) -> Fix | None:
+    ending = _endings(refused)
+    if ending is not None:
+        return ending
     name = match[1]
     found = refused.query()
     if found is None:
@@ -541,23 +544,111 @@ def _aggregated_condition(refused: Refused, match: re.Match[str]) -> Fix | None:
     return Fix("condition", (edit,), "What is aggregated is compared in the WHERE of a WITH.", refused.offset)
 
 
-def _order_behind_limit(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`LIMIT 5 ORDER BY x`: ordered first."""
-    pattern = re.compile(
-        r"(?P<limit>\bLIMIT\s+\w+)(?P<gap>\s+)(?P<order>ORDER\s+BY\s+.+?)(?P<end>\s*(?:;\s*)?\Z)", re.I | re.S
-    )
-    found = pattern.search(refused.text)
-    if found is None:
+_ENDING = re.compile(r"\b(ORDER\s+BY|SKIP|OFFSET|LIMIT)\b", re.I)
+_PLACES = ("ORDER", "SKIP", "OFFSET", "LIMIT")
+
+
+def _endings(refused: Refused) -> Fix | None:
+    """`LIMIT 5 ORDER BY x`, `LIMIT 5 SKIP 2`: ordered first, then skipped, then cut."""
+    text = refused.text
+    end = len(text.rstrip().rstrip(";").rstrip())
+    starts = [m.start() for m in re.finditer(r"\bRETURN\b", text, re.I)]
+    found = list(_ENDING.finditer(text, starts[-1] if starts else 0, end))
+    words = [m[0].split()[0].upper() for m in found]
+    right = sorted(words, key=_PLACES.index)
+    if len(found) < 2 or words == right or len(set(words)) < len(words):
         return None
-    edit = Edit(found.start(), found.end("order"), f"{found['order']}{found['gap']}{found['limit']}")
-    return Fix("syntax", (edit,), "ORDER BY stands before LIMIT.", refused.offset)
+    bounds = [m.start() for m in found] + [end]
+    parts = {word: text[bounds[i] : bounds[i + 1]].strip() for i, word in enumerate(words)}
+    edit = Edit(bounds[0], end, " ".join(parts[word] for word in right))
+    return Fix("syntax", (edit,), "ORDER BY stands before SKIP, and SKIP before LIMIT.", refused.offset)
+
+
+def _misplaced_ending(refused: Refused, match: re.Match[str]) -> Fix | None:
+    return _endings(refused)
+
+
+def _ordered_aggregate(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`RETURN x ORDER BY count(y)`: counted in a WITH, for the columns that are returned."""
+    for clause in walk(refused.statement.body):
+        if not isinstance(clause, ast.ReturnClause) or clause.projection.star:
+            continue
+        projection = clause.projection
+        calls = [n for sort in projection.order for n in walk(sort.expression) if is_aggregate(n)]
+        if not calls or any(aggregates(item.expression) for item in projection.items):
+            continue
+        text, taken = refused.text, _variables(refused.statement.body)
+        tail = text[projection.items[-1].span.end : clause.span.end].rstrip()
+        columns, names = [], []
+        for item in projection.items:
+            written = text[item.expression.span.start : item.expression.span.end]
+            names.append(quoted(item.name))
+            columns.append(written if written == names[-1] else f"{written} AS {names[-1]}")
+            if item.alias is None and not isinstance(item.expression, ast.Variable):
+                tail = tail.replace(written, names[-1])
+        for call in dict.fromkeys(text[c.span.start : c.span.end] for c in calls):
+            alias = free_name("total", taken)
+            taken.add(alias)
+            columns.append(f"{call} AS {alias}")
+            tail = tail.replace(call, alias)
+        first = projection.items[0].span.start
+        edit = Edit(clause.span.start, first + len(text[first : clause.span.end].rstrip()), "")
+        new = f"WITH {', '.join(columns)}{tail} RETURN {', '.join(names)}"
+        return Fix(
+            "condition", (Edit(edit.start, edit.end, new),), "What is ordered by is counted before.", refused.offset
+        )
+    return None
+
+
+def _no_list(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`x IN 'a'`: a list of one."""
+    for node in walk(refused.statement.body):
+        if isinstance(node, ast.Binary) and node.operator == "IN" and isinstance(node.right, ast.Literal):
+            span = node.right.span
+            edits = (Edit(span.start, span.start, "["), Edit(span.end, span.end, "]"))
+            return Fix("syntax", edits, "IN looks in a list.", refused.offset)
+    return None
+
+
+def _length_of_text(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`length(n.name)`: paths have a length, texts and lists a size; patterns are counted."""
+    for node in walk(refused.statement.body):
+        if isinstance(node, ast.FunctionCall) and node.name.lower() == "length" and len(node.arguments) == 1:
+            if isinstance(node.arguments[0], ast.PatternExpression):
+                return _sized_pattern(refused, match)
+            edit = Edit(node.name_span.start, node.name_span.end, "size")
+            if isinstance(node.arguments[0], ast.Property | ast.FunctionCall | ast.ListLiteral):
+                return Fix(
+                    "function", (edit,), "Only paths have a length; texts and lists have a size.", refused.offset
+                )
+    return None
+
+
+def _bars(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """`a > 1 || b < 2`: OR, which joins conditions; `||` joins texts."""
+    for clause in walk(refused.statement.body):
+        predicate = getattr(clause, "predicate", None)
+        if predicate is None:
+            continue
+        edits = [
+            Edit(node.operator_span.start, node.operator_span.end, "OR")
+            for node in walk(predicate)
+            if isinstance(node, ast.Binary) and node.operator == "||"
+        ]
+        if edits:
+            return Fix("syntax", tuple(edits), "'||' joins texts; conditions are joined by OR.", refused.offset)
+    return None
 
 
 _RULES: tuple[tuple[re.Pattern[str], Rule, str], ...] = (
     (re.compile(r"exists\(variable\.property\)"), _exists, "syntax"),
     (re.compile(r"A pattern expression should only be used"), _sized_pattern, "syntax"),
     (re.compile(r"Invalid use of aggregating function"), _aggregated_condition, "scope"),
-    (re.compile(r"RETURN can only be used at the end of the query"), _order_behind_limit, "syntax"),
+    (re.compile(r"RETURN can only be used at the end of the query"), _misplaced_ending, "syntax"),
+    (re.compile(r"Cannot use aggregation in ORDER BY"), _ordered_aggregate, "scope"),
+    (re.compile(r"expected List<T> but was (?!List)"), _no_list, "type"),
+    (re.compile(r"expected Path but was"), _length_of_text, "type"),
+    (re.compile(r"expected String or List<T> but was"), _bars, "type"),
     (re.compile(r"Variable `(.*?)` not defined"), _undefined, "undefined variable"),
     (re.compile(r"not possible to access variables declared before the WITH/RETURN: (\w*)"), _unseen, "scope"),
     (re.compile(r"Unknown function '(.*?)'"), _unknown_function, "unknown function"),

@@ -29,6 +29,7 @@ CLAUSES = frozenset(
         "FINISH",
     ]
 )
+_SQL = frozenset(["GROUP", "HAVING", "FETCH"])
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -147,9 +148,7 @@ class Stopped:
             depth += (text in _CLOSING) - (text in _OPENING)
             if depth < 0:
                 return None
-            if not depth and self.tokens[i].word in words and not (i and self.tokens[i - 1].text in (":", ".", "|")):
-                if self.tokens[i].word == "WITH" and i and self.tokens[i - 1].word in ("STARTS", "ENDS"):
-                    continue
+            if not depth and self._begins(i, words):
                 return i
         return None
 
@@ -161,11 +160,18 @@ class Stopped:
             depth += (text in _OPENING) - (text in _CLOSING)
             if depth < 0:
                 return i
-            if not depth and self.tokens[i].word in words and not (i and self.tokens[i - 1].text in (":", ".", "|")):
-                if self.tokens[i].word == "WITH" and i and self.tokens[i - 1].word in ("STARTS", "ENDS"):
-                    continue
+            if not depth and self._begins(i, words):
                 return i
         return len(self.tokens) - 1
+
+    def _begins(self, i: int, words: frozenset[str]) -> bool:
+        """Whether a token is one of the words that begin a clause; SQL's are names to Cypher."""
+        word, before = self.tokens[i].word, self.tokens[i - 1] if i else None
+        if word == "NAME" and self.tokens[i].text.upper() in _SQL:
+            word = self.tokens[i].text.upper()
+        if word not in words or (before is not None and before.text in (":", ".", "|")):
+            return False
+        return word != "WITH" or before is None or before.word not in ("STARTS", "ENDS")
 
     def has_where(self) -> bool:
         """Whether the clause in which parsing stopped has a WHERE already."""

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from hoplite.errors import CypherError
 from hoplite.grammar.parse import parse
 from hoplite.grammar.table import load_table
-from hoplite.grammar.tokens import END, Token, tokenize
+from hoplite.grammar.tokens import END, tokenize
 from hoplite.models.edits import Edit, Fix
-from hoplite.models.names import closest
+from hoplite.models.names import closest, folded
+from hoplite.models.operators import OPERATOR_RULES
 from hoplite.models.problems import Finding
 from hoplite.models.projections import PROJECTION_RULES
 from hoplite.models.stopped import CLAUSES, Stopped
@@ -23,6 +24,7 @@ from hoplite.models.writing import quoted
 Offers = Iterator[Fix]
 _FEW = 4  # tokens of a sentence, up to the one that cannot be Cypher
 _BEGINNINGS = CLAUSES | frozenset(["WHERE", "ORDER", "SKIP", "LIMIT", "AND", "OR", "ON"])
+_MEANT = _BEGINNINGS | frozenset(["HAVING", "GROUP", "FETCH", "OFFSET", "BETWEEN", "NOT"])  # a condition is not prose
 _MOST_TOKENS = 4_000  # of a text that is worth this
 
 
@@ -106,6 +108,32 @@ def _fence(stopped: Stopped) -> Offers:
         yield _fix(stopped, "What stands around the query was taken away.", *edits)
 
 
+_TAGS = re.compile(r"\s*<(\w+)>(.*)</\1>\s*\Z", re.S)
+
+
+def _wrapping(stopped: Stopped) -> Offers:
+    """The whole query in quotes, in backticks or in a tag."""
+    text = stopped.text
+    tagged = _TAGS.match(text)
+    if tagged is not None:
+        edits = (Edit(0, tagged.start(2), ""), Edit(tagged.end(2), len(text), ""))
+        yield _fix(stopped, "What stands around the query was taken away.", *edits)
+    first, last = len(text) - len(text.lstrip()), len(text.rstrip()) - 1
+    if last > first and text[first] == text[last] and text[first] in "\"'`" and stopped.offset == first:
+        edits = (Edit(0, first + 1, ""), Edit(last, len(text), ""))
+        yield _fix(stopped, "The quotes around the query were taken away.", *edits)
+
+
+def _comments(stopped: Stopped) -> Offers:
+    """`-- a comment` and `# a comment`; Cypher's begin with two slashes."""
+    text = stopped.text
+    line = text.rfind("\n", 0, stopped.offset) + 1
+    found = re.compile(r"(?:(?<=\s)|^)(?:--(?=\s)|#)[^\n]*", re.M).search(text, line)
+    if found is not None and found.start() <= stopped.offset and "(" not in found[0][:4]:
+        start = found.start()
+        yield _fix(stopped, "A comment begins with //.", Edit(start, start + len(found[0].rstrip()), ""))
+
+
 def _lead(stopped: Stopped) -> Offers:
     found = _FIRST.search(stopped.text)
     if found is not None and found.start(1) and stopped.offset < found.start(1) + 1:
@@ -133,71 +161,10 @@ def _prose(stopped: Stopped) -> Offers:
 def _trail(stopped: Stopped) -> Offers:
     """What follows the query and is no clause."""
     rest = stopped.tokens[stopped.at : -1]
-    if rest and stopped.at and not any(token.word in _BEGINNINGS for token in rest):
+    words = {word for token in rest for word in (token.word, token.text.upper())}
+    if rest and stopped.at and not words & _MEANT:
         start = stopped.offset
         yield _fix(stopped, "What stands behind the query was taken away.", Edit(start, len(stopped.text), ""))
-
-
-# --- operators of other languages ---
-
-
-def _operators(stopped: Stopped) -> Offers:
-    token, before, after = stopped.token, stopped.before, stopped.after
-    if token.text == "!=":
-        yield _fix(stopped, "'!=' is written '<>'.", Edit(token.start, token.end, "<>"))
-    if token.text == "=" and before is not None and before.text == "=" and before.end == token.start:
-        yield _fix(stopped, "'==' is written '='.", Edit(token.start, token.end, ""))
-    if token.text == "&" and after is not None and after.text == "&":
-        yield _fix(stopped, "'&&' is written AND.", Edit(token.start, after.end, "AND"))
-    word = token.text.upper()
-    if word in ("LIKE", "ILIKE", "RLIKE") and after is not None and after.word == "string":
-        yield from _like(stopped, token, after)
-    if (
-        word == "NOT"
-        and after is not None
-        and after.text.upper() in ("LIKE", "ILIKE", "IN", "CONTAINS", "STARTS", "ENDS")
-    ):
-        start = stopped.operand_start(stopped.at - 1)
-        end = token.end + (stopped.text[token.end : token.end + 1] == " ")
-        yield _fix(stopped, "NOT stands before what it denies.", Edit(start, start, "NOT "), Edit(token.start, end, ""))
-    if word == "BETWEEN":
-        yield from _between(stopped)
-    if word in ("FILTER", "HAVING") and before is not None:
-        yield _fix(stopped, f"{word} is written WHERE.", Edit(token.start, token.end, "WHERE"))
-    if word == "HAS" and after is not None:
-        yield _fix(stopped, "A property that is there IS NOT NULL.", Edit(token.start, token.end, "IS NOT NULL AND"))
-
-
-def _like(stopped: Stopped, token: Token, pattern: Token) -> Offers:
-    """`LIKE '%x%'` as one of Cypher's operators on text."""
-    quote, inside = pattern.text[0], pattern.text[1:-1]
-    plain = inside.strip("%")
-    caseless = token.text.upper() == "ILIKE"
-    if "%" in plain or "_" in plain or caseless:
-        body = re.sub(r"[.()\[\]{}+*?^$|]", lambda m: "\\\\" + m[0], inside).replace("%", ".*").replace("_", ".")
-        written = f"=~ {quote}{'(?i)' if caseless else ''}{body}{quote}"
-    elif inside.startswith("%") and inside.endswith("%"):
-        written = f"CONTAINS {quote}{plain}{quote}"
-    elif inside.endswith("%"):
-        written = f"STARTS WITH {quote}{plain}{quote}"
-    elif inside.startswith("%"):
-        written = f"ENDS WITH {quote}{plain}{quote}"
-    else:
-        written = f"= {quote}{plain}{quote}"
-    yield _fix(stopped, f"LIKE is written {written.split(quote)[0].strip()}.", Edit(token.start, pattern.end, written))
-
-
-def _between(stopped: Stopped) -> Offers:
-    tokens, at = stopped.tokens, stopped.at
-    conjunction = next((i for i in range(at + 1, min(at + 12, len(tokens))) if tokens[i].word == "AND"), None)
-    if conjunction is None or conjunction == at + 1:
-        return
-    start = stopped.operand_start(at - 1)
-    text = stopped.text
-    low = text[tokens[at + 1].start : tokens[conjunction - 1].end]
-    operand = text[start : tokens[at - 1].end]
-    edits = Edit(start, tokens[conjunction].end, f"{low} <= {operand} <=")
-    yield _fix(stopped, "BETWEEN a AND b is written a <= x <= b.", edits)
 
 
 # --- maps in patterns ---
@@ -304,7 +271,8 @@ def _labels(stopped: Stopped) -> Offers:
     if "NAME" in before.kinds and tokens[at - 2].text == ":":
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.end, ""))
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.start, ""))
-    if "NAME" in before.kinds:
+    is_variable = "NAME" in before.kinds and before.word not in _BEGINNINGS and tokens[at - 2].text != "."
+    if is_variable and stopped.after is not None and stopped.after.text != ".":
         yield _fix(stopped, "A property stands behind a dot.", Edit(before.end, token.start, "."))
 
 
@@ -331,6 +299,10 @@ def _arrows(stopped: Stopped) -> Offers:
         return
     if token.text == ">" and before.text == "-" and after is not None and after.text == "[":
         yield _fix(stopped, "An arrow has its head behind the bracket.", Edit(token.start, token.end, ""))
+    if token.text == ">" and before.text == "-" and after is not None and after.text == "(":
+        yield _fix(stopped, "An arrow has two dashes.", Edit(token.start, token.start, "-"))
+    if token.text == "(" and before.text == "-" and stopped.at > 1 and stopped.tokens[stopped.at - 2].text == "<":
+        yield _fix(stopped, "An arrow has two dashes.", Edit(token.start, token.start, "-"))
     if token.text == "(" and before.text == "]":
         yield _fix(stopped, "A relationship has a line on both sides.", Edit(token.start, token.start, "->"))
     if token.text == "[" and before.text == ")":
@@ -339,6 +311,41 @@ def _arrows(stopped: Stopped) -> Offers:
         subject = stopped.tokens[stopped.at - 2]
         edit = Edit(subject.start, before.end, f"({subject.text})")
         yield _fix(stopped, "A node stands in parentheses.", edit)
+
+
+def _types(stopped: Stopped) -> Offers:
+    """`-[:A, B]->`, `-[:A OR B]->`, `-[:A]{2}-`, `-A->`."""
+    token, before, after, tokens, at = stopped.token, stopped.before, stopped.after, stopped.tokens, stopped.at
+    if before is None or after is None:
+        return
+    opening = stopped.opening("[")
+    if (
+        opening is not None
+        and (token.text == "," or token.word == "OR")
+        and opening
+        and tokens[opening - 1].text == "-"
+    ):
+        closing = stopped.closing(opening)
+        others = range(at, closing if closing is not None else at)
+        edits = [
+            Edit(tokens[i].start, tokens[i].end, "|") for i in others if tokens[i].text == "," or tokens[i].word == "OR"
+        ]
+        yield _fix(stopped, "Types are separated by '|'.", *edits)
+    repeated = re.compile(r"\{\s*(\d*)\s*(,?)\s*(\d*)\s*\}").match(stopped.text, token.start)
+    if before.text == "]" and repeated is not None:
+        lower, comma, upper = repeated.groups()
+        length = f"*{lower}..{upper}" if comma else f"*{lower}"
+        edits = [Edit(before.start, before.start, length), Edit(token.start, repeated.end(), "")]
+        yield _fix(stopped, "How often a relationship is followed stands in its brackets.", *edits)
+    if (
+        before.text == "-"
+        and "NAME" in token.kinds
+        and after.text == "-"
+        and at > 1
+        and tokens[at - 2].text in (")", "<")
+    ):
+        edits = [Edit(token.start, token.start, "[:"), Edit(token.end, token.end, "]")]
+        yield _fix(stopped, "A type stands in brackets.", *edits)
 
 
 def _lists(stopped: Stopped) -> Offers:
@@ -382,7 +389,7 @@ def _separators(stopped: Stopped) -> Offers:
         yield _fix(stopped, f"'{token.text}' was written twice.", Edit(token.start, token.end, ""))
     if token.word == "WHERE" and stopped.has_where():
         yield _fix(stopped, "A second WHERE is an AND.", Edit(token.start, token.end, "AND"))
-    if token.word in ("string", "integer", "float") and "NAME" in before.kinds:
+    if token.word in ("string", "integer", "float") and "NAME" in before.kinds and earlier.text in (".", "{", ","):
         yield _fix(stopped, "An equals sign was left out.", Edit(before.end, token.start, " = "))
     if token.word not in CLAUSES and token.word != END and token.text not in ")]}":
         yield _fix(stopped, "A comma was left out.", Edit(before.end, before.end, ","))
@@ -392,13 +399,32 @@ def _separators(stopped: Stopped) -> Offers:
         yield _fix(stopped, "OPTIONAL stands before MATCH.", Edit(token.start, token.start, "MATCH "))
 
 
+_SYNONYMS = {"SELECT": "RETURN", "FIND": "MATCH", "GET": "MATCH", "SORT": "ORDER", "SORTED": "ORDER"}
+
+
 def _keywords(stopped: Stopped) -> Offers:
-    """A keyword that is misspelled, as the message says what was expected."""
+    """A keyword that is misspelled, or left out, as the message says what was expected."""
     token = stopped.token
+    alone = re.search(r"expected '([A-Z]+)' \(line", stopped.message)
+    if alone is not None:
+        yield _fix(stopped, f"{alone[1]} was left out.", Edit(token.start, token.start, f"{alone[1]} "))
+    word = token.text.upper()
+    if word in ("ORDERBY", "SORTBY", "ORDER_BY"):
+        yield _fix(stopped, "ORDER BY is meant.", Edit(token.start, token.end, "ORDER BY"))
+    if word in _SYNONYMS and (_SYNONYMS[word] == "MATCH") is (stopped.at == 0):
+        yield _fix(stopped, f"{_SYNONYMS[word]} is meant.", Edit(token.start, token.end, _SYNONYMS[word]))
     expected = set(re.findall(r"'([A-Z]{3,})(?: [A-Z ]+)?'", stopped.message))
-    near = closest(token.text.upper(), expected, 0.75) if re.fullmatch(r"[A-Za-z]{3,}", token.text) else None
+    near = closest(word, expected, 0.75) if re.fullmatch(r"[A-Za-z]{3,}", token.text) else None
+    if near is None:
+        names = re.findall(r"'([a-z]+[A-Z]\w*)'", stopped.message)
+        near = next((name for name in names if folded(name) == folded(token.text)), None)
+    if near is None and stopped.before is not None and stopped.clause_start(_ORDERING) is not None:
+        near = closest(word, ("DESC", "ASC"), 0.75)
     if near is not None:
         yield _fix(stopped, f"{near} is meant.", Edit(token.start, token.end, near))
+
+
+_ORDERING = frozenset(["ORDER"])
 
 
 def _brackets(stopped: Stopped) -> Offers:
@@ -417,18 +443,21 @@ def _brackets(stopped: Stopped) -> Offers:
 
 _RULES: tuple[Callable[[Stopped], Offers], ...] = (
     _fence,
+    _wrapping,
     _lead,
     _prose,
-    _operators,
+    _comments,
+    *OPERATOR_RULES,
     _map_conditions,
     _old_parameter,
     *PROJECTION_RULES,
+    _arrows,
+    _types,
+    _keywords,
     _labels,
     _quoted_names,
-    _arrows,
     _lists,
     _quotes,
-    _keywords,
     _brackets,
     _separators,
     _trail,
