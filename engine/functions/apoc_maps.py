@@ -66,7 +66,7 @@ def from_values(values: list[Any] | None) -> dict[str, Any]:
 
 
 @apoc_function(
-    "apoc.map.groupBy(maps :: LIST<ANY>, key :: STRING) :: MAP",
+    "apoc.map.groupBy(values :: LIST<ANY>, key :: STRING) :: MAP",
     "Returns the maps by the value of a key; the last decides.",
 )
 def group_by(maps: list[Map] | None, key: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def group_by(maps: list[Map] | None, key: str) -> dict[str, Any]:
 
 
 @apoc_function(
-    "apoc.map.groupByMulti(maps :: LIST<ANY>, key :: STRING) :: MAP", "Returns lists of maps by the value of a key."
+    "apoc.map.groupByMulti(values :: LIST<ANY>, key :: STRING) :: MAP", "Returns lists of maps by the value of a key."
 )
 def group_by_multi(maps: list[Map] | None, key: str) -> dict[str, list[Any]]:
     """Maps without the key are left out."""

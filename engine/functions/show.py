@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hoplite.engine.descriptions import arguments_of_function
 from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS, Function
 from hoplite.planner.types import Argument, Signature, sql_name
 
@@ -85,7 +86,7 @@ def _rows(signature: Signature) -> Iterator[dict[str, Any]]:
             "description": form.description,
             "signature": form.signature,
             "isBuiltIn": signature.built_in,
-            "argumentDescription": [_described(argument) for argument in arguments],
+            "argumentDescription": arguments_of_function(form.signature) or [_described(one) for one in arguments],
             "returnDescription": form.signature.rsplit(") :: ", 1)[1],
             "aggregating": signature.aggregating,
             "isDeprecated": signature.name in _DEPRECATED or signature.deprecated_by is not None,
@@ -100,7 +101,7 @@ def _syntax_row(name: str, category: str, signature: str, description: str) -> d
         "description": description,
         "signature": signature,
         "isBuiltIn": True,
-        "argumentDescription": [],
+        "argumentDescription": arguments_of_function(signature),
         "returnDescription": signature.rsplit(" :: ", 1)[1],
         "aggregating": False,
         "isDeprecated": False,

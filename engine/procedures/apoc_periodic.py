@@ -114,6 +114,7 @@ def cancel(context: Execution, name: str | None) -> Iterator[Row]:
     mode="SCHEMA",
     description="Deletes all nodes and relationships; with `dropSchema`, all indexes and constraints too.",
     works_on_system=False,
+    admin=True,
 )
 def truncate(context: Execution, config: dict[str, Any] | None) -> Iterator[Row]:
     """No rows. In the transaction of the statement."""

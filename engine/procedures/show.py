@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hoplite.engine.descriptions import arguments_of_procedure, results_of_procedure
 from hoplite.engine.procedures.registry import PROCEDURES, Procedure
 from hoplite.planner.types import Field
 
@@ -38,8 +39,8 @@ def _row(procedure: Procedure) -> dict[str, Any]:
         "mode": signature.mode,
         "worksOnSystem": procedure.works_on_system,
         "signature": procedure.signature_text,
-        "argumentDescription": [_described(field) for field in signature.inputs],
-        "returnDescription": [_described(field) for field in signature.outputs],
+        "argumentDescription": arguments_of_procedure(signature.name) or list(map(_described, signature.inputs)),
+        "returnDescription": results_of_procedure(signature.name) or list(map(_described, signature.outputs)),
         "admin": procedure.admin,
         "isDeprecated": deprecated,
         "deprecatedBy": signature.deprecated_by,

@@ -108,6 +108,7 @@ _SIMILARITIES = ("COSINE", "EUCLIDEAN")
     "dimensionality using either the EUCLIDEAN or COSINE similarity function.\nBoth similarity functions are "
     "case-insensitive.\nUse the `db.index.vector.queryNodes` procedure to query the named index.\n",
     works_on_system=False,
+    deprecated_by="CREATE VECTOR INDEX",
 )
 def create_node_index(
     context: Execution, name: str, label: str, key: str, dimensions: int, similarity: str
