@@ -1,0 +1,234 @@
+/** A scene on a canvas, for one frame: lines first, then arrows and names of types, then nodes with their captions. */
+
+import type { Appearance } from './appearance.ts';
+import { arrowOf, breakCaption, type Caption, type Curve, curveOf, middleOf } from './geometry.ts';
+import type { Scene, SceneEdge, SceneNode } from './scene.ts';
+
+export interface Camera {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+export interface Theme {
+  readonly background: string;
+  readonly line: string;
+  readonly lineText: string;
+  readonly nodeText: string;
+  readonly accent: string;
+  readonly font: string;
+}
+
+export interface Marks {
+  readonly selected: ReadonlySet<string>;
+  readonly hovered: string | null;
+}
+
+export interface Captions {
+  node(node: SceneNode): string;
+  edge(edge: SceneEdge): string;
+}
+
+interface Frame {
+  readonly context: CanvasRenderingContext2D;
+  readonly camera: Camera;
+  readonly width: number;
+  readonly height: number;
+  readonly theme: Theme;
+  readonly marks: Marks;
+}
+
+// Below these sizes on the screen words cannot be read, and arrows are dots.
+const READABLE_RADIUS = 11;
+const ARROW_SCALE = 0.3;
+const TYPE_SCALE = 0.62;
+const TYPES_DRAWN = 400;
+
+export class Painter {
+  private readonly captioned = new WeakMap<SceneNode, { text: string; radius: number; caption: Caption }>();
+
+  constructor(private readonly scene: Scene, private readonly appearance: Appearance, private readonly captions: Captions) {}
+
+  radius(node: SceneNode): number {
+    return this.appearance.radius(this.appearance.deciding(node.labels));
+  }
+
+  colour(node: SceneNode): string {
+    return this.appearance.colour(this.appearance.deciding(node.labels));
+  }
+
+  curve(edge: SceneEdge): Curve | null {
+    return curveOf(edge, this.radius(edge.source), this.radius(edge.target));
+  }
+
+  captionOf(node: SceneNode): Caption {
+    const text = this.captions.node(node);
+    const radius = this.radius(node);
+    const known = this.captioned.get(node);
+    if (known && known.text === text && known.radius === radius) return known.caption;
+    const caption = breakCaption(text, charactersIn(radius));
+    this.captioned.set(node, { text, radius, caption });
+    return caption;
+  }
+
+  paint(frame: Frame): void {
+    const { context, camera, width, height, theme } = frame;
+    const ratio = context.canvas.width / width;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = theme.background;
+    context.fillRect(0, 0, width, height);
+    context.translate(width / 2 + camera.x, height / 2 + camera.y);
+    context.scale(camera.scale, camera.scale);
+    const edges = this.visibleEdges(frame);
+    this.paintLines(frame, edges);
+    if (camera.scale >= TYPE_SCALE && edges.length <= TYPES_DRAWN) this.paintTypes(frame, edges);
+    this.paintNodes(frame);
+  }
+
+  private visibleEdges(frame: Frame): [SceneEdge, Curve][] {
+    const seen: [SceneEdge, Curve][] = [];
+    for (const edge of this.scene.edges.values()) {
+      if (!inView(frame, edge.source, 300) && !inView(frame, edge.target, 300) && !crossesView(frame, edge)) continue;
+      const curve = this.curve(edge);
+      if (curve) seen.push([edge, curve]);
+    }
+    return seen;
+  }
+
+  private paintLines({ context, camera, theme, marks }: Frame, edges: readonly [SceneEdge, Curve][]): void {
+    context.lineWidth = Math.max(1.3, 0.7 / camera.scale);
+    context.strokeStyle = theme.line;
+    context.fillStyle = theme.line;
+    context.beginPath();
+    for (const [, curve] of edges) traceCurve(context, curve);
+    context.stroke();
+    if (camera.scale >= ARROW_SCALE) {
+      context.beginPath();
+      for (const [, curve] of edges) traceArrow(context, curve);
+      context.fill();
+    }
+    context.strokeStyle = theme.accent;
+    context.fillStyle = theme.accent;
+    context.lineWidth = 2.6;
+    for (const [edge, curve] of edges) {
+      if (edge.id !== marks.hovered && !marks.selected.has(edge.id)) continue;
+      context.beginPath();
+      traceCurve(context, curve);
+      context.stroke();
+      context.beginPath();
+      traceArrow(context, curve);
+      context.fill();
+    }
+  }
+
+  private paintTypes({ context, theme }: Frame, edges: readonly [SceneEdge, Curve][]): void {
+    context.font = `10px ${theme.font}`;
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    context.lineWidth = 4;
+    context.lineJoin = 'round';
+    context.strokeStyle = theme.background;
+    context.fillStyle = theme.lineText;
+    for (const [edge, curve] of edges) {
+      const text = this.captions.edge(edge);
+      const room = curve.straight ? Math.hypot(curve.x3 - curve.x0, curve.y3 - curve.y0) : 200;
+      if (text.length * 5.2 > room) continue;
+      const { x, y, angle } = middleOf(curve);
+      context.save();
+      context.translate(x, y);
+      context.rotate(angle);
+      context.strokeText(text, 0, 0);
+      context.fillText(text, 0, 0);
+      context.restore();
+    }
+  }
+
+  private paintNodes(frame: Frame): void {
+    const { context, camera, theme } = frame;
+    const byColour = new Map<string, SceneNode[]>();
+    for (const node of this.scene.nodes.values()) {
+      if (!inView(frame, node, this.radius(node))) continue;
+      const colour = this.colour(node);
+      const group = byColour.get(colour);
+      if (group) group.push(node);
+      else byColour.set(colour, [node]);
+    }
+    for (const [colour, nodes] of byColour) {
+      context.fillStyle = colour;
+      context.beginPath();
+      for (const node of nodes) traceCircle(context, node, this.radius(node));
+      context.fill();
+    }
+    this.paintMarks(frame);
+    context.fillStyle = theme.nodeText;
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    for (const nodes of byColour.values()) {
+      for (const node of nodes) if (this.radius(node) * camera.scale >= READABLE_RADIUS) this.paintCaption(context, node, theme);
+    }
+  }
+
+  private paintMarks({ context, theme, marks }: Frame): void {
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 3.5;
+    for (const node of this.scene.nodes.values()) {
+      if (!marks.selected.has(node.id) && marks.hovered !== node.id) continue;
+      context.globalAlpha = marks.selected.has(node.id) ? 1 : 0.5;
+      context.beginPath();
+      traceCircle(context, node, this.radius(node) + 3);
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  private paintCaption(context: CanvasRenderingContext2D, node: SceneNode, theme: Theme): void {
+    const { lines, longest } = this.captionOf(node);
+    const size = captionSize(this.radius(node), longest);
+    context.font = `500 ${size}px ${theme.font}`;
+    lines.forEach((line, index) => context.fillText(line, node.x, node.y + (index - (lines.length - 1) / 2) * size * 1.15));
+  }
+}
+
+function charactersIn(radius: number): number {
+  return Math.max(4, Math.round(radius / 2.6));
+}
+
+/** The size of the words in a node whose longest line has so many characters. */
+export function captionSize(radius: number, longest: number): number {
+  return Math.max(8, Math.min(13, radius * 0.39)) * Math.min(1, charactersIn(radius) / Math.max(1, longest));
+}
+
+function inView({ camera, width, height }: Frame, node: SceneNode, margin: number): boolean {
+  const x = node.x * camera.scale + camera.x;
+  const y = node.y * camera.scale + camera.y;
+  const room = margin * camera.scale;
+  return Math.abs(x) <= width / 2 + room && Math.abs(y) <= height / 2 + room;
+}
+
+/** Whether a line between two nodes that are out of sight may pass through what is seen. */
+function crossesView({ camera, width, height }: Frame, { source, target }: SceneEdge): boolean {
+  const left = (-width / 2 - camera.x) / camera.scale;
+  const right = (width / 2 - camera.x) / camera.scale;
+  const top = (-height / 2 - camera.y) / camera.scale;
+  const bottom = (height / 2 - camera.y) / camera.scale;
+  return Math.max(source.x, target.x) >= left && Math.min(source.x, target.x) <= right && Math.max(source.y, target.y) >= top && Math.min(source.y, target.y) <= bottom;
+}
+
+function traceCurve(context: CanvasRenderingContext2D, curve: Curve): void {
+  context.moveTo(curve.x0, curve.y0);
+  if (curve.straight) context.lineTo(curve.x3, curve.y3);
+  else context.bezierCurveTo(curve.x1, curve.y1, curve.x2, curve.y2, curve.x3, curve.y3);
+}
+
+function traceArrow(context: CanvasRenderingContext2D, curve: Curve): void {
+  const [tip, left, right] = arrowOf(curve);
+  context.moveTo(tip![0], tip![1]);
+  context.lineTo(left![0], left![1]);
+  context.lineTo(right![0], right![1]);
+  context.closePath();
+}
+
+function traceCircle(context: CanvasRenderingContext2D, node: SceneNode, radius: number): void {
+  context.moveTo(node.x + radius, node.y);
+  context.arc(node.x, node.y, radius, 0, 2 * Math.PI);
+}

@@ -1,0 +1,109 @@
+/** Where lines run and words break: shared by the canvas and the SVG. */
+
+import type { SceneEdge } from './scene.ts';
+
+export interface Curve {
+  readonly x0: number; readonly y0: number;
+  /** Control points of a cubic Bézier curve; a straight line has them on itself. */
+  readonly x1: number; readonly y1: number;
+  readonly x2: number; readonly y2: number;
+  readonly x3: number; readonly y3: number;
+  readonly straight: boolean;
+}
+
+/** The line of a relationship from rim to rim, or null where the nodes cover it. */
+export function curveOf(edge: SceneEdge, sourceRadius: number, targetRadius: number): Curve | null {
+  const { source, target, bend } = edge;
+  if (source === target) return loop(edge, sourceRadius);
+  const dx = target.x - source.x;
+  const dy = target.y - source.y;
+  const length = Math.hypot(dx, dy);
+  if (length <= sourceRadius + targetRadius) return null;
+  const ux = dx / length;
+  const uy = dy / length;
+  const cx = (source.x + target.x) / 2 - uy * bend * 2;
+  const cy = (source.y + target.y) / 2 + ux * bend * 2;
+  const [x0, y0] = towards(source.x, source.y, cx, cy, sourceRadius);
+  const [x3, y3] = towards(target.x, target.y, cx, cy, targetRadius + 3);
+  return { x0, y0, x1: x0 + (cx - x0) * (2 / 3), y1: y0 + (cy - y0) * (2 / 3), x2: x3 + (cx - x3) * (2 / 3), y2: y3 + (cy - y3) * (2 / 3), x3, y3, straight: bend === 0 };
+}
+
+function loop({ source: { x, y }, bend }: SceneEdge, radius: number): Curve {
+  const reach = radius + bend + 16;
+  const spread = 0.45;
+  const [x0, y0] = [x + radius * Math.cos(-Math.PI / 2 - spread), y + radius * Math.sin(-Math.PI / 2 - spread)];
+  const [x3, y3] = [x + (radius + 3) * Math.cos(-Math.PI / 2 + spread), y + (radius + 3) * Math.sin(-Math.PI / 2 + spread)];
+  return { x0, y0, x1: x - reach * 0.8, y1: y - reach * 1.4, x2: x + reach * 0.8, y2: y - reach * 1.4, x3, y3, straight: false };
+}
+
+function towards(x: number, y: number, tx: number, ty: number, distance: number): [number, number] {
+  const length = Math.hypot(tx - x, ty - y) || 1;
+  return [x + ((tx - x) / length) * distance, y + ((ty - y) / length) * distance];
+}
+
+/** The middle of a curve and its direction there, turned so that words on it are not upside down. */
+export function middleOf(curve: Curve): { x: number; y: number; angle: number } {
+  const x = (curve.x0 + 3 * curve.x1 + 3 * curve.x2 + curve.x3) / 8;
+  const y = (curve.y0 + 3 * curve.y1 + 3 * curve.y2 + curve.y3) / 8;
+  let angle = Math.atan2(curve.y3 + curve.y2 - curve.y1 - curve.y0, curve.x3 + curve.x2 - curve.x1 - curve.x0);
+  if (angle > Math.PI / 2) angle -= Math.PI;
+  else if (angle <= -Math.PI / 2) angle += Math.PI;
+  return { x, y, angle };
+}
+
+/** The three corners of an arrow head at the end of a curve. */
+export function arrowOf(curve: Curve, size = 8): [number, number][] {
+  const angle = Math.atan2(curve.y3 - curve.y2, curve.x3 - curve.x2);
+  const corner = (turn: number): [number, number] => [curve.x3 - size * Math.cos(angle + turn), curve.y3 - size * Math.sin(angle + turn)];
+  return [[curve.x3, curve.y3], corner(0.42), corner(-0.42)];
+}
+
+/** Distance of a point from a curve, by a few straight pieces. */
+export function distanceTo(curve: Curve, x: number, y: number): number {
+  const pieces = curve.straight ? 1 : 8;
+  let least = Infinity;
+  let [px, py] = [curve.x0, curve.y0];
+  for (let i = 1; i <= pieces; i++) {
+    const t = i / pieces;
+    const u = 1 - t;
+    const qx = u * u * u * curve.x0 + 3 * u * u * t * curve.x1 + 3 * u * t * t * curve.x2 + t * t * t * curve.x3;
+    const qy = u * u * u * curve.y0 + 3 * u * u * t * curve.y1 + 3 * u * t * t * curve.y2 + t * t * t * curve.y3;
+    least = Math.min(least, distanceToPiece(px, py, qx, qy, x, y));
+    [px, py] = [qx, qy];
+  }
+  return least;
+}
+
+function distanceToPiece(x0: number, y0: number, x1: number, y1: number, x: number, y: number): number {
+  const dx = x1 - x0;
+  const dy = y1 - y0;
+  const along = Math.max(0, Math.min(1, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+}
+
+export interface Caption {
+  readonly lines: readonly string[];
+  /** Characters of the longest line; words are drawn smaller where this is more than there is room for. */
+  readonly longest: number;
+}
+
+/** A caption in at most three lines for a circle with room for `perLine` characters; a word is rather drawn smaller than cut. */
+export function breakCaption(text: string, perLine: number): Caption {
+  const most = Math.floor(perLine * 1.5);
+  const lines: string[] = [];
+  let line = '';
+  for (let word of text.split(/(?<=[\s_/-])|(?<=\p{Ll})(?=\p{Lu})/u)) {
+    if (line !== '' && (line + word).trimEnd().length > perLine) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    while (line === '' && word.trimEnd().length > most) {
+      lines.push(word.slice(0, perLine));
+      word = word.slice(perLine);
+    }
+    line += word;
+  }
+  if (line.trimEnd() !== '') lines.push(line.trimEnd());
+  const shown = lines.length <= 3 ? lines : [lines[0]!, lines[1]!, `${lines[2]!.slice(0, Math.max(1, perLine - 1))}…`];
+  return { lines: shown, longest: Math.max(0, ...shown.map((each) => each.length)) };
+}

@@ -1,0 +1,65 @@
+/** Forces that spread a scene out, a few steps for each frame. */
+
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type Simulation } from 'd3-force';
+import type { Scene, SceneEdge, SceneNode } from './scene.ts';
+
+// A frame at 60 a second has 16 ms; drawing needs its share.
+const MILLISECONDS_PER_FRAME = 9;
+const SETTLE_MILLISECONDS = 250;
+
+export class Layout {
+  private readonly simulation: Simulation<SceneNode, SceneEdge>;
+  private frozen = false;
+
+  constructor(private readonly scene: Scene, private readonly radius: (node: SceneNode) => number, private readonly words: (edge: SceneEdge) => string, private readonly spacing = 1) {
+    this.simulation = forceSimulation<SceneNode>([]).stop().velocityDecay(0.35);
+    this.restart(1);
+  }
+
+  /** Take in what the scene holds now, and move again. */
+  restart(warmth: number): void {
+    const nodes = [...this.scene.nodes.values()];
+    const edges = [...this.scene.edges.values()];
+    const { spacing } = this;
+    const strength = -(nodes.length > 600 ? 160 : 420) * spacing;
+    this.simulation
+      .nodes(nodes)
+      .force('links', forceLink<SceneNode, SceneEdge>(edges).distance((edge) => this.radius(edge.source) + this.radius(edge.target) + (34 + 5.2 * Math.min(24, this.words(edge).length)) * spacing))
+      .force('charge', forceManyBody<SceneNode>().strength(strength).theta(nodes.length > 600 ? 1.2 : 0.9).distanceMax(1200))
+      .force('collide', nodes.length > 1000 ? null : forceCollide<SceneNode>((node) => this.radius(node) + 7))
+      .force('x', forceX<SceneNode>(0).strength(0.035))
+      .force('y', forceY<SceneNode>(0).strength(0.05))
+      .alphaDecay(nodes.length > 600 ? 0.025 : 0.03)
+      .alpha(warmth);
+    this.frozen = false;
+  }
+
+  /** Let a small graph come to rest before it is first shown. */
+  settle(): void {
+    const until = performance.now() + SETTLE_MILLISECONDS;
+    while (this.moving && performance.now() < until) this.simulation.tick();
+  }
+
+  get moving(): boolean {
+    return !this.frozen && this.simulation.alpha() > this.simulation.alphaMin();
+  }
+
+  /** Move a little; false once everything is at rest. */
+  step(): boolean {
+    if (!this.moving) return false;
+    const until = performance.now() + MILLISECONDS_PER_FRAME / 2;
+    do this.simulation.tick();
+    while (this.moving && performance.now() < until);
+    return true;
+  }
+
+  /** Keep warm while something is dragged. */
+  warm(): void {
+    this.simulation.alpha(Math.max(this.simulation.alpha(), 0.3));
+    this.frozen = false;
+  }
+
+  freeze(): void {
+    this.frozen = true;
+  }
+}

@@ -1,0 +1,39 @@
+/** An error as one reads it: what, where in the text, and what might have been meant. */
+
+import { h } from '../dom.ts';
+import type { Problem } from '../problems.ts';
+
+export interface FailureActions {
+  /** Put the cursor where the problem is. */
+  goTo?: (offset: number) => void;
+  /** Put `text` in the place of what is wrong. */
+  replace?: (from: number, to: number, text: string) => void;
+}
+
+export function failurePanel(problem: Problem, statement: string, actions: FailureActions = {}): HTMLElement {
+  const { from, to } = problem;
+  return h('div', { class: 'failure', role: 'alert' },
+    h('h3', {}, titleOf(problem.code)),
+    h('p', { class: 'message' }, problem.message),
+    from !== undefined && to !== undefined && h('pre', { class: 'place' }, ...placed(statement, from, to)),
+    problem.suggestions.length > 0 && h('ul', { class: 'suggestions' }, problem.suggestions.map(({ words, replacement }) => h('li', {}, words,
+      replacement !== undefined && from !== undefined && to !== undefined && actions.replace !== undefined
+        && h('button', { type: 'button', class: 'quiet', onclick: () => actions.replace!(from, to, replacement) }, `Use ${replacement}`)))),
+    h('p', { class: 'faint' }, problem.code ?? '', from !== undefined && actions.goTo !== undefined
+      && h('button', { type: 'button', class: 'quiet', onclick: () => actions.goTo!(from) }, 'Show in the editor')));
+}
+
+/** Neo.ClientError.Statement.SyntaxError is called Syntax error. */
+export function titleOf(code: string | undefined): string {
+  const name = code?.split('.').at(-1);
+  if (!name) return 'Error';
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return words[0]!.toUpperCase() + words.slice(1);
+}
+
+/** The line of the statement with the place marked, and the line before it. */
+function placed(statement: string, from: number, to: number): (Node | string)[] {
+  const start = statement.lastIndexOf('\n', Math.max(0, statement.lastIndexOf('\n', from - 1) - 1)) + 1;
+  const end = statement.indexOf('\n', to);
+  return [statement.slice(start, from), h('mark', {}, statement.slice(from, to) || ' '), statement.slice(to, end < 0 ? undefined : end)];
+}

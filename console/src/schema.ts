@@ -1,0 +1,69 @@
+/** What is in the database: labels, types and how they connect, with counts; properties; functions and procedures. */
+
+import type { DbSchema } from '@neo4j-cypher/language-support';
+import type { Connection } from './connection.ts';
+
+export interface Pattern {
+  readonly from: string;
+  readonly type: string;
+  readonly to: string;
+  readonly count: number;
+}
+
+export interface Schema {
+  readonly labels: ReadonlyMap<string, number>;
+  readonly types: ReadonlyMap<string, number>;
+  readonly patterns: readonly Pattern[];
+  readonly keys: readonly string[];
+  readonly nodes: number;
+  readonly relationships: number;
+}
+
+export const NO_SCHEMA: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], nodes: 0, relationships: 0 };
+
+const COUNTS = 'MATCH (n) RETURN count(n) AS count UNION ALL MATCH ()-[r]->() RETURN count(r) AS count';
+
+export async function loadSchema(connection: Connection): Promise<Schema> {
+  const [counts, names] = await Promise.all([
+    connection.run(COUNTS),
+    connection.run('CALL hoplite.schema() YIELD labels, relationshipTypes, propertyKeys, connections'),
+  ]);
+  const [labels, types, keys, connections] = names.rows[0] as [Counts, Counts, string[], { start: string; type: string; end: string; count: bigint }[]];
+  const [nodes, relationships] = counts.rows.map((row) => Number(row[0]));
+  return {
+    labels: largestFirst(labels),
+    types: largestFirst(types),
+    patterns: connections.map(({ start, type, end, count }) => ({ from: start, type, to: end, count: Number(count) })),
+    keys: [...keys].sort(),
+    nodes: nodes ?? 0, relationships: relationships ?? 0,
+  };
+}
+
+type Counts = Record<string, bigint>;
+
+function largestFirst(counts: Counts): Map<string, number> {
+  const found = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const);
+  return new Map(found.filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]));
+}
+
+/** What the language support completes from: names of this graph, and every function and procedure of the server. */
+export async function languageSchema(connection: Connection, schema: Schema, parameters: Record<string, unknown>): Promise<DbSchema> {
+  const [functions, procedures] = await Promise.all([
+    connection.run('SHOW FUNCTIONS YIELD name, category, description, signature, isBuiltIn, aggregating, argumentDescription, returnDescription, isDeprecated'),
+    connection.run('SHOW PROCEDURES YIELD name, description, signature, mode, admin, worksOnSystem, argumentDescription, returnDescription, isDeprecated'),
+  ]);
+  const byName = (answer: typeof functions): Record<string, never> =>
+    Object.fromEntries(answer.rows.map((row) => [row[0] as string, Object.fromEntries(answer.keys.map((key, i) => [key, row[i]])) as never]));
+  const procedureMap = byName(procedures) as Record<string, Record<string, unknown>>;
+  for (const procedure of Object.values(procedureMap)) procedure['option'] = { deprecated: procedure['isDeprecated'] === true };
+  return {
+    labels: [...schema.labels.keys()],
+    relationshipTypes: [...schema.types.keys()],
+    propertyKeys: [...schema.keys],
+    functions: { 'CYPHER 5': byName(functions) },
+    procedures: { 'CYPHER 5': procedureMap as never },
+    defaultLanguage: 'CYPHER 5',
+    graphSchema: schema.patterns.map(({ from, type, to }) => ({ from, to, relType: type })),
+    parameters,
+  };
+}
