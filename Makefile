@@ -23,9 +23,12 @@
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
+#   make console          builds the browser's page: console/ into hoplite/server/console  (Node 20, npm)
+#   make console-check    types and unit tests of its source, and that the built files are what the source gives
+#   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test console console-check console-test round-trips crash packages clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -133,6 +136,24 @@ torch-test: .venv/torch/.installed
 .venv/torch/.installed: $(STAMP)
 	@.ci/setup .venv/torch
 	.venv/torch/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[torch]'
+	@touch $@
+
+console: console/node_modules/.installed
+	cd console && node build.mjs
+
+console-check: console/node_modules/.installed
+	cd console && npm run --silent check && npm run --silent test && node build.mjs --check
+
+console/node_modules/.installed: console/package-lock.json
+	cd console && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+console-test: .venv/console/.installed
+	HOPLITE_CONSOLE=required .venv/console/bin/pytest -q tests/console $(ARGS)
+
+.venv/console/.installed: $(STAMP)
+	@.ci/setup .venv/console
+	.venv/console/bin/python -m pip --disable-pip-version-check --quiet install --group console
 	@touch $@
 
 DRIVER ?= 5.28

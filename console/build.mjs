@@ -59,7 +59,7 @@ function licences(inputs) {
 async function bundleTests() {
   const names = readdirSync(join(HERE, 'tests')).filter((name) => name.endsWith('.test.ts'));
   await build({
-    ...settings, minify: false, write: true, platform: 'node', target: 'node20', outdir: 'build/tests', outExtension: { '.js': '.mjs' },
+    ...settings, minify: false, write: true, packages: 'external', platform: 'node', target: 'node20', outdir: 'build/tests', outExtension: { '.js': '.mjs' },
     entryPoints: names.map((name) => `tests/${name}`),
   });
 }

@@ -78,14 +78,13 @@ export class DiffView {
     const kind = GOOD.has(verdict) ? 'good' : verdict === 'different' || verdict === 'one error' ? 'bad' : 'open';
     fill(this.verdict, h('strong', { class: kind }, verdict), reason !== '' && h('span', {}, reason),
       similarity !== null && h('span', { class: 'faint' }, `${(similarity * 100).toFixed(similarity === 1 ? 0 : 1)} % of the rows are the same`));
-    fill(this.sides, side('Hoplite', here, there.seconds), side('Neo4j', there, here.seconds));
+    fill(this.sides, side('Hoplite', here), side('Neo4j', there));
   }
 }
 
-function side(name: string, { columns, rows, marks, rowCount, seconds, error }: Side, other: number): HTMLElement {
+function side(name: string, { columns, rows, marks, rowCount, seconds, error }: Side): HTMLElement {
   const alone = marks.filter(Boolean).length;
-  const faster = seconds > 0 && other > seconds * 1.2 ? ` · ${(other / seconds).toFixed(1)} times as fast` : '';
-  const words = [`${Number(rowCount).toLocaleString('en')} row${rowCount === 1n ? '' : 's'}`, `${(seconds * 1000).toFixed(seconds < 0.01 ? 2 : 0)} ms${faster}`, alone > 0 ? `${alone} only here` : ''];
+  const words = [`${Number(rowCount).toLocaleString('en')} row${rowCount === 1n ? '' : 's'}`, `${(seconds * 1000).toFixed(seconds < 0.01 ? 2 : 0)} ms`, alone > 0 ? `${alone} only here` : ''];
   const body = error !== null
     ? failurePanel({ severity: 'error', message: error.message, code: error.code, suggestions: [] }, '')
     : rows.length === 0 ? h('p', { class: 'empty' }, 'No rows.') : new TablePanel(columns, rows, (row) => (marks[row] ? 'only' : undefined)).element;

@@ -1,13 +1,14 @@
 /** The view in which queries are written and run. */
 
-import { Cancelled } from './connection.ts';
+import { type Answer, Cancelled } from './connection.ts';
 import { button, fill, h } from './dom.ts';
 import { Editor } from './editor/editor.ts';
 import { parametersStatement, usedParameters } from './language/parameters.ts';
 import { planMode, splitStatements, type Statement } from './language/statements.ts';
 import { recall, remember } from './memory.ts';
-import { problemOfError } from './problems.ts';
+import { type Problem, problemOfError } from './problems.ts';
 import { Queries } from './queries.ts';
+import { repairOf } from './repair.ts';
 import { type Frame, Results } from './results/results.ts';
 import { Checker } from './checker.ts';
 import type { Services } from './services.ts';
@@ -151,7 +152,7 @@ export class QueryView {
       changed = frames.some(({ outcome }) => outcome.kind === 'answer' && (outcome.answer.summary.counters.containsUpdates() || outcome.answer.summary.counters.containsSystemUpdates()));
       for (const frame of frames) {
         if (frame.outcome.kind !== 'running') continue;
-        frame.outcome = { kind: 'cancelled' };
+        frame.outcome = { kind: 'skipped' };
         this.results.update(frame);
       }
     } finally {
@@ -197,14 +198,28 @@ export class QueryView {
       const answer = await this.services.connection.run(frame.statement, parameters, Number(this.rowLimit.value), signal);
       frame.outcome = { kind: 'answer', answer };
     } catch (error) {
-      frame.outcome = error instanceof Cancelled ? { kind: 'cancelled' } : { kind: 'failure', problem: problemOfError(error, frame.statement) };
+      frame.outcome = error instanceof Cancelled ? { kind: 'cancelled' } : { kind: 'failure', problem: await this.explained(error, frame.statement) };
+    }
+    if (frame.outcome.kind === 'failure' || (frame.outcome.kind === 'answer' && foundNothing(frame.outcome.answer))) {
+      frame.repair = await repairOf(this.services.connection, frame.statement, parameters);
     }
     this.results.update(frame);
     return frame.outcome.kind === 'answer';
+  }
+
+  /** An error with what the check of the same statement suggests. */
+  private async explained(error: unknown, statement: string): Promise<Problem> {
+    const problem = problemOfError(error, statement);
+    const checked = await this.checker.check(statement);
+    return checked.find(({ severity, from }) => severity === 'error' && from === problem.from) ?? problem;
   }
 
   private setRunning(running: boolean): void {
     this.runButton.disabled = running;
     this.cancelButton.hidden = !running;
   }
+}
+
+function foundNothing({ keys, rows, summary }: Answer): boolean {
+  return keys.length > 0 && rows.length === 0 && !summary.plan && !summary.profile && !summary.counters.containsUpdates();
 }

@@ -41,7 +41,7 @@ export async function loadSchema(connection: Connection): Promise<Schema> {
 
 type Counts = Record<string, bigint>;
 
-function largestFirst(counts: Counts): Map<string, number> {
+export function largestFirst(counts: Counts): Map<string, number> {
   const found = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const);
   return new Map(found.filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]));
 }

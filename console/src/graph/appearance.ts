@@ -41,7 +41,7 @@ export class Appearance {
   }
 
   radius(label: string): number {
-    return this.looks[label]?.radius ?? 26;
+    return this.looks[label]?.radius ?? 28;
   }
 
   look(label: string): Look {

@@ -18,6 +18,8 @@ export interface CanvasEvents {
 }
 
 const [MIN_SCALE, MAX_SCALE] = [0.04, 4];
+// The legend is above the picture, a note and the tools below it.
+const [ROOM_ABOVE, ROOM_BELOW] = [40, 34];
 
 export class GraphCanvas {
   readonly element = h('canvas', { class: 'graph-canvas', tabindex: 0, role: 'application', 'aria-roledescription': 'graph' });
@@ -116,11 +118,11 @@ export class GraphCanvas {
   }
 
   fit(): void {
-    const box = bounds(this.scene, 48);
-    const scale = Math.min(this.width / box.width, this.height / box.height, 1.25);
+    const box = bounds(this.scene, 34);
+    const scale = Math.min(this.width / box.width, Math.max(80, this.height - ROOM_ABOVE - ROOM_BELOW) / box.height, 1.25);
     this.camera.scale = Math.max(MIN_SCALE, scale);
     this.camera.x = -(box.x + box.width / 2) * this.camera.scale;
-    this.camera.y = -(box.y + box.height / 2) * this.camera.scale;
+    this.camera.y = -(box.y + box.height / 2) * this.camera.scale + (ROOM_ABOVE - ROOM_BELOW) / 2;
     this.dirty = true;
   }
 

@@ -189,13 +189,18 @@ export class Painter {
   }
 }
 
+/** Characters of a line in a node: they are about 0.56 as wide as high, and the rim takes a tenth of the width. */
 function charactersIn(radius: number): number {
-  return Math.max(4, Math.round(radius / 2.6));
+  return Math.max(4, Math.floor((1.8 * radius) / (0.56 * fullSize(radius))));
+}
+
+function fullSize(radius: number): number {
+  return Math.max(7, Math.min(13, radius * 0.36));
 }
 
 /** The size of the words in a node whose longest line has so many characters. */
 export function captionSize(radius: number, longest: number): number {
-  return Math.max(8, Math.min(13, radius * 0.39)) * Math.min(1, charactersIn(radius) / Math.max(1, longest));
+  return fullSize(radius) * Math.min(1, charactersIn(radius) / Math.max(1, longest));
 }
 
 function inView({ camera, width, height }: Frame, node: SceneNode, margin: number): boolean {

@@ -28,12 +28,16 @@ export function curveOf(edge: SceneEdge, sourceRadius: number, targetRadius: num
   return { x0, y0, x1: x0 + (cx - x0) * (2 / 3), y1: y0 + (cy - y0) * (2 / 3), x2: x3 + (cx - x3) * (2 / 3), y2: y3 + (cy - y3) * (2 / 3), x3, y3, straight: bend === 0 };
 }
 
+/** A loop points away from the middle of the picture, where other lines are fewer. */
 function loop({ source: { x, y }, bend }: SceneEdge, radius: number): Curve {
-  const reach = radius + bend + 16;
-  const spread = 0.45;
-  const [x0, y0] = [x + radius * Math.cos(-Math.PI / 2 - spread), y + radius * Math.sin(-Math.PI / 2 - spread)];
-  const [x3, y3] = [x + (radius + 3) * Math.cos(-Math.PI / 2 + spread), y + (radius + 3) * Math.sin(-Math.PI / 2 + spread)];
-  return { x0, y0, x1: x - reach * 0.8, y1: y - reach * 1.4, x2: x + reach * 0.8, y2: y - reach * 1.4, x3, y3, straight: false };
+  const outwards = Math.hypot(x, y) < 1 ? -Math.PI / 2 : Math.atan2(y, x);
+  const reach = 1.6 * (radius + bend + 16);
+  const at = (distance: number, turn: number): [number, number] => [x + distance * Math.cos(outwards + turn), y + distance * Math.sin(outwards + turn)];
+  const [x0, y0] = at(radius, -0.45);
+  const [x1, y1] = at(reach, -0.52);
+  const [x2, y2] = at(reach, 0.52);
+  const [x3, y3] = at(radius + 3, 0.45);
+  return { x0, y0, x1, y1, x2, y2, x3, y3, straight: false };
 }
 
 function towards(x: number, y: number, tx: number, ty: number, distance: number): [number, number] {

@@ -151,7 +151,7 @@ export class GraphPanel {
         type: 'button', class: 'swatch', '--chip': colour, 'aria-label': `Colour ${index + 1}`, 'aria-pressed': String(appearance.colour(label) === colour),
         onclick: () => this.setLook(label, { colour }),
       }))),
-      h('div', { class: 'sizes', role: 'group', 'aria-label': `Size of ${label}` }, [14, 20, 26, 34, 44].map((radius) => h('button', {
+      h('div', { class: 'sizes', role: 'group', 'aria-label': `Size of ${label}` }, [14, 20, 28, 36, 46].map((radius) => h('button', {
         type: 'button', class: 'size', 'aria-pressed': String(appearance.radius(label) === radius), 'aria-label': `Radius ${radius}`, '--size': `${radius / 2}px`,
         onclick: () => this.setLook(label, { radius }),
       }))),

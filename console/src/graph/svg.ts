@@ -45,7 +45,7 @@ export function bounds(scene: Scene, margin: number): { x: number; y: number; wi
     bottom = Math.max(bottom, y + room);
   };
   for (const { x, y } of scene.nodes.values()) include(x, y, 0);
-  for (const { source, target, bend } of scene.edges.values()) if (source === target) include(source.x, source.y - bend, bend);
+  for (const { source, target, bend } of scene.edges.values()) if (source === target) include(source.x, source.y, bend + 40);
   if (left > right) return { x: 0, y: 0, width: 2 * margin, height: 2 * margin };
   return { x: Math.floor(left - margin), y: Math.floor(top - margin), width: Math.ceil(right - left + 2 * margin), height: Math.ceil(bottom - top + 2 * margin) };
 }

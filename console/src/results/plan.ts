@@ -25,7 +25,7 @@ interface DriverPlan {
 }
 
 const SHOWN_ELSEWHERE = new Set(['Details', 'EstimatedRows', 'Rows', 'DbHits', 'Time', 'string-representation']);
-const IN_OTHERS = new Set(['version', 'runtime', 'planner', 'runtime-version', 'planner-version', 'runtime-impl', 'planner-impl', 'batch-size', 'Id', 'PipelineInfo']);
+const LEFT_OUT = new Set(['version', 'runtime', 'planner', 'runtime-version', 'planner-version', 'runtime-impl', 'planner-impl', 'batch-size', 'Id', 'PipelineInfo', 'PageCacheHits', 'PageCacheMisses', 'PageCacheHitRatio', 'GlobalMemory']);
 
 /** A plan as the driver gives it, in a form of its own. */
 export function readPlan(plan: DriverPlan): PlanNode {
@@ -40,7 +40,7 @@ export function readPlan(plan: DriverPlan): PlanNode {
     rows: profiled ? number(args['Rows'] ?? plan.rows) : undefined,
     hits: profiled ? number(args['DbHits'] ?? plan.dbHits) : undefined,
     time: time === undefined ? undefined : time / 1e6,
-    others: Object.entries(args).filter(([key]) => !SHOWN_ELSEWHERE.has(key) && !IN_OTHERS.has(key)).map(([key, value]) => [key, toPlainText(value)] as const),
+    others: Object.entries(args).filter(([key, value]) => !SHOWN_ELSEWHERE.has(key) && !LEFT_OUT.has(key) && !(key === 'Memory' && Number(value) === 0)).map(([key, value]) => [key, toPlainText(value)] as const),
     children: plan.children.map(readPlan),
   };
 }

@@ -6,6 +6,7 @@ import { announce, button, download, fill, h, icon, Tabs } from '../dom.ts';
 import { GraphPanel } from '../graph/panel.ts';
 import { SchemaPanel } from '../graph/schema_panel.ts';
 import { type Problem, problemsOfSummary } from '../problems.ts';
+import type { Repair } from '../repair.ts';
 import type { Services } from '../services.ts';
 import { csvText, rowsJson } from './exports.ts';
 import { type FailureActions, failurePanel } from './failure.ts';
@@ -16,12 +17,16 @@ export type Outcome =
   | { readonly kind: 'running' }
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly problem: Problem }
-  | { readonly kind: 'cancelled' };
+  | { readonly kind: 'cancelled' }
+  /** One before it failed or was cancelled. */
+  | { readonly kind: 'skipped' };
 
 export interface Frame {
   readonly statement: string;
   readonly actions: FailureActions;
   outcome: Outcome;
+  /** What may have been meant by a statement that failed or found nothing. */
+  repair?: Repair | null;
 }
 
 type View = 'schema' | 'graph' | 'table' | 'json' | 'plan';
@@ -74,9 +79,8 @@ export class Results {
   update(frame: Frame): void {
     const index = this.frames.indexOf(frame);
     if (index < 0) return;
-    const last = this.frames.findLastIndex(({ outcome }) => outcome.kind !== 'running');
-    if (frame.outcome.kind === 'failure' || index === this.current || index === last) this.choose(index);
-    else this.drawStatements();
+    if (frame.outcome.kind === 'skipped') this.drawStatements();
+    else this.choose(index);
     announce(statusWords(frame.outcome));
   }
 
@@ -117,7 +121,8 @@ export class Results {
     switch (outcome.kind) {
       case 'running': return fill(this.body, h('p', { class: 'running' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), 'Running…'));
       case 'cancelled': return fill(this.body, h('p', { class: 'empty' }, 'The statement was cancelled.'));
-      case 'failure': return fill(this.body, failurePanel(outcome.problem, frame.statement, frame.actions));
+      case 'skipped': return fill(this.body, h('p', { class: 'empty' }, 'Not run, since the one before it did not end well.'));
+      case 'failure': return fill(this.body, h('div', { class: 'failed' }, failurePanel(outcome.problem, frame.statement, frame.actions), this.repairOf(frame)));
       case 'answer': return this.drawAnswer(frame, outcome.answer);
     }
   }
@@ -132,8 +137,15 @@ export class Results {
     } else if (view === 'plan') fill(this.body, planPanel((answer.summary.profile || answer.summary.plan) as never));
     else if (view === 'json') fill(this.body, h('pre', { class: 'json', tabindex: 0 }, rowsJson(answer.keys, answer.rows.slice(0, JSON_ROWS)), answer.rows.length > JSON_ROWS ? `\n… ${answer.rows.length - JSON_ROWS} more rows are in the export.` : ''));
     else if (answer.keys.length === 0) fill(this.body, h('p', { class: 'empty' }, changeWords(answer.summary) || 'Done. The statement returns no rows.'));
-    else if (answer.rows.length === 0) fill(this.body, h('p', { class: 'empty' }, 'No rows.'));
+    else if (answer.rows.length === 0) fill(this.body, h('p', { class: 'empty' }, 'No rows.'), this.repairOf(frame));
     else fill(this.body, new TablePanel(answer.keys, answer.rows).element);
+  }
+
+  private repairOf({ repair }: Frame): HTMLElement | null {
+    if (!repair) return null;
+    return h('section', { class: 'repair', 'aria-label': 'Repair' }, h('h3', {}, 'Perhaps this was meant'), h('pre', { class: 'cypher' }, repair.query),
+      h('ul', { class: 'changes' }, repair.reasons.map((reason) => h('li', {}, reason))),
+      button('Run this instead', { icon: 'run', class: 'primary', onclick: () => this.services.run(repair.query) }));
   }
 
   private drawExports(answer: Answer): void {
@@ -150,7 +162,7 @@ export class Results {
   private drawStatements(): void {
     this.statements.hidden = this.frames.length < 2;
     fill(this.statements, this.frames.map((frame, index) => h('button', {
-      type: 'button', class: `statement ${frame.outcome.kind}`, 'aria-pressed': String(index === this.current), onclick: () => this.choose(index), title: frame.statement,
+      type: 'button', class: `statement is-${frame.outcome.kind}`, 'aria-pressed': String(index === this.current), onclick: () => this.choose(index), title: frame.statement,
     }, h('span', { class: 'number' }, index + 1), h('code', {}, frame.statement.replace(/\s+/g, ' ').slice(0, 60)))));
   }
 }
@@ -175,6 +187,7 @@ function statusWords(outcome: Outcome): string {
     case 'running': return 'Running…';
     case 'cancelled': return 'Cancelled';
     case 'failure': return 'Failed';
+    case 'skipped': return 'Not run';
     case 'answer': {
       const { rows, cut, milliseconds, summary } = outcome.answer;
       const count = `${cut ? 'first ' : ''}${rows.length.toLocaleString('en')} row${rows.length === 1 ? '' : 's'}`;
