@@ -2,7 +2,7 @@
 #
 #   make demo     a short tour in the terminal, on the sample graph
 #   make test     the project's own tests, without Torch (minutes)
-#   make check    ruff, mypy --strict, import rules
+#   make check    ruff, mypy --strict, import rules, lengths of files and functions
 #   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make repair-test  queries of models checked and repaired   ARGS="--every 8" for a part of them
@@ -64,6 +64,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/mypy --strict examples/*.py benchmarks/*.py
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.sizes
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix
