@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any
+from typing import Any, assert_never
 
 from hoplite.planner import logical as lp
 from hoplite.planner.parts import AggregateCall, CreateNode, CreateRelationship, Group
@@ -146,6 +146,26 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed & frozenset(added)) | free_variables(right_key)
         case lp.CartesianProduct(left=left, added=added):
             return needed - frozenset(added) if child is left else needed & frozenset(added)
-        case _:
-            # Writes, procedures, repetitions, shortest paths: they may use any column.
+        case (
+            lp.Argument()
+            | lp.Repeat()
+            | lp.ShortestPath()
+            | lp.StatefulShortestPath()
+            | lp.SelectShortest()
+            | lp.ProjectEndpoints()
+            | lp.NodeCountFromCountStore()
+            | lp.RelationshipCountFromCountStore()
+            | lp.TransactionApply()
+            | lp.ProcedureCall()
+            | lp.LoadCSV()
+            | lp.ShowRows()
+            | lp.Create()
+            | lp.Merge()
+            | lp.SetProperties()
+            | lp.Delete()
+            | lp.Foreach()
+        ):
+            # They may use any column.
             return needed | every_name(plan)
+        case _:
+            assert_never(plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -121,5 +122,47 @@ class Estimates:
                 return None, float(count)
             case lp.Expand(source=source) | lp.VarLengthExpand(source=source) | lp.ProcedureCall(source=source):
                 return source, 3.0
-            case _:
+            case (
+                lp.NodeIndexSeek()
+                | lp.NodeByIdSeek()
+                | lp.RelationshipIndexSeek()
+                | lp.DistinctExpand()
+                | lp.CountWalks()
+                | lp.CountBranches()
+                | lp.GetDegree()
+                | lp.Repeat()
+                | lp.ShortestPath()
+                | lp.StatefulShortestPath()
+                | lp.SelectShortest()
+                | lp.ProjectEndpoints()
+                | lp.DistinctRelationships()
+                | lp.ProjectPath()
+                | lp.Projection()
+                | lp.Select()
+                | lp.Reimport()
+                | lp.Distinct()
+                | lp.NodeCountFromCountStore()
+                | lp.RelationshipCountFromCountStore()
+                | lp.Sort()
+                | lp.Skip()
+                | lp.Union()
+                | lp.Apply()
+                | lp.TransactionApply()
+                | lp.ValueHashJoin()
+                | lp.CartesianProduct()
+                | lp.LoadCSV()
+                | lp.ShowRows()
+                | lp.Create()
+                | lp.Merge()
+                | lp.SetProperties()
+                | lp.Delete()
+                | lp.Foreach()
+                | lp.EmptyResult()
+                | lp.ProduceResults()
+                | lp.EagerAggregation()
+                | lp.Limit()
+                | lp.Top()
+            ):
                 return next(iter(children(plan)), None), 1.0
+            case _:
+                assert_never(plan)

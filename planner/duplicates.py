@@ -6,7 +6,7 @@ each row once, or as often as they like, as long as no operator in between count
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
@@ -89,8 +89,31 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.ProduceResults()
         ):
             return above.counts_rows
-        case _:
+        case (
+            lp.Argument()
+            | lp.CountWalks()
+            | lp.CountBranches()
+            | lp.Repeat()
+            | lp.ShortestPath()
+            | lp.StatefulShortestPath()
+            | lp.SelectShortest()
+            | lp.ProjectEndpoints()
+            | lp.NodeCountFromCountStore()
+            | lp.RelationshipCountFromCountStore()
+            | lp.TransactionApply()
+            | lp.ProcedureCall()
+            | lp.LoadCSV()
+            | lp.ShowRows()
+            | lp.Create()
+            | lp.Merge()
+            | lp.SetProperties()
+            | lp.Delete()
+            | lp.Foreach()
+            | lp.EmptyResult()
+        ):
             return f"{type(plan).__name__} sees every row"
+        case _:
+            assert_never(plan)
 
 
 def _draws(terms: Any, above: Above) -> str:

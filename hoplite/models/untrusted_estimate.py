@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from hoplite.grammar import ast
 from hoplite.planner import physical as pp
@@ -84,13 +84,13 @@ class _Plan:
         match plan:
             case pp.NodeScan(label=label):
                 return source * estimates.nodes(() if label is None else (label,))
-            case pp.IndexSeek(label=str(label), key=key, value=value, many=many):
+            case pp.IndexSeek(label=label, key=key, value=value, many=many):
                 return source * estimates.seek(label, key) * (self._length(value) if many else 1.0)
-            case pp.ParameterSeek(label=str(label), key=key):
+            case pp.ParameterSeek(label=label, key=key):
                 return source * estimates.seek(label, key)
-            case pp.ElementsSeek(label=str(label), key=key, elements=elements):
+            case pp.ElementsSeek(label=label, key=key, elements=elements):
                 return source * estimates.seek(label, key) * self._length(elements)
-            case pp.IndexSearch(label=str(label)):
+            case pp.IndexSearch(label=label):
                 return source * estimates.nodes((label,)) * COMPARISON
             case pp.IdSeek(value=value, many=many):
                 return source * (self._length(value) if many else 1.0)
@@ -126,8 +126,40 @@ class _Plan:
                 return source * MANY_ROWS
             case pp.Write(steps=steps):
                 return source * math.prod(map(self._written, steps))
-            case _:
+            case (
+                pp.Argument()
+                | pp.CountWalks()
+                | pp.CountBranches()
+                | pp.CountSteps()
+                | pp.ShortestPaths()
+                | pp.SelectShortest()
+                | pp.FollowBound()
+                | pp.DistinctRelationships()
+                | pp.BuildPath()
+                | pp.Project()
+                | pp.Select()
+                | pp.Reimport()
+                | pp.Distinct()
+                | pp.DistinctEnds()
+                | pp.CountPairs()
+                | pp.CountNodes()
+                | pp.CountRelationships()
+                | pp.Sort()
+                | pp.ForEachRow()
+                | pp.Drain()
+                | pp.Results()
+                | pp.Create()
+                | pp.Merge()
+                | pp.Set()
+                | pp.Delete()
+                | pp.Foreach()
+                | pp.Aggregate()
+                | pp.Cut()
+                | pp.Top()
+            ):
                 return source
+            case _:
+                assert_never(plan)
 
     def _written(self, step: pp.WriteStep) -> float:
         """How often a step writes for each row."""
@@ -136,8 +168,10 @@ class _Plan:
                 return max(1, len(creations))
             case pp.Foreach(list=values):
                 return self._length(values)
-            case _:
+            case pp.Merge() | pp.Set() | pp.Delete():
                 return 1.0
+            case _:
+                assert_never(step)
 
     def _inside(self, plan: pp.Shown) -> float:
         """How many trails an operator goes through of which it hands on only a number."""
