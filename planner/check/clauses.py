@@ -231,8 +231,10 @@ def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -
         case ast.CallProcedure():
             return scope, check_procedure(check, clause, scope)
         case ast.CreateClause(patterns=patterns):
-            check_insert(check, clause)
-            check_written(check, patterns, scope, "CREATE")
+            is_insert = check.text[clause.span.start :][:6].upper() == "INSERT"
+            if is_insert:
+                check_insert(check, clause)
+            check_written(check, patterns, scope, "INSERT" if is_insert else "CREATE")
         case ast.MergeClause(pattern=pattern):
             _forbid_subqueries(check, clause)
             check_written(check, (pattern,), scope, "MERGE")

@@ -22,7 +22,7 @@ from hoplite.planner.check.state import Check
 
 
 def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:
-    """Check the patterns of a CREATE or MERGE and declare their variables."""
+    """Check the patterns of a CREATE, INSERT or MERGE and declare their variables."""
     before = frozenset(scope.visible()) - _hiding(parts)
     for part in parts:
         _check_writable(check, part, clause)
@@ -31,10 +31,10 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
     for part in parts:
         for element in chain_of(part).elements:
             check_element(check, element, scope, clause)
-    if clause == "CREATE":
+    if clause != "MERGE":
         known = before
         for part in parts:
-            _forbid_self_reference(check, part, known)
+            _forbid_self_reference(check, part, known, clause)
             known |= {variable.name for element in chain_of(part).elements for variable in variables_of(element)}
     _note_references(check, parts, before, clause)
 
@@ -46,9 +46,7 @@ def _hiding(parts: tuple[ast.PathPattern, ...]) -> frozenset[str]:
 
 
 def check_insert(check: Check, clause: ast.CreateClause) -> None:
-    """INSERT takes less than CREATE: no colon between labels, no names of paths, no computed labels or maps."""
-    if not check.text[clause.span.start :].upper().startswith("INSERT"):
-        return
+    """INSERT takes less than CREATE: no colon or brackets between labels, no names of paths, nothing computed."""
     for part in clause.patterns:
         if part.path_variable is not None:
             message = "Named patterns are not allowed in `INSERT`. Use `CREATE` instead or remove the name."
@@ -66,8 +64,18 @@ def check_insert(check: Check, clause: ast.CreateClause) -> None:
                     raise check.error(message, label_position(label, check.text))
                 if isinstance(label, ast.DynamicLabel):
                     raise check.error("Invalid input '$': expected an identifier", label.span.start)
+                if isinstance(label, ast.LabelName):
+                    _forbid_bracket(check, label)
             if isinstance(element.properties, ast.Parameter):
                 raise check.error("Invalid input '$': expected '{'", element.properties.span.start)
+
+
+def _forbid_bracket(check: Check, label: ast.LabelName) -> None:
+    """Labels stand alone in INSERT: `:(A)` and `:A&(B&C)` are not read."""
+    before = check.text[: label.span.start].rstrip()
+    if before.endswith("("):
+        opening = len(before.rstrip("( \t\r\n"))
+        raise check.error("Invalid input '(': expected an identifier", before.index("(", opening))
 
 
 def _check_writable(check: Check, part: ast.PathPattern, clause: str) -> None:
@@ -145,8 +153,8 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
             "but only in a MATCH clause"
         )
         raise check.error(message, label_position(types, check.text))
-    if clause == "CREATE" and element.direction is ast.Direction.BOTH:
-        raise check.error("Only directed relationships are supported in CREATE", element.span.start)
+    if clause != "MERGE" and element.direction is ast.Direction.BOTH:
+        raise check.error(f"Only directed relationships are supported in {clause}", element.span.start)
 
 
 def _listed(types: ast.LabelExpression) -> int | None:
@@ -187,7 +195,7 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
 
 
 def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str], clause: str) -> None:
-    """A property that needs what the same clause writes is deprecated; the first one is told of."""
+    """A property that needs what the same clause writes is deprecated, or refused; the first one is told of."""
     elements = [element for part in parts for element in chain_of(part).elements]
     written = {variable.name for element in elements for variable in variables_of(element)} - before
     written |= {part.path_variable.name for part in parts if part.path_variable is not None}
@@ -196,12 +204,19 @@ def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: f
             continue
         for node in walk(element.properties):
             if isinstance(node, ast.Variable) and node.name in written:
+                if clause == "INSERT":
+                    message = (
+                        f"Creating an entity ({node.name}) and referencing that entity in a property definition in the "
+                        "same INSERT is not allowed. Only reference variables created in earlier clauses."
+                    )
+                    check.later(check.error(message, node.span.start))
+                    return
                 verb = "Creating" if clause == "CREATE" else "Merging"
                 check.mentions.self_references[node.span.start] = (verb, clause, node.name)
                 return  # Neo4j stops at the first
 
 
-def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozenset[str]) -> None:
+def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozenset[str], clause: str) -> None:
     created: dict[str, str] = {}
     for element in chain_of(part).elements:
         if not isinstance(element, ast.ParenthesizedPath) and element.variable is not None:
@@ -214,7 +229,7 @@ def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozense
             if isinstance(node, ast.Variable) and node.name in created and node.name not in before:
                 kind = created[node.name]
                 message = (
-                    f"The {kind} variable '{node.name}' is referencing a {kind} that is created in the same CREATE "
+                    f"The {kind} variable '{node.name}' is referencing a {kind} that is created in the same {clause} "
                     "clause which is not allowed. Please only reference variables created in earlier clauses."
                 )
                 check.later(check.error(message, node.span.start))
