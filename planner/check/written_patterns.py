@@ -19,6 +19,7 @@ from hoplite.planner.check.pattern_parts import (
 )
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
+from hoplite.planner.variables import free_variables
 
 
 def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope, clause: str) -> None:
@@ -202,8 +203,9 @@ def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: f
     for element in elements:
         if isinstance(element, ast.ParenthesizedPath) or element.properties is None:
             continue
+        needed = free_variables(element.properties) & written
         for node in walk(element.properties):
-            if isinstance(node, ast.Variable) and node.name in written:
+            if isinstance(node, ast.Variable) and node.name in needed:
                 if clause == "INSERT":
                     message = (
                         f"Creating an entity ({node.name}) and referencing that entity in a property definition in the "
@@ -225,8 +227,10 @@ def _forbid_self_reference(check: Check, part: ast.PathPattern, before: frozense
         if isinstance(element, ast.ParenthesizedPath):
             continue
         named = element.labels if isinstance(element, ast.NodePattern) else element.types
-        for node in (n for part in (named, element.properties) if part is not None for n in walk(part)):
-            if isinstance(node, ast.Variable) and node.name in created and node.name not in before:
+        parts = [part for part in (named, element.properties) if part is not None]
+        needed = frozenset(name for part in parts for name in free_variables(part)) & created.keys() - before
+        for node in (node for part in parts for node in walk(part)):
+            if isinstance(node, ast.Variable) and node.name in needed:
                 kind = created[node.name]
                 message = (
                     f"The {kind} variable '{node.name}' is referencing a {kind} that is created in the same {clause} "
