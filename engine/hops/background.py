@@ -1,4 +1,4 @@
-"""Load kernels while queries run: from the cache, and what is missing there as other processes compile it.
+"""Load kernels while queries run: what came with the install or is in the cache, and the rest as others compile it.
 
 Compiling is left to processes of their own, which share the work and end with it: Numba never takes the interpreter,
 or memory, from the process that answers queries, and what they compile is there for the next one even if this one ends
@@ -13,14 +13,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
 from hoplite import forks
 from hoplite.engine.hops.compiled import Variant
-from hoplite.engine.hops.machine_code import code_folder, load_kernel
+from hoplite.engine.hops.machine_code import code_folder, kept_folders, load_kernel, shipped_folder
 from hoplite.errors import argument_error
 
 _MOST_PROCESSES = 4
@@ -72,11 +72,8 @@ class BackgroundLoader:
         self.wait()
 
     def _run(self) -> None:
-        try:
-            folder = code_folder()
-            from hoplite.engine.hops.numba_backend import OPERATIONS, kernel_variants, variants_of
-        except ImportError:  # there is no Numba: NumPy goes on
-            return
+        from hoplite.engine.hops.numba_backend import OPERATIONS, kernel_variants, variants_of
+
         awaited = {
             (operation, is_narrow): variants_of(operation, is_narrow)
             for is_narrow in (False, True)
@@ -88,14 +85,16 @@ class BackgroundLoader:
                 del awaited[ready]
                 self._on_ready(*ready)
 
-        if folder is not None:
-            for kernel in kernel_variants():
-                if self._stop.is_set():
+        with suppress(ImportError):  # there is no Numba: NumPy goes on
+            for folder in kept_folders():
+                for kernel in kernel_variants():
+                    if self._stop.is_set():
+                        return
+                    load_kernel(kernel, folder)
+                note()
+                if not awaited:
                     return
-                load_kernel(kernel, folder)
-            note()
-        if awaited:
-            with _some_folder(folder) as filled:
+            with _some_folder(code_folder()) as filled:
                 for kernel in compiled_kernels(kernel_variants(), filled, self._stop):
                     load_kernel(kernel, filled)
                     note()
@@ -125,11 +124,17 @@ def _some_folder(folder: Path | None) -> Iterator[Path]:
 
 def fill_cache(progress: Callable[[int, int | None], None]) -> Path:
     """Have all kernels compiled and kept on disk; returns where."""
+    from hoplite.engine.hops.numba_backend import kernel_variants
+
+    shipped = shipped_folder()
+    if shipped is not None and all(load_kernel(kernel, shipped) for kernel in kernel_variants()):
+        return shipped
     try:
         folder = code_folder()
-        from hoplite.engine.hops.numba_backend import kernel_variants
-    except ImportError as missing:
-        raise argument_error(f"Kernels are compiled by Numba, which is not installed ({missing})") from None
+    except ImportError:
+        raise argument_error(
+            "Kernels are compiled by Numba, which is not installed: pip install 'hoplitedb[numba]'"
+        ) from None
     if folder is None:
         raise argument_error("There is no folder to keep compiled kernels in: set NUMBA_CACHE_DIR to a private one")
     kernels, count = kernel_variants(), 0

@@ -1,15 +1,23 @@
 """Machine code of kernels: from a file of its own each, into this process. Neither Numba nor a compiler is imported.
 
-The folder is named after a digest of everything that machine code depends on: the sources of all kernels, the versions
-that compiled it, the processor, and how Python and NumPy lay out their objects. Checkouts with the same sources share
-it. Files appear whole or not at all, and one that cannot be read, or is not what was written, counts as missing: the
-cache never decides whether a query runs.
+A wheel brings it along for the processors that most people have (`make_machine_code.py`). For others, and in a
+checkout, it is compiled once and kept in the user's cache folder, under a digest of everything that it depends on: the
+sources of all kernels, the versions that compiled it, the processor, and how Python and NumPy lay out their objects.
+Checkouts with the same sources share it. Files appear whole or not at all, and one that cannot be read, or is not what
+was written, counts as missing: neither place decides whether a query runs.
+
+A file is the digest of what follows, where the entry is, and the code. On Linux the code is an image that is mapped
+into memory as it is (`flat_code.py`); elsewhere it is an object file, which llvmlite links.
 """
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
+import platform
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -22,8 +30,32 @@ import numpy as np
 
 from hoplite import forks
 from hoplite.engine.hops.compiled import Variant
+from hoplite.engine.hops.flat_code import ALIGNMENT
 
 _DIGEST_BYTES = 16
+# Whether machine code is mapped rather than linked.
+IS_FLAT = sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
+# What a wheel brings along, for processors that can do all of this: nearly all made since 2015.
+SHIPPED = Path(__file__).with_name("shipped_code")
+SHIPPED_FOR = "x86-64-v3"
+_SHIPPED_NEEDS = frozenset(
+    (
+        "abm",
+        "avx",
+        "avx2",
+        "bmi1",
+        "bmi2",
+        "cx16",
+        "f16c",
+        "fma",
+        "lahf_lm",
+        "movbe",
+        "popcnt",
+        "sse4_1",
+        "sse4_2",
+        "ssse3",
+    )
+)
 # Whatever holds the machine code lives as long as the process: nobody can tell when the last call of a kernel is over.
 _holders: list[Any] = []
 # A fork waits until nobody is loading: the child could never finish it.
@@ -35,40 +67,92 @@ def load_kernel(kernel: Variant, folder: Path) -> bool:
     if kernel.is_loaded:
         return True
     try:
-        kept = (folder / kernel.name).read_bytes()
+        with (folder / kernel.name).open("rb") as file:
+            kept = file.read()
+            if _digest(kept[_DIGEST_BYTES:]) == kept[:_DIGEST_BYTES]:
+                return _load_file(kernel, file.fileno(), kept)
     except OSError:
         return False
-    digest, payload = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
-    if _digest(payload) != digest:
+    if folder != SHIPPED:
         with suppress(OSError):
             (folder / kernel.name).unlink()  # or nobody would compile it again
-        return False
-    entry, _, object_code = payload.partition(b"\n")
-    load_code(kernel, entry.decode(), object_code)
+    return False
+
+
+def _load_file(kernel: Variant, file: int, kept: bytes) -> bool:
+    head, code = kept[_DIGEST_BYTES:ALIGNMENT], kept[ALIGNMENT:]
+    if not IS_FLAT:
+        name, _, object_code = code.partition(b"\n")
+        return load_code(kernel, name.decode(), object_code)
+    entry = int.from_bytes(head, "little")
+    try:
+        mapped = mmap.mmap(file, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+    except OSError:  # nothing in this file system may be run
+        return load_code(kernel, entry, code)
+    _run_at(kernel, mapped, ALIGNMENT + entry)
     return True
 
 
-def load_code(kernel: Variant, entry: str, object_code: bytes) -> None:
-    """Load a kernel from its object code, in which its entry has this name."""
+def load_code(kernel: Variant, entry: int | str, code: bytes) -> bool:
+    """Load a kernel from its machine code; OSError where none may be run that is not in a file."""
+    if isinstance(entry, int):
+        memory = mmap.mmap(-1, len(code), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        memory.write(code)
+        _run_at(kernel, memory, entry)
+        return True
     with _loading:
-        llvm = _llvm()
-        if kernel.is_loaded:
-            return
-        machine = llvm.Target.from_default_triple().create_target_machine()
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        code = llvm.ObjectFileRef.from_data(object_code)
-        engine.add_object_file(code)
-        engine.finalize_object()
-        _holders.append((engine, code, machine))
-        kernel.load(engine.get_function_address(entry))
+        if not kernel.is_loaded:
+            kernel.load(_linked(entry, code))
+    return True
 
 
-def store_kernel(kernel: Variant, entry: str, object_code: bytes, folder: Path) -> None:
-    """Keep the object code of a kernel; OSError where the folder cannot be written to."""
-    payload = entry.encode() + b"\n" + object_code
+def _run_at(kernel: Variant, memory: mmap.mmap, entry: int) -> None:
+    with _loading:
+        if not kernel.is_loaded:
+            _holders.append(memory)
+            kernel.load(int(np.frombuffer(memory, dtype=np.uint8).ctypes.data) + entry)
+
+
+def store_kernel(kernel: Variant, entry: int | str, code: bytes, folder: Path) -> None:
+    """Keep the machine code of a kernel; OSError where the folder cannot be written to."""
+    place = entry if isinstance(entry, int) else 0
+    named = b"" if isinstance(entry, int) else entry.encode() + b"\n"
+    payload = place.to_bytes(ALIGNMENT - _DIGEST_BYTES, "little") + named + code
     with NamedTemporaryFile(dir=folder, prefix=f"{kernel.name}.", delete=False) as begun:
         begun.write(_digest(payload) + payload)
     os.replace(begun.name, folder / kernel.name)
+
+
+def _linked(entry: str, object_code: bytes) -> int:
+    """The address of a function in an object file, once that is linked."""
+    llvm = _llvm()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    held = llvm.ObjectFileRef.from_data(object_code)
+    engine.add_object_file(held)
+    engine.finalize_object()
+    _holders.append((engine, held, machine))
+    return int(engine.get_function_address(entry))
+
+
+def kept_folders() -> Iterator[Path]:
+    """Where machine code may be; ImportError behind the first where there is no Numba that could fill the second."""
+    for found in (shipped_folder, code_folder):
+        folder = found()
+        if folder is not None:
+            yield folder
+
+
+@cache
+def shipped_folder() -> Path | None:
+    """The folder with the machine code that came with this install, if it is for these sources and this machine."""
+    try:
+        made_for = (SHIPPED / "made_for").read_text()
+        flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
+    except (OSError, StopIteration):
+        return None
+    is_usable = IS_FLAT and _SHIPPED_NEEDS.issubset(flags.split()) and _has_usual_arrays()
+    return SHIPPED if is_usable and made_for == source_digest(Path(__file__).parent) else None
 
 
 @cache
@@ -86,17 +170,40 @@ def code_folder() -> Path | None:
     return folder
 
 
-def code_digest(folder: Path) -> str:
-    """A name for everything that the machine code of the kernels in a folder depends on."""
-    with _loading:
-        llvm = _llvm()
-    processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    layouts = sys.version, object.__basicsize__, tuple.__basicsize__, np.__version__
-    digest = blake2b(repr((processor, layouts, llvm.llvm_version_info)).encode(), digest_size=_DIGEST_BYTES)
-    for file in (*sorted(folder.glob("numba_*.py")), folder / "compiled.py", _numba_version()):
+def source_digest(folder: Path) -> str:
+    """A name for what machine code depends on wherever it is compiled: the sources of the kernels in a folder, and the
+    layout of Python's objects."""
+    digest = blake2b(repr((object.__basicsize__, tuple.__basicsize__)).encode(), digest_size=_DIGEST_BYTES)
+    for file in (*sorted(folder.glob("numba_*.py")), folder / "compiled.py", folder / "flat_code.py"):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def code_digest(folder: Path) -> str:
+    """A name for everything that the machine code of the kernels in a folder depends on, compiled here."""
+    with _loading:
+        llvm = _llvm()
+    processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    versions = sys.version, np.__version__, llvm.llvm_version_info, _numba_version().read_bytes()
+    told = repr((source_digest(folder), processor, versions))
+    return blake2b(told.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _has_usual_arrays() -> bool:
+    """Whether NumPy's arrays are laid out as machine code reads them: a look at one."""
+    array = np.zeros((2, 3), dtype=np.int32)
+    words = (ctypes.c_int64 * 5).from_address(id(array) + object.__basicsize__)
+    data, ndim, shape, _, base = words
+    dimensions = (ctypes.c_int64 * 2).from_address(shape)
+    (dtype,) = (ctypes.c_int64 * 1).from_address(id(array) + object.__basicsize__ + 40)
+    return (data, ndim & 0xFFFFFFFF, tuple(dimensions), base, dtype) == (
+        array.ctypes.data,
+        2,
+        (2, 3),
+        0,
+        id(array.dtype),
+    )
 
 
 def _numba_version() -> Path:

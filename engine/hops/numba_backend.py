@@ -6,8 +6,9 @@ Its kernels have to be loaded before it is used: `load_kernels` does so, `backgr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -41,7 +42,7 @@ from hoplite.engine.hops.interface import (
     TrailQuota,
     unchecked,
 )
-from hoplite.engine.hops.machine_code import code_folder, load_code, load_kernel, store_kernel
+from hoplite.engine.hops.machine_code import code_folder, kept_folders, load_code, load_kernel, store_kernel
 from hoplite.engine.hops.numba_arrays import NO_LISTS, NO_POSITIONS, as_compiled, fused_arrays, lists_of, plain_arrays
 from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
@@ -112,19 +113,24 @@ def kernel_variants() -> tuple[Variant, ...]:
 
 
 def load_kernels(is_narrow: bool = False) -> None:
-    """Load all kernels, and compile those that are not in the cache."""
-    folder = code_folder()
-    for kernel in kernel_variants():
-        if kernel.is_loaded or (kernel.is_narrow and not is_narrow):
-            continue
-        if folder is None or not load_kernel(kernel, folder):
-            from hoplite.engine.hops.numba_compile import compile_kernel
+    """Load all kernels, and compile those that are nowhere; ImportError where that takes Numba and there is none."""
+    wanted = [one for one in kernel_variants() if is_narrow or not one.is_narrow]
+    if all(one.is_loaded for one in wanted) or any(all(_loaded(wanted, folder)) for folder in kept_folders()):
+        return
+    from hoplite.engine.hops.numba_compile import compile_kernel
 
+    for kernel in wanted:
+        if not kernel.is_loaded:
             compiled = compile_kernel(kernel)
             load_code(kernel, *compiled)
+            folder = code_folder()
             if folder is not None:
                 with suppress(OSError):  # a full disk costs only the next process its time
                     store_kernel(kernel, *compiled, folder)
+
+
+def _loaded(wanted: Sequence[Variant], folder: Path) -> list[bool]:
+    return [load_kernel(kernel, folder) for kernel in wanted]
 
 
 class NumbaBackend(NumpyBackend):

@@ -1,4 +1,4 @@
-"""Compile kernels: a function of `compiled.py` goes in, object code comes out that needs nothing but itself.
+"""Compile kernels: a function of `compiled.py` goes in, machine code comes out that needs nothing but itself.
 
 The entry that Python calls is written here for each kernel, from the types of its arguments:
 
@@ -36,7 +36,8 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from hoplite.engine.hops.compiled import ArgumentType, ArrayOf, Kernel, RecordOf, Signature, Variant, argument_type
-from hoplite.engine.hops.machine_code import store_kernel
+from hoplite.engine.hops.flat_code import flattened
+from hoplite.engine.hops.machine_code import IS_FLAT, store_kernel
 
 
 class _ForObjectCode(Compiler):
@@ -73,28 +74,51 @@ _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = _HEADER, _HEADER + 8, _HEADER + 16, _HEAD
 _CONTIGUOUS_AND_ALIGNED = 0x0101
 
 
-def compile_kernel(kernel: Variant) -> tuple[str, bytes]:
-    """The name of the entry, and the object code that holds it."""
+# What LLVM calls for loops that fill and copy memory. The processor has an instruction for each.
+_MEMORY_FUNCTIONS = """
+define ptr @memset(ptr %to, i32 %value, i64 %count) noinline nounwind {
+  %byte = trunc i32 %value to i8
+  %ends = call { ptr, i64 } asm sideeffect "rep stosb", "={rdi},={rcx},{al},0,1,~{memory}"
+    (i8 %byte, ptr %to, i64 %count)
+  ret ptr %to
+}
+define ptr @memcpy(ptr %to, ptr %from, i64 %count) noinline nounwind {
+  %ends = call { ptr, ptr, i64 } asm sideeffect "rep movsb", "={rdi},={rsi},={rcx},0,1,2,~{memory}"
+    (ptr %to, ptr %from, i64 %count)
+  ret ptr %to
+}
+"""
+
+
+def compile_kernel(kernel: Variant) -> tuple[int | str, bytes]:
+    """Machine code, and where its entry is: a place in it, or a name where it has to be linked."""
     entry = _entry(kernel)
     signature = kernel.signature
     result = types.UniTuple(types.int64, 1 + signature.result_count)
     compiled: Any = numba.njit(result(*[types.int64] * (1 + len(signature.arguments))), **_OPTIONS)(entry)
     (argument_types,) = compiled.signatures
     name = compiled.overloads[argument_types].fndesc.llvm_func_name
-    # One name is visible: those of functions inside are numbered anew in every process, and could meet.
     module = llvm.parse_assembly(compiled.inspect_llvm(argument_types))
-    for function in module.functions:
-        if not function.is_declaration and function.name != name:
-            function.linkage = "internal"
+    if IS_FLAT:
+        llvm.initialize_native_asmparser()
+        module.link_in(llvm.parse_assembly(_MEMORY_FUNCTIONS))
+    # One name is visible: those inside are numbered anew in every process, and could meet.
+    for named in (*module.functions, *module.global_variables):
+        if not named.is_declaration and named.name != name:
+            named.linkage = "internal"
+    # What Numba has optimised for: this processor, or one that is named to it (`make_machine_code.py`).
+    cpu = numba.config.CPU_NAME or llvm.get_host_cpu_name()
+    features = numba.config.CPU_FEATURES
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=cpu,
+        features=llvm.get_host_cpu_features().flatten() if features is None else features,
         opt=3,
         reloc="pic",
-        codemodel="jitdefault",
+        codemodel="small" if IS_FLAT else "jitdefault",
         jit=True,
     )
-    return name, machine.emit_object(module)
+    object_code = machine.emit_object(module)
+    return flattened(object_code, name) if IS_FLAT else (name, object_code)
 
 
 def _entry(kernel: Variant) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import subprocess
 import sys
@@ -12,12 +13,22 @@ from shutil import copy
 from threading import Event
 from typing import Any, NamedTuple, cast
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
 from hoplite.engine.hops import background, machine_code, numba_backend, numba_compile
 from hoplite.engine.hops.compiled import Flags, Int32s, Ints, Kernel, NotLoaded, Table, Variant, inlined, kernel
-from hoplite.engine.hops.machine_code import code_digest, code_folder, load_code, load_kernel, store_kernel
+from hoplite.engine.hops.flat_code import NotSelfContained, flattened
+from hoplite.engine.hops.machine_code import (
+    IS_FLAT,
+    code_digest,
+    code_folder,
+    load_code,
+    load_kernel,
+    source_digest,
+    store_kernel,
+)
 from hoplite.engine.hops.select import AutoBackend
 
 
@@ -166,6 +177,13 @@ def test_a_damaged_file_counts_as_missing(stored: Path, tmp_path: Path, damage: 
     assert load_kernel(one, tmp_path)
 
 
+def keep_in(monkeypatch: pytest.MonkeyPatch, folder: Path | None) -> None:
+    """Have machine code kept in a folder, or nowhere, and none that came with the install."""
+    monkeypatch.setattr(machine_code, "shipped_folder", lambda: None)
+    for module in (machine_code, background):
+        monkeypatch.setattr(module, "code_folder", lambda: folder)
+
+
 def use_instead(monkeypatch: pytest.MonkeyPatch, operations: dict[str, tuple[Variant, ...]]) -> None:
     """Have the backend consist of these kernels."""
     monkeypatch.setattr(numba_backend, "OPERATIONS", operations)
@@ -180,7 +198,7 @@ def test_a_damaged_file_is_compiled_again_in_the_background(
     one = fresh(clear)
     (tmp_path / one.name).write_bytes((stored / one.name).read_bytes()[:-1])
     use_instead(monkeypatch, {"expand": (one,)})
-    monkeypatch.setattr(background, "code_folder", lambda: tmp_path)
+    keep_in(monkeypatch, tmp_path)
     monkeypatch.setattr(sys, "executable", "")  # the kernels above are known to this process alone
     auto = AutoBackend()
     auto.start_loading()
@@ -215,15 +233,20 @@ print(NumbaBackend().bfs_nodes(hop, np.zeros(1, np.int64), 3, mark_starts=True).
     assert done.stdout == "[0, 1] False\n", done.stderr
 
 
-@pytest.mark.parametrize("changed", ["numba_kernels.py", "numba_levels.py", "numba_compile.py", "compiled.py"])
+FILES = ["numba_kernels.py", "numba_levels.py", "numba_compile.py", "compiled.py", "flat_code.py"]
+
+
+@pytest.mark.parametrize("changed", FILES)
 def test_a_change_in_any_file_of_kernels_gives_another_folder(tmp_path: Path, changed: str) -> None:
     """A kernel may call functions of other files; their machine code is a part of its own."""
     sources = Path(machine_code.__file__).parent
     for file in sources.glob("*.py"):
         copy(file, tmp_path)
     assert code_digest(tmp_path) == code_digest(sources)
+    assert source_digest(tmp_path) == source_digest(sources)
     (tmp_path / changed).write_text((tmp_path / changed).read_text() + "# changed\n")
     assert code_digest(tmp_path) != code_digest(sources)
+    assert source_digest(tmp_path) != source_digest(sources)
 
 
 def test_a_folder_that_others_may_write_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +308,7 @@ def test_processes_that_compile_nothing_do_not_keep_anyone_waiting(
 def test_auto_takes_over_one_operation_after_the_other(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a folder of its own: what is compiled goes through one that is gone afterwards."""
     use_instead(monkeypatch, {"expand": (fresh(clear),), "bfs_nodes": (fresh(add_up), fresh(is_empty))})
-    monkeypatch.setattr(background, "code_folder", lambda: None)
+    keep_in(monkeypatch, None)
     folders = []
 
     def compiled(kernels: tuple[Variant, ...], folder: Path, _stop: Event) -> Any:
@@ -310,7 +333,7 @@ def test_a_kernel_is_stored_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no space"):
-        store_kernel(fresh(clear), "entry", b"code", tmp_path)
+        store_kernel(fresh(clear), 0, b"code", tmp_path)
     assert not (tmp_path / fresh(clear).name).exists()
 
 
@@ -319,3 +342,95 @@ def test_compiled_code_is_used_without_a_cache() -> None:
     load_code(one, *numba_compile.compile_kernel(one))
     assert called(one, np.arange(0)) == 1
     assert called(one, np.arange(1)) == 0
+
+
+def ship(monkeypatch: pytest.MonkeyPatch, folder: Path, made_for: str) -> Path | None:
+    """The folder that a process finds whose install has this one."""
+    (folder / "made_for").write_text(made_for)
+    monkeypatch.setattr(machine_code, "SHIPPED", folder)
+    return machine_code.shipped_folder.__wrapped__()
+
+
+@pytest.mark.skipif(not IS_FLAT, reason="machine code is shipped for Linux on x86-64")
+def test_machine_code_of_the_install_is_used_for_its_sources_and_processors_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    current = source_digest(Path(machine_code.__file__).parent)
+    monkeypatch.setattr(machine_code, "_SHIPPED_NEEDS", frozenset({"sse2"}))
+    assert ship(monkeypatch, tmp_path, current) == tmp_path
+    assert ship(monkeypatch, tmp_path, "other sources") is None
+    monkeypatch.setattr(machine_code, "_SHIPPED_NEEDS", frozenset({"an instruction that no processor has"}))
+    assert ship(monkeypatch, tmp_path, current) is None
+    monkeypatch.setattr(machine_code, "_SHIPPED_NEEDS", frozenset({"sse2"}))
+    monkeypatch.setattr(machine_code, "_has_usual_arrays", lambda: False)
+    assert ship(monkeypatch, tmp_path, current) is None
+
+
+def test_arrays_are_laid_out_as_machine_code_reads_them() -> None:
+    assert machine_code._has_usual_arrays()
+
+
+def test_a_damaged_file_of_the_install_is_not_loaded_and_left_alone(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = fresh(clear)
+    (tmp_path / one.name).write_bytes((stored / one.name).read_bytes()[:-1])
+    monkeypatch.setattr(machine_code, "SHIPPED", tmp_path)
+    assert not load_kernel(one, tmp_path)
+    assert (tmp_path / one.name).exists()
+
+
+@pytest.mark.skipif(not IS_FLAT, reason="machine code is mapped on Linux on x86-64")
+def test_machine_code_runs_from_a_file_system_that_forbids_it(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoExec:
+        PROT_READ, PROT_WRITE, PROT_EXEC, MAP_PRIVATE = (
+            mmap.PROT_READ,
+            mmap.PROT_WRITE,
+            mmap.PROT_EXEC,
+            mmap.MAP_PRIVATE,
+        )
+
+        @staticmethod
+        def mmap(file: int, *rest: Any, **named: Any) -> mmap.mmap:
+            if file != -1:
+                raise PermissionError("Operation not permitted")
+            return mmap.mmap(file, *rest, **named)
+
+    monkeypatch.setattr(machine_code, "mmap", NoExec)
+    one = fresh(is_empty)
+    assert load_kernel(one, stored)
+    assert called(one, np.arange(0)) == 1
+
+
+@pytest.mark.skipif(not IS_FLAT, reason="machine code is mapped on Linux on x86-64")
+def test_code_that_refers_to_something_outside_is_not_flattened() -> None:
+    machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
+
+    def object_code(body: str) -> bytes:
+        text = f"declare i64 @outside(i64)\ndefine i64 @entry(i64 %x) {{\n{body}\n}}"
+        code: bytes = machine.emit_object(llvm.parse_assembly(text))
+        return code
+
+    assert flattened(object_code("ret i64 %x"), "entry")[0] == 0
+    with pytest.raises(NotSelfContained, match="outside"):
+        flattened(object_code("%y = call i64 @outside(i64 %x)\nret i64 %y"), "entry")
+    with pytest.raises(NotSelfContained, match="ELF"):
+        flattened(b"MZ", "entry")
+
+
+@kernel
+def fill_and_copy(source: Ints, target: Ints, cleared: Ints) -> None:
+    for place in range(len(source)):
+        target[place] = source[place]
+    for place in range(len(cleared)):
+        cleared[place] = 0
+
+
+def test_loops_that_fill_and_copy_need_no_library() -> None:
+    """LLVM makes calls of them."""
+    (one,) = cast(Kernel, fill_and_copy).variants
+    load_code(one, *numba_compile.compile_kernel(one))
+    source, target, cleared = np.arange(1000), np.zeros(1000, np.int64), np.ones(1001, np.int64)
+    fill_and_copy(source, target, cleared[:-1])
+    assert target.tolist() == source.tolist()
+    assert cleared.tolist() == [0] * 1000 + [1]
