@@ -22,6 +22,7 @@ from hoplite import forks
 from hoplite.engine.hops.compiled import Variant
 from hoplite.engine.hops.machine_code import code_folder, kept_folders, load_kernel, shipped_folder
 from hoplite.errors import argument_error
+from hoplite.extras import optional
 
 _MOST_PROCESSES = 4
 _POLL_SECONDS = 0.05
@@ -129,12 +130,8 @@ def fill_cache(progress: Callable[[int, int | None], None]) -> Path:
     shipped = shipped_folder()
     if shipped is not None and all(load_kernel(kernel, shipped) for kernel in kernel_variants()):
         return shipped
-    try:
+    with optional("Compiling kernels"):
         folder = code_folder()
-    except ImportError:
-        raise argument_error(
-            "Kernels are compiled by Numba, which is not installed: pip install 'hoplitedb[numba]'"
-        ) from None
     if folder is None:
         raise argument_error("There is no folder to keep compiled kernels in: set NUMBA_CACHE_DIR to a private one")
     kernels, count = kernel_variants(), 0

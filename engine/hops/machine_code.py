@@ -210,7 +210,7 @@ def _numba_version() -> Path:
     """The file that says which Numba is installed, which takes far longer to import."""
     found = find_spec("numba")
     if found is None or found.origin is None:
-        raise ImportError("Numba is not installed")
+        raise ModuleNotFoundError("Numba is not installed", name="numba")
     version = Path(found.origin).with_name("_version.py")
     return version if version.exists() else Path(found.origin)
 

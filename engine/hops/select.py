@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -35,6 +36,7 @@ from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 from hoplite.errors import argument_error
+from hoplite.extras import optional
 
 BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
@@ -108,6 +110,15 @@ _importing = Lock()
 _compilers = _Compilers()
 
 
+@contextmanager
+def _needed(what: str) -> Iterator[None]:
+    try:
+        with optional(what):
+            yield
+    except ModuleNotFoundError as missing:
+        raise argument_error(str(missing)) from None
+
+
 @cache
 def _auto() -> Backend:
     return AutoBackend()
@@ -120,7 +131,7 @@ def _numpy() -> Backend:
 
 @cache
 def _scipy() -> Backend:
-    with _importing:
+    with _needed("The backend 'scipy'"), _importing:
         from hoplite.engine.hops.scipy_backend import ScipyBackend
 
     return ScipyBackend()
@@ -130,24 +141,16 @@ def _scipy() -> Backend:
 def _numba() -> Backend:
     from hoplite.engine.hops.numba_backend import NumbaBackend, load_kernels
 
-    try:
+    with _needed("The backend 'numba'"):
         load_kernels()
-    except ImportError as missing:
-        raise argument_error(
-            f"The backend 'numba' needs Numba, which is not installed ({missing}): pip install numba"
-        ) from None
     return NumbaBackend()
 
 
 @cache
 def _torch(device: str | None = None) -> Backend:
-    try:
-        with _importing:
-            from hoplite.engine.hops.torch_backend import TorchBackend
-    except ImportError as missing:
-        raise argument_error(
-            f"The backend 'torch' needs Torch, which is not installed ({missing}): pip install 'hoplite[torch]'"
-        ) from None
+    with _needed("The backend 'torch'"), _importing:
+        from hoplite.engine.hops.torch_backend import TorchBackend
+
     return TorchBackend(device)
 
 

@@ -38,6 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         return _fail("interrupted")
+    except ModuleNotFoundError as missing:
+        from hoplite.extras import missing_package
+
+        message = missing_package(f"`hoplite {options.command_name}`", missing)
+        if message is None:
+            raise
+        return _fail(message)
     except Exception as error:
         from neo4j.exceptions import DriverError, Neo4jError
 

@@ -41,4 +41,6 @@ class Commands:
         top.add_argument("--version", action="version", version=f"hoplite {self._version}")
         top.add_argument("command", choices=self._parsers, metavar="COMMAND")
         chosen = top.parse_args(words[:1] or ["--help"])
-        return self._parsers[chosen.command].parse_intermixed_args(words[1:])
+        options = self._parsers[chosen.command].parse_intermixed_args(words[1:])
+        options.command_name = chosen.command
+        return options

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 from typing import Any
 
-from hoplite.cli.opening import MEMORY, UsageError, add_database_options, open_database
+from hoplite.cli.opening import MEMORY, add_database_options, open_database
 
 
 def add_mcp_command(commands: Any) -> None:
@@ -39,8 +38,6 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _mcp(options: argparse.Namespace) -> int:
-    if find_spec("mcp") is None:
-        raise UsageError("The Model Context Protocol server needs the extra `mcp`: pip install 'hoplite[mcp]'")
     from hoplite.models.mcp_server import make_server
     from hoplite.models.mcp_tools import Settings
 

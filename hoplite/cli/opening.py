@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,9 @@ def import_file(db: Database, path: Path, kind: str | None = None) -> None:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
     """Yields `progress(done, total)`, as importers and exporters call it, drawn with the rate and the time left."""
+    if find_spec("rich") is None:
+        yield lambda done, total=None: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TextIO, get_args
 
 if TYPE_CHECKING:
@@ -141,6 +143,9 @@ def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, o
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:
     """On a terminal it fits the screen; elsewhere lines are as long as they need to be."""
+    if find_spec("rich") is None:
+        out.write(plain_table(columns, rows))
+        return
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -151,6 +156,30 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: Tex
     drawn = table(columns, rows)
     unbounded = console.options.update(max_width=1 << 20)
     Console(file=out, width=Measurement.get(console, unbounded, drawn).maximum).print(drawn)
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table without the extra `cli`: the same lines, drawn for no screen in particular."""
+    cells = [[cell_text(value).splitlines() or [""] for value in row] for row in rows]
+    parts = [[column.splitlines() or [""] for column in columns], *cells]
+    widths = [max(len(line) for row in parts for line in row[place]) for place in range(len(columns))]
+    numbers = [bool(rows) and all(_is_number(row[place]) for row in rows) for place in range(len(columns))]
+
+    def drawn(row: Sequence[Sequence[str]]) -> Iterator[str]:
+        for lines in zip_longest(*row, fillvalue=""):
+            padded = (
+                line.rjust(width) if is_number else line.ljust(width)
+                for line, width, is_number in zip(lines, widths, numbers, strict=True)
+            )
+            yield f"│ {' │ '.join(padded)} │"
+
+    def rule(left: str, middle: str, right: str) -> str:
+        return left + middle.join("─" * (width + 2) for width in widths) + right
+
+    lines = [rule("╭", "┬", "╮"), *drawn(parts[0]), rule("├", "┼", "┤")]
+    for row in cells:
+        lines += drawn(row)
+    return "\n".join((*lines, rule("╰", "┴", "╯"), ""))
 
 
 def write_json(value: Any, out: TextIO) -> None:

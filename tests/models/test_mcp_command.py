@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-import hoplite.cli.mcp
 from hoplite.cli import main
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(hoplite.cli.mcp, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    monkeypatch.delitem(sys.modules, "hoplite.models.mcp_server", raising=False)
     assert main(["mcp", "--sample"]) == 1
-    assert "pip install 'hoplite[mcp]'" in capsys.readouterr().err
+    assert "pip install 'hoplitedb[mcp]'" in capsys.readouterr().err
 
 
 def test_an_address_has_to_have_a_port(capsys: pytest.CaptureFixture[str]) -> None:

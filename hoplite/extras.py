@@ -1,0 +1,47 @@
+"""What an install may leave out: packages that serve one purpose each, and the extras that bring them.
+
+`pip install hoplitedb` brings what every database needs. Whoever uses one of these packages imports it inside
+`optional(...)`, so that one that is missing is named together with the command that installs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+DISTRIBUTION = "hoplitedb"
+_EXTRAS = {
+    "rich": "cli",
+    "prompt_toolkit": "cli",
+    "pygments": "cli",
+    "numba": "numba",
+    "llvmlite": "numba",
+    "scipy": "scipy",
+    "torch": "torch",
+    "triton": "torch",
+    "pandas": "pandas",
+    "polars": "polars",
+    "networkx": "networkx",
+    "igraph": "igraph",
+    "mcp": "mcp",
+}
+
+
+@contextmanager
+def optional(what: str) -> Iterator[None]:
+    """Inside, a package of an extra that is not installed raises an error that says so; `what` is what needs it."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        message = missing_package(what, missing)
+        if message is None:
+            raise
+        raise ModuleNotFoundError(message, name=missing.name) from None
+
+
+def missing_package(what: str, missing: ModuleNotFoundError) -> str | None:
+    """What to say of a package that is not installed; None where it does not belong to an extra."""
+    package = (missing.name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return None
+    return f"{what} needs {package}, which is not installed: pip install '{DISTRIBUTION}[{_EXTRAS[package]}]'"
