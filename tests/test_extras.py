@@ -14,12 +14,15 @@ from hoplite import extras
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 WITHOUT = f"""
-import sys
-for name in {sorted(extras._EXTRAS)!r}:
-    sys.modules[name] = None
-import importlib.util
+import importlib.util, sys
+absent = {sorted(extras._EXTRAS)!r}
 find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if sys.modules.get(name, 0) is None else find_spec(name, package)
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent)
+importlib.util.find_spec = lambda name, package=None: None if name in absent else find_spec(name, package)
 """
 
 
@@ -70,7 +73,10 @@ def test_a_query_prints_a_table_without_the_extra_for_it() -> None:
 def test_a_command_names_the_extra_that_it_needs(command: str) -> None:
     done = hoplite_command(command)
     assert done.returncode == 1
-    assert done.stderr == f"hoplite: `hoplite {command}` needs rich, which is not installed: pip install 'hoplitedb[cli]'\n"
+    assert (
+        done.stderr
+        == f"hoplite: `hoplite {command}` needs rich, which is not installed: pip install 'hoplitedb[cli]'\n"
+    )
 
 
 @pytest.mark.parametrize(

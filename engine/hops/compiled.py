@@ -116,7 +116,8 @@ class Variant:
     def load(self, address: int) -> None:
         """Run the machine code at this address from now on."""
         known = self.signature.known_objects()
-        self._known = (ctypes.c_int64 * len(known))(*map(id, known))
+        # Where a tuple's items begin differs between versions of Python, which may share machine code.
+        self._known = (ctypes.c_int64 * (1 + len(known)))(tuple.__basicsize__, *map(id, known))
         kinds = [ctypes.c_int64 if kind in (int, bool) else ctypes.py_object for kind in self.signature.arguments]
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *kinds)
         self._code = prototype(address)

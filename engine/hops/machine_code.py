@@ -173,7 +173,7 @@ def code_folder() -> Path | None:
 def source_digest(folder: Path) -> str:
     """A name for what machine code depends on wherever it is compiled: the sources of the kernels in a folder, and the
     layout of Python's objects."""
-    digest = blake2b(repr((object.__basicsize__, tuple.__basicsize__)).encode(), digest_size=_DIGEST_BYTES)
+    digest = blake2b(repr(object.__basicsize__).encode(), digest_size=_DIGEST_BYTES)
     for file in (*sorted(folder.glob("numba_*.py")), folder / "compiled.py", folder / "flat_code.py"):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())

@@ -5,12 +5,13 @@ The entry that Python calls is written here for each kernel, from the types of i
     int32 NAME(results, unused, known, argument, ...)
 
 `results` is int64[1 + number of results], the first of them 1, or 0 where an argument is not what it should be: then
-nothing was done. `known` holds the addresses of the types that arguments are compared with (`Signature.known_objects`).
+nothing was done. `known` holds the place of the first item in a tuple, and the addresses of the types that arguments
+are compared with (`Signature.known_objects`).
 Arrays and named tuples come as the address of their object. What is read of these is a part of the interface that
 NumPy and Python compile every extension against:
 
     object  header, the last word of which is the type; its size is `object.__basicsize__`
-    tuple   items, from `tuple.__basicsize__` on
+    tuple   items, from the place on that `known` begins with
     array   header, data, number of dimensions, dimensions, strides, base, dtype, flags
 """
 
@@ -107,8 +108,9 @@ def compile_kernel(kernel: Variant) -> tuple[int | str, bytes]:
         if not named.is_declaration and named.name != name:
             named.linkage = "internal"
     # What Numba has optimised for: this processor, or one that is named to it (`make_machine_code.py`).
-    cpu = numba.config.CPU_NAME or llvm.get_host_cpu_name()
-    features = numba.config.CPU_FEATURES
+    settings: Any = numba.config
+    cpu = settings.CPU_NAME or llvm.get_host_cpu_name()
+    features = settings.CPU_FEATURES
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=cpu,
         features=llvm.get_host_cpu_features().flatten() if features is None else features,
@@ -152,7 +154,7 @@ class _EntryWriter:
     def __init__(self, signature: Signature) -> None:
         self.checks: list[str] = []
         self.scope: dict[str, Any] = {"word_at": _word_at, "is_array": _is_array}
-        self._places = {id(known): place for place, known in enumerate(signature.known_objects())}
+        self._places = {id(known): place for place, known in enumerate(signature.known_objects(), 1)}
 
     def value(self, kind: ArgumentType, name: str) -> str:
         """The expression for an argument; `name` is that of its word."""
@@ -168,7 +170,7 @@ class _EntryWriter:
         assert isinstance(kind, RecordOf)
         self.checks.append(f"word_at({name} + {_TYPE}) == {self._known(kind.kind)}")
         self.scope[kind.kind.__name__] = kind.kind
-        items = [f"word_at({name} + {tuple.__basicsize__ + 8 * place})" for place in range(len(kind.fields))]
+        items = [f"word_at({name} + word_at(known) + {8 * place})" for place in range(len(kind.fields))]
         values = [self.value(field, item) for field, item in zip(kind.fields, items, strict=True)]
         return f"{kind.kind.__name__}({', '.join(values)})"
 

@@ -6,7 +6,7 @@ import os
 import time
 import weakref
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,9 @@ from hoplite.allowance import Allowance, allowing
 from hoplite.api.backends import chosen_backend, described_backend
 from hoplite.api.for_models import ForModels
 from hoplite.api.jobs import Jobs, join
-from hoplite.api.khop import KHop, khop, khop_batch, khop_paths
 from hoplite.api.limits import Judge, Limits
 from hoplite.api.result import Result
+from hoplite.api.retrieval import Retrieval
 from hoplite.api.services import DatabaseServices
 from hoplite.api.transaction import Session, Transaction
 from hoplite.api.transfers import Transfers
@@ -66,7 +66,7 @@ _TEXT = TextLimits()  # as it is where nothing is said
 _HOPS_ANTICIPATED = 10_000
 
 
-class Database(Transfers, ForModels):
+class Database(Transfers, Retrieval, ForModels):
     """A graph and the engine over it. May be used from several threads."""
 
     def __init__(
@@ -106,6 +106,12 @@ class Database(Transfers, ForModels):
         the moment to the operating system: a crash of the process loses nothing then either, one of the machine may
         lose the latest commits.
 
+        `read_only` refuses statements that would write, and `max_rows` ends one that gives more rows. `import_folder`
+        is the folder that LOAD CSV and APOC's imports may read files from: without one they may read none. With
+        `lenient` some forms that Neo4j refuses and models write are read as what they mean, each with a notification.
+        `partitions` is in how many pieces the relationships of a graph are held: more than one for graphs that are
+        larger than memory.
+
         `backend` is what runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which takes compiled kernels
         once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
         one.
@@ -124,12 +130,21 @@ class Database(Transfers, ForModels):
         self._opened = current_time()
         self._jobs = Jobs()
         self._lease: Lease | None = None  # of a graph on disk
+        self._path = None if path is None else os.fspath(path)
         if path is None:
             self._held_graph = Graph(partitions or 1)
         else:
             self._lease = _lease(path, read_only, partitions, memory, durability)
             self._held_graph = self._lease.graph
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
+
+    def __repr__(self) -> str:
+        where = "in memory" if self._path is None else f"at {self._path!r}"
+        if self._closed:
+            return f"<Database {where}, closed>"
+        graph = self._graph.snapshot()
+        mode = ", read-only" if self._limits.read_only else ""
+        return f"<Database {where}{mode}: {graph.node_count:,} nodes, {graph.relationship_count:,} relationships>"
 
     @property
     def uuid(self) -> str:
@@ -225,36 +240,6 @@ class Database(Transfers, ForModels):
             "property_keys": list(graph.property_keys()),
             "connections": connections,
         }
-
-    def khop(
-        self,
-        seeds: Any,
-        k: int,
-        direction: str = "out",
-        types: Sequence[str] | str | None = None,
-        exact: bool = False,
-        paths: bool = False,
-        *,
-        by: tuple[str, str] | None = None,
-        batch: bool = False,
-        arrow: bool = False,
-    ) -> Any:
-        """The nodes within k hops of the seeds, or at exactly k hops where `exact`, by ascending distance.
-
-        Seeds are ids as `id(n)` gives them, nodes of a result, or with `by=("Drug", "name")` values of that property on
-        nodes with that label. Out come ids, or the same property, as a NumPy array, or an Arrow array with `arrow`.
-        With `batch`, `seeds` is a list of seed sets, and `offsets` and `values` come out: set i has
-        values[offsets[i]:offsets[i + 1]]; in Arrow, an array of lists. With `paths`, one shortest path to each of the
-        nodes as a `neo4j.graph.Path`.
-        """
-        with driver_errors():
-            asked = KHop(k, direction, types, exact, by, arrow)
-            graph, check = self._graph.snapshot(), self._deadline()
-            if paths:
-                if batch:
-                    return [khop_paths(graph, some, asked, self._backend, check) for some in seeds]
-                return khop_paths(graph, seeds, asked, self._backend, check)
-            return (khop_batch if batch else khop)(graph, seeds, asked, self._backend, check)
 
     def _deadline(self) -> Callable[[], None]:
         """Raises once the time that a statement may take has passed."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-    from neo4j.graph import Graph
+    from neo4j.graph import Entity, Graph
 
 
 def to_pandas(names: Sequence[str], rows: Sequence[Sequence[Any]], types_dates: bool) -> pandas.DataFrame:
@@ -78,9 +78,15 @@ def to_networkx(graph: Graph) -> Any:
     network = networkx.MultiDiGraph()
     for node in graph.nodes:
         attributes = {attribute_name(key): value for key, value in node.items()}
-        network.add_node(node.id, **attributes, labels=tuple(sorted(node.labels)))
+        network.add_node(_id(node), **attributes, labels=tuple(sorted(node.labels)))
     for relationship in graph.relationships:
-        ends = relationship.nodes
+        start, end = relationship.nodes
+        assert start is not None and end is not None
         attributes = {attribute_name(key): value for key, value in relationship.items()}
-        network.add_edge(ends[0].id, ends[1].id, key=relationship.id, **attributes, type=relationship.type)
+        network.add_edge(_id(start), _id(end), key=_id(relationship), **attributes, type=relationship.type)
     return network
+
+
+def _id(entity: Entity) -> int:
+    """What id() gives: the driver warns of its attribute of that name."""
+    return int(entity.element_id.rpartition(":")[2])

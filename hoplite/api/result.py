@@ -29,6 +29,7 @@ from hoplite.values.columns import Column, Objects
 
 if TYPE_CHECKING:
     import pandas
+    import polars
     import pyarrow
     from neo4j import Record, ResultSummary
     from neo4j.graph import Graph
@@ -54,6 +55,7 @@ def _record_makers() -> Callable[[tuple[str, ...], bool], RecordMaker]:
     return record_maker
 
 
+_SHOWN_ROWS = 5
 _FIRST_ROWS = 64
 """So many rows are made at first, and each time twice as many as before."""
 
@@ -137,6 +139,7 @@ class Result:
         self._available_ms = 0
         self._ended = False
         self._summary: ResultSummary | None = None
+        self._failure: Exception | None = None  # met while the first rows were shown, for whoever reads them
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -170,6 +173,9 @@ class Result:
 
     def _read_batch(self) -> Batch | None:
         """The next batch with rows in it; None at the end."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
         if self._ended:
             return None
         for batch in self._batches:
@@ -400,14 +406,25 @@ class Result:
         self.detach()
         return self.entities
 
-    def to_df(self) -> pandas.DataFrame:
-        """The rows as a pandas DataFrame."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError("to_df needs pandas, which is not installed: pip install pandas") from None
+    def to_df(self, *, parse_dates: bool = True) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame (extra `pandas`). Columns of dates and of points in time are typed, unless
+        `parse_dates` is false: then they hold the driver's values, as all columns do that are not plain."""
+        from hoplite.api.frames import to_pandas
 
-        return pandas.DataFrame(self.values(), columns=list(self.keys()))
+        return to_pandas(self.keys(), self.values(), parse_dates)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a Polars DataFrame (extra `polars`), by way of `to_arrow`."""
+        from hoplite.api.frames import to_polars
+
+        return to_polars(self.to_arrow())
+
+    def to_networkx(self) -> Any:
+        """All nodes and relationships of the result as a NetworkX MultiDiGraph (extra `networkx`), in the form that
+        `Database.to_networkx` gives a whole graph."""
+        from hoplite.api.frames import to_networkx
+
+        return to_networkx(self.graph())
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
@@ -485,4 +502,25 @@ class Result:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Result {self._prepared.text!r}>"
+        """The text and the next rows, which are still there to be read afterwards, as is an error that they end in."""
+        self._look_ahead(_SHOWN_ROWS + 1)
+        shown = [f"  {record!r}" for record in reversed(self._buffer[-_SHOWN_ROWS:])]
+        if len(self._buffer) > _SHOWN_ROWS:
+            shown.append("  ...")
+        elif self._failure is not None:
+            shown.append(f"  {self._failure}")
+        elif not shown:
+            return f"<Result of {self._prepared.text!r}, no {'more ' if self._row_count else ''}rows>"
+        return "\n".join((f"<Result of {self._prepared.text!r}", *shown)) + ">"
+
+    def _look_ahead(self, count: int) -> None:
+        """Make so many rows, if there are so many. An error waits for whoever reads them."""
+        while len(self._buffer) < count and self._failure is None:
+            records, self._buffer = self._buffer, []
+            try:
+                is_end = not self._more()
+            except Exception as error:
+                self._failure, is_end = error, True
+            self._buffer += records
+            if is_end:
+                return

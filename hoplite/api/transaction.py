@@ -24,6 +24,13 @@ class Session:
         self._database = database
         self._limits = limits
 
+    def __repr__(self) -> str:
+        limits = self._limits
+        told = [f"timeout={limits.timeout}"] if limits.timeout is not None else []
+        told += [f"max_rows={limits.max_rows}"] if limits.max_rows is not None else []
+        told += ["read_only=True"] if limits.read_only else []
+        return f"<Session of {self._database!r}{''.join(f', {one}' for one in told)}>"
+
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a statement in a transaction of its own."""
         return self._database._run_alone(query, {**(parameters or {}), **params}, self._limits)

@@ -79,7 +79,7 @@ def import_file(db: Database, path: Path, kind: str | None = None) -> None:
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
     """Yields `progress(done, total)`, as importers and exporters call it, drawn with the rate and the time left."""
     if find_spec("rich") is None:
-        yield lambda done, total=None: None
+        yield _unseen
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
@@ -105,6 +105,10 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
             bars.update(bar, completed=done, total=total)
 
         yield progress
+
+
+def _unseen(_done: int, _total: int | None = None) -> None:
+    """Progress that nobody sees."""
 
 
 def parameter(text: str) -> tuple[str, Any]:

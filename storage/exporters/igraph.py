@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoplite.extras import optional
 from hoplite.storage.exporters.networkx import attributes_of
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.snapshot import Snapshot
@@ -11,7 +12,8 @@ from hoplite.storage.snapshot import Snapshot
 
 def to_igraph(snapshot: Snapshot) -> Any:
     """A directed graph. Vertices have `labels`, edges a `type`; an attribute that some lack is None there."""
-    import igraph  # type: ignore[import-untyped]
+    with optional("to_igraph"):
+        import igraph  # type: ignore[import-untyped]
 
     numbers: dict[int, int] = {}
     vertices: list[dict[str, Any]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Any
 
+from hoplite.extras import optional
 from hoplite.storage.exporters.rows import node_rows, relationship_rows
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.driver import to_driver
@@ -15,7 +16,8 @@ PREFIX = "property:"
 
 def to_networkx(snapshot: Snapshot) -> Any:
     """Nodes are keyed by id and have `labels`, edges are keyed by id and have a `type`; values are the driver's."""
-    import networkx  # type: ignore[import-untyped]
+    with optional("to_networkx"):
+        import networkx  # type: ignore[import-untyped]
 
     network = networkx.MultiDiGraph()
     for node in node_rows(snapshot):
@@ -28,7 +30,12 @@ def to_networkx(snapshot: Snapshot) -> Any:
 
 def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
     """Properties as attributes; one that is called like an attribute of ours is told apart by a prefix."""
-    return {f"{PREFIX}{key}" if key in ("labels", "type") else key: _value(value) for key, value in properties.items()}
+    return {attribute_name(key): _value(value) for key, value in properties.items()}
+
+
+def attribute_name(key: str) -> str:
+    """The attribute that a property becomes."""
+    return f"{PREFIX}{key}" if key in ("labels", "type") else key
 
 
 def _value(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -199,7 +200,9 @@ def test_selectors_choose_the_shortest_trails(
 
 @few
 @given(graphs(), st.integers(0, 4), st.sampled_from(("out", "in", "both")), partition_counts)
-def test_khop_gives_the_nodes_within_and_at_k_hops(graph: Graph, k: int, direction: str, partitions: int) -> None:
+def test_khop_gives_the_nodes_within_and_at_k_hops(
+    graph: Graph, k: int, direction: Literal["out", "in", "both"], partitions: int
+) -> None:
     side = {"out": "->", "in": "<-", "both": "--"}[direction]
     with database(graph, partitions=partitions) as db:
         ids = dict(db.run("MATCH (n:N) RETURN id(n), n.i").values())
