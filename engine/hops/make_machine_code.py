@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import hoplite
+from hoplite import extras
 from hoplite.engine.hops.machine_code import IS_FLAT, SHIPPED, SHIPPED_FOR, source_digest
 
 
@@ -22,7 +22,7 @@ def make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    paths = (str(Path(hoplite.__file__).parent.parent), os.environ.get("PYTHONPATH"))
+    paths = (str(Path(extras.__file__).parent.parent), os.environ.get("PYTHONPATH"))
     environment = os.environ | {
         "NUMBA_CPU_NAME": SHIPPED_FOR,
         "NUMBA_CPU_FEATURES": "",
