@@ -22,13 +22,16 @@
 #   make plans    rewrites the plans expected in tests/plans; review the diff
 #   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
+#   make drivers-test     drivers of other languages and cypher-shell against hoplite serve   ARGS="--only go --rows 1000"
+#   make fuzz-bolt        damaged messages to a server, COUNT=100000
+#   make side-by-side     64 connections for two minutes, nothing torn    ARGS="--connections 16 --seconds 10"
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make console          builds the browser's page: console/ into hoplite/server/console  (Node 20, npm)
 #   make console-check    types and unit tests of its source, and that the built files are what the source gives
 #   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test console console-check console-test round-trips crash packages clean
+.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -62,7 +65,7 @@ check: $(STAMP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mypy --strict examples/*.py benchmarks/*.py
+	$(BIN)/mypy --strict examples/*.py benchmarks/*.py pytest_hoplite.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.sizes
 
@@ -116,6 +119,15 @@ hostile: $(STAMP)
 
 fuzz-calls: $(STAMP)
 	$(RUN) -m tests.fuzz.calls $(ARGS)
+
+drivers-test: $(STAMP)
+	$(RUN) -m tests.server.drivers.run $(ARGS)
+
+fuzz-bolt: $(STAMP)
+	$(RUN) -m tests.server.fuzz --count $(or $(COUNT),100000) $(ARGS)
+
+side-by-side: $(STAMP)
+	$(RUN) -m tests.server.side_by_side $(ARGS)
 
 plans: $(STAMP)
 	$(RUN) -m tests.plans.rewrite

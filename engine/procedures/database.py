@@ -12,6 +12,7 @@ from hoplite.errors import CypherError
 from hoplite.values.temporal import DateTime
 
 VERSION = "5.26.12"
+AGENT = f"Neo4j/{VERSION}"  # the server whose answers are given
 
 
 # --- names in use ---

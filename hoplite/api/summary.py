@@ -6,7 +6,8 @@ from typing import Any
 
 from neo4j import Address, ResultSummary, ServerInfo
 
-AGENT = "Neo4j/5.26.12"
+from hoplite.engine.procedures.database import AGENT
+
 ADDRESS = Address(("localhost", 7687))
 _PROTOCOL = (5, 8)
 

@@ -9,7 +9,22 @@ The driver package talks to a server through connections that it takes from a po
 whose other end is a `Conversation` with a `hoplite.Database`; everything above them is the driver's own code.
 """
 
-from hoplite.driver.graph_database import AsyncDriver, AsyncGraphDatabase, Driver, GraphDatabase
-from hoplite.driver.install import install_driver, uninstall_driver
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hoplite.driver.graph_database import AsyncDriver, AsyncGraphDatabase, Driver, GraphDatabase
+    from hoplite.driver.install import install_driver, uninstall_driver
 
 __all__ = ["AsyncDriver", "AsyncGraphDatabase", "Driver", "GraphDatabase", "install_driver", "uninstall_driver"]
+
+
+def __getattr__(name: str) -> Any:
+    """The driver's package is loaded when somebody asks for a driver: a server has a conversation without one."""
+    if name not in __all__:
+        raise AttributeError(f"module 'hoplite.driver' has no attribute {name!r}")
+    from importlib import import_module
+
+    home = "install" if name.endswith("install_driver") else "graph_database"
+    return getattr(import_module(f"hoplite.driver.{home}"), name)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import field
 from inspect import isawaitable
 from itertools import count
 from typing import Any, Protocol
@@ -19,11 +20,12 @@ from typing import Any, Protocol
 import neo4j
 from neo4j import READ_ACCESS
 from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
+from neo4j.graph import Graph
 
 from hoplite.api.database import Database
 from hoplite.api.records import Row
 from hoplite.api.summary import ADDRESS, server_info
-from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, ResultScope, Terms
+from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, Terms
 from hoplite.driver.notifications import NotificationFilter
 from hoplite.errors import CypherError, to_driver_error
 from hoplite.lazy_dataclass import dataclass
@@ -37,6 +39,27 @@ _IDS = count(1)
 
 # Before 6.2, results of the driver change the order of rows that come several at a time.
 _ONE_ROW_AT_A_TIME = tuple(map(int, neo4j.__version__.split(".")[:2])) < (6, 2)
+
+
+@dataclass(slots=True)
+class ResultScope:
+    """What belongs together in one result on the client's side: nodes and relationships of one graph.
+
+    Stands where the driver has its tables for packing and unpacking values, which are not needed here.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+
+    @property
+    def hydration_hooks(self) -> ResultScope:
+        """Given to every message, so that the result of a statement finds its scope."""
+        return self
+
+    dehydration_hooks = hydration_hooks
+
+    def get_graph(self) -> Graph:
+        """What `Result.graph` returns."""
+        return self.graph
 
 
 @dataclass(slots=True, eq=False)

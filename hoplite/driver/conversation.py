@@ -13,16 +13,12 @@ import time
 import uuid
 from collections.abc import Generator, Mapping
 from dataclasses import field, replace
-from typing import Any
-
-from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
-from neo4j.graph import Graph
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.allowance import Allowance
 from hoplite.api.database import Database
 from hoplite.api.limits import Limits
 from hoplite.api.outcome import DATABASE
-from hoplite.api.records import Row
 from hoplite.api.result import Result
 from hoplite.api.transaction import Transaction
 from hoplite.driver.notifications import NotificationFilter
@@ -40,8 +36,14 @@ from hoplite.errors import (
 from hoplite.gql_status import status
 from hoplite.lazy_dataclass import dataclass
 
+if TYPE_CHECKING:
+    from neo4j.exceptions import DriverError, Neo4jError
+    from neo4j.graph import Graph
+
+    from hoplite.api.records import Row
+
 Metadata = dict[str, Any]
-Replies = Generator[list[Row], None, Metadata]
+Replies = Generator["list[Row]", None, Metadata]
 
 NEWEST = -1  # the result of the last statement that was run
 EVERYTHING = -1  # of its rows
@@ -59,25 +61,10 @@ class Terms:
     notifications: NotificationFilter = field(default_factory=NotificationFilter)
 
 
-@dataclass(slots=True)
-class ResultScope:
-    """What belongs together in one result on the client's side: nodes and relationships of one graph.
+class Scope(Protocol):
+    """Who is told which graph the nodes and relationships of a result belong to."""
 
-    Stands where the driver has its tables for packing and unpacking values, which are not needed here.
-    """
-
-    graph: Graph = field(default_factory=Graph)
-
-    @property
-    def hydration_hooks(self) -> ResultScope:
-        """Given to every message, so that the result of a statement finds its scope."""
-        return self
-
-    dehydration_hooks = hydration_hooks
-
-    def get_graph(self) -> Graph:
-        """What `Result.graph` returns."""
-        return self.graph
+    graph: Graph
 
 
 @dataclass(slots=True)
@@ -136,12 +123,18 @@ class _Open:
         return replace(self.limits, timeout=left)
 
 
-class DatabaseClosed(ServiceUnavailable):
-    """A database in the process does not come back, as a server may: nothing is gained by trying again."""
+def neo4j_error() -> type[Neo4jError]:
+    """What a server says is wrong. The driver's package is loaded for the first error, and takes its time."""
+    from neo4j.exceptions import Neo4jError
 
-    def is_retryable(self) -> bool:
-        """Never."""
-        return False
+    return Neo4jError
+
+
+def driver_error() -> type[DriverError]:
+    """What is wrong on the way to a server."""
+    from neo4j.exceptions import DriverError
+
+    return DriverError
 
 
 class Conversation:
@@ -189,7 +182,7 @@ class Conversation:
         given: Mapping[str, Any],
         parameters: Mapping[str, Any],
         terms: Terms,
-        scope: ResultScope | None = None,
+        scope: Scope | None = None,
     ) -> Replies:
         """Run a statement in the open transaction, or in one of its own under these terms.
 
@@ -206,7 +199,7 @@ class Conversation:
                 result = database._run_alone(text, given, limits, parameters)
             else:
                 result = explicit.transaction._run(text, given, parameters, limits)
-        except Neo4jError as error:
+        except neo4j_error() as error:
             columns = () if error.code == ACCESS_MODE else _columns(database, text, parameters)
             if not columns:
                 raise
@@ -273,9 +266,9 @@ class Conversation:
             except StopIteration as end:
                 metadata: Metadata = end.value
                 return metadata
-            except (Neo4jError, DriverError):
-                raise
             except Exception as error:
+                if isinstance(error, (neo4j_error(), driver_error())):
+                    raise
                 raise to_driver_error(execution_failed(f"{type(error).__name__}: {error}")) from error
             finally:
                 if self._stopped:
@@ -344,6 +337,8 @@ class Conversation:
     def _database_of(self, terms: Terms, text: str | None = None) -> Database:
         """The database that is meant by its name."""
         if self._database._closed:
+            from hoplite.driver.closed import DatabaseClosed
+
             raise DatabaseClosed("The database is closed.")
         if terms.impersonated_user is not None:
             raise to_driver_error(

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from neo4j.exceptions import DriverError, Neo4jError
-
-from hoplite.api.summary import AGENT
-from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, Terms
+from hoplite.driver.conversation import NEWEST, Conversation, Metadata, Replies, Terms, driver_error, neo4j_error
 from hoplite.driver.notifications import NotificationFilter
+from hoplite.engine.procedures.database import AGENT
 from hoplite.errors import CypherError, cypher_error, to_driver_error
 from hoplite.gql_status import UNCLASSIFIED, GqlStatus, status
 from hoplite.lazy_dataclass import dataclass
@@ -22,6 +20,9 @@ from hoplite.server.access import Access
 from hoplite.server.framing import Version, framed
 from hoplite.server.packstream import PackStreamError, Structure, list_header, packed, structure_header, unpacked
 from hoplite.server.sent import ended, failure
+
+if TYPE_CHECKING:
+    from neo4j.exceptions import Neo4jError
 
 _SUCCESS, _RECORD, _IGNORED, _FAILURE = 0x70, 0x71, 0x7E, 0x7F
 _HELLO, _GOODBYE, _RESET, _RUN, _BEGIN, _COMMIT, _ROLLBACK = 0x01, 0x02, 0x0F, 0x10, 0x11, 0x12, 0x13
@@ -36,6 +37,10 @@ _MOST_SEVERITIES = ("OFF", "WARNING", "INFORMATION")
 
 class _Closing(Exception):
     """Nothing more is to be said after the replies so far."""
+
+
+class _TurnedAway(Exception):
+    """The client is not who it says. Its argument is what it is told before the connection ends."""
 
 
 class ProtocolError(Exception):
@@ -110,12 +115,15 @@ class Exchange:
             yield self._refusal(error.error)
             if error.error.code == _INVALID and error.error.gql_status == UNCLASSIFIED:
                 raise StopExchange from None  # the client and the server no longer agree on where they are
+        except _TurnedAway as refused:
+            yield refused.args[0]
+            raise StopExchange from None
         except _Closing:
             raise StopExchange from None
-        except Neo4jError as error:
+        except neo4j_error() as error:
             self._failed = True
             yield self._failure(error)
-        except DriverError as error:
+        except driver_error() as error:
             self._failed = True
             yield self._failure(to_driver_error(cypher_error(_DATABASE_UNAVAILABLE, str(error))))
 
@@ -162,15 +170,21 @@ class Exchange:
             )
         self._client.notifications = self._filter(NotificationFilter(), extra)
         if self._version < (5, 1):
-            self._client.user = self._access.user(extra)
+            self._let_in(extra)
         self._client.greeted = True
         metadata: Metadata = {"server": AGENT, "connection_id": self._name}
         hints = {"ssr.enabled": True} if self._version >= (5, 8) else {}
         yield self._success({**metadata, "hints": hints} if hints else metadata)
 
     def _logon(self, auth: dict[str, Any]) -> Iterator[bytes]:
-        self._client.user = self._access.user(auth)
+        self._let_in(auth)
         yield self._success({"advertised_address": self._address} if self._version >= (5, 8) else {})
+
+    def _let_in(self, auth: dict[str, Any]) -> None:
+        try:
+            self._client.user = self._access.user(auth)
+        except neo4j_error() as error:
+            raise _TurnedAway(self._failure(error)) from None
 
     def _logoff(self) -> Iterator[bytes]:
         self._client.user = None

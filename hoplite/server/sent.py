@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from neo4j.exceptions import Neo4jError
+from typing import TYPE_CHECKING, Any
 
 from hoplite.driver.conversation import Metadata
 from hoplite.server.framing import Version
+
+if TYPE_CHECKING:
+    from neo4j.exceptions import Neo4jError
 
 _USUAL = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}  # what need not be said
 
