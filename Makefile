@@ -25,13 +25,14 @@
 #   make drivers-test     drivers of other languages and cypher-shell against hoplite serve   ARGS="--only go --rows 1000"
 #   make fuzz-bolt        damaged messages to a server, COUNT=100000
 #   make side-by-side     64 connections for two minutes, nothing torn    ARGS="--connections 16 --seconds 10"
+#   make cluster-test     statements over workers on Ray, in an environment of its own; ARGS="-k ray"
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
 #   make console          builds the browser's page: console/ into hoplite/server/console  (Node 20, npm)
 #   make console-check    types and unit tests of its source, and that the built files are what the source gives
 #   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
+.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test cluster-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -167,6 +168,14 @@ console-test: .venv/console/.installed
 .venv/console/.installed: $(STAMP)
 	@.ci/setup .venv/console
 	.venv/console/bin/python -m pip --disable-pip-version-check --quiet install --group console
+	@touch $@
+
+cluster-test: .venv/cluster/.installed
+	HOPLITE_RAY=required .venv/cluster/bin/pytest -q tests/cluster $(ARGS)
+
+.venv/cluster/.installed: $(STAMP)
+	@.ci/setup .venv/cluster
+	.venv/cluster/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[ray]'
 	@touch $@
 
 DRIVER ?= 5.28

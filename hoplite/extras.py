@@ -24,6 +24,7 @@ _EXTRAS = {
     "networkx": "networkx",
     "igraph": "igraph",
     "mcp": "mcp",
+    "ray": "ray",
 }
 
 

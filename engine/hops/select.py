@@ -49,6 +49,16 @@ _LARGE = 1 << 23
 _DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
 
+def register(name: str, backend: Backend) -> None:
+    """Have a backend that belongs to one database found by a name of its own."""
+    _BACKENDS[name] = lambda: backend
+
+
+def unregister(name: str) -> None:
+    """Forget it."""
+    _BACKENDS.pop(name, None)
+
+
 def backend_named(name: BackendName) -> Backend:
     """The backend of that name, loaded if need be."""
     if name in _BACKENDS:

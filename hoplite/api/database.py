@@ -9,7 +9,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from hoplite.allowance import Allowance, allowing
 from hoplite.api.backends import chosen_backend, described_backend
@@ -134,7 +134,7 @@ class Database(Transfers, Retrieval, ForModels):
         if path is None:
             self._held_graph = Graph(partitions or 1)
         else:
-            self._lease = _lease(path, read_only, partitions, memory, durability)
+            self._lease = self._open_folder(path, read_only, partitions, memory, durability)
             self._held_graph = self._lease.graph
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
@@ -150,6 +150,19 @@ class Database(Transfers, Retrieval, ForModels):
     def uuid(self) -> str:
         """The middle part of the element ids of this database."""
         return self._graph.uuid
+
+    def _open_folder(
+        self,
+        path: str | os.PathLike[str],
+        read_only: bool,
+        partitions: int | None,
+        memory: str | int | None,
+        durability: Durability | None,
+    ) -> Lease:
+        from hoplite.storage.disk.sharing import lease
+
+        with driver_errors():
+            return lease(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
     # --- running -----------------------------------------------------------------------------------------------
 
@@ -319,7 +332,7 @@ class Database(Transfers, Retrieval, ForModels):
         if self._lease is not None:
             self._lease.close()
 
-    def __enter__(self) -> Database:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -489,19 +502,6 @@ class Database(Transfers, Retrieval, ForModels):
                     pass
             batches = iter(())
         return Result(prepared, batches, execution, given, limits.max_rows, owner, limits.hydrator)
-
-
-def _lease(
-    path: str | os.PathLike[str],
-    read_only: bool,
-    partitions: int | None,
-    memory: str | int | None,
-    durability: Durability | None,
-) -> Lease:
-    from hoplite.storage.disk.sharing import lease
-
-    with driver_errors():
-        return lease(Path(path), read_only=read_only, partitions=partitions, memory=memory, durability=durability)
 
 
 def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:

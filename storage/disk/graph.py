@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,15 @@ from hoplite.storage.disk.manifest import (
     snapshot_name,
     write_manifest,
 )
-from hoplite.storage.disk.problems import cannot_open, checkpoint_failed, damaged, forked, load_failed, log_unusable
+from hoplite.storage.disk.problems import (
+    cannot_open,
+    checkpoint_failed,
+    damaged,
+    forked,
+    load_failed,
+    log_unusable,
+    version_gone,
+)
 from hoplite.storage.disk.scratch import ScratchFolder, scratch_name
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.disk.verify import problems_of
@@ -74,14 +82,23 @@ SPILL_BYTES = (64 * 2**20, 2**30)
 _OURS = lazy_pattern(r"(?:snapshot|wal|scratch)-(\d+)(?:\.log)?")
 
 
+class Version(NamedTuple):
+    """A version of a graph on disk, for other processes to read the same one."""
+
+    manifest: Manifest
+    commits: int
+
+
 class DiskGraph(Graph):
-    """A graph in a folder. `partitions` of None: as many as the budget of the cache asks for."""
+    """A graph in a folder. `partitions` of None: as many as the budget of the cache asks for. One that is opened to
+    read may be opened at the version that another process has."""
 
     def __init__(
         self,
         path: Path,
         *,
         read_only: bool = False,
+        at: Version | None = None,
         durability: Durability = "full",
         memory: str | int | None = None,
         partitions: int | None = None,
@@ -98,7 +115,7 @@ class DiskGraph(Graph):
             partitions or 1, fold_minimum=fold_minimum, fold_share=fold_share, lock_timeout_s=lock_timeout_s
         )
         self.root = path
-        self.read_only = read_only
+        self.read_only = read_only or at is not None
         self._fixed_partitions = partitions
         self._durability: Durability = durability
         self._files = files or Files()
@@ -120,7 +137,9 @@ class DiskGraph(Graph):
         self._is_ahead = False  # the log has a commit that was never made visible
         self._is_open = False
         try:
-            if read_only:
+            if at is not None:
+                self._open_at(at)
+            elif read_only:
                 self._open_to_read()
             else:
                 self._open_to_write()
@@ -201,24 +220,51 @@ class DiskGraph(Graph):
         self._holds.append(hold)
         self._load(manifest)
 
-    def _load(self, manifest: Manifest) -> LogReader:
-        """The graph as of the last commit in the log."""
+    def _open_at(self, version: Version) -> None:
+        """Read a version that another process reads, and so keeps from being removed. What its log adds to the
+        snapshot is gone once there is a newer one."""
+        manifest, commits = version
+        try:
+            self._holds.append(FolderHold(self.root / manifest.folder))
+        except FileNotFoundError:
+            raise version_gone(self.root) from None
+        if commits == manifest.commits:
+            self._load_snapshot(manifest)
+        elif (self.root / manifest.log).exists():
+            self._load(manifest, commits)
+        if self._version != commits:
+            raise version_gone(self.root)
+
+    @property
+    def version(self) -> Version:
+        """What `at` takes in another process."""
+        return Version(self._manifest, self._version)
+
+    def _load(self, manifest: Manifest, last_commit: int | None = None) -> LogReader:
+        """The graph as of the last commit in the log, or as of an earlier one."""
+        delta = self._load_snapshot(manifest)
+        reader = LogReader(self.root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
+        for record in reader.records():
+            self._apply(record.content, delta, reader.path)
+            self._version = record.commit
+            if record.commit == last_commit:
+                break
+        self._known = NameCounts.of(delta.base.tokens)  # with the names that the log has added
+        self._replayed_bytes = reader.end - HEADER_BYTES
+        return reader
+
+    def _load_snapshot(self, manifest: Manifest) -> Delta:
+        """The graph as of the snapshot; what is to be written upon it goes into the delta."""
         self._manifest, self._last_number = manifest, manifest.snapshot
         self.uuid = manifest.uuid
         try:
             base = self._stored(manifest, None)
         except ValueError as error:
             raise damaged(self.root / MANIFEST, str(error)) from error
-        delta = Delta(base, manifest.schema)
-        reader = LogReader(self.root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
-        commits = manifest.commits
-        for record in reader.records():
-            self._apply(record.content, delta, reader.path)
-            commits = record.commit
-        self._delta, self._version = delta, commits
+        self._delta, self._version = Delta(base, manifest.schema), manifest.commits
         self._known = NameCounts.of(base.tokens)
-        self._replayed_bytes = reader.end - HEADER_BYTES
-        return reader
+        self._replayed_bytes = 0
+        return self._delta
 
     def _stored(self, manifest: Manifest, tokens: Tokens | None) -> StoredBase:
         base = open_snapshot(self.root / manifest.folder, manifest, self._cache, tokens)

@@ -24,6 +24,13 @@ def cannot_open(path: Path, why: str) -> CypherError:
     return CypherError(CANNOT_OPEN, f"{path}: {why}")
 
 
+def version_gone(path: Path) -> CypherError:
+    """What another process has read is no longer on the disk."""
+    return CypherError(
+        UNAVAILABLE, f"{path}: the version that is asked for has been replaced by a newer one. Open the newest."
+    )
+
+
 def in_use(path: Path, holder: str) -> CypherError:
     """Someone else is writing."""
     return CypherError(

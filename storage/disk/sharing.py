@@ -12,7 +12,7 @@ import weakref
 from pathlib import Path
 
 from hoplite import forks
-from hoplite.storage.disk.graph import DiskGraph, Durability
+from hoplite.storage.disk.graph import DiskGraph, Durability, Version
 
 _guard = forks.brief_lock()
 _opening: weakref.WeakValueDictionary[Path, _Folder] = weakref.WeakValueDictionary()
@@ -51,6 +51,13 @@ def lease(
         else:
             graph.check_settings(partitions, memory, durability)
         return folder.lend(graph, not read_only)
+
+
+def lease_apart(path: Path, *, at: Version | None = None, memory: str | int | None = None) -> Lease:
+    """A graph of its own in a folder, to read, which stays at one version: the newest, or that of another process."""
+    folder = _folder_at(path.resolve())
+    with folder.lock:
+        return folder.lend(DiskGraph(path, read_only=True, at=at, memory=memory), False)
 
 
 def _folder_at(path: Path) -> _Folder:

@@ -1,0 +1,324 @@
+"""Hops over workers: one search a level at a time, many searches each on the worker that owns its sources.
+
+A level is exchanged: the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and
+what nobody has seen before is the next frontier. What is asked for with masks, bounds or exclusions runs in this
+process, over the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from hoplite.cluster.owners import Owners
+from hoplite.cluster.packing import Packed, pack, unpack
+from hoplite.cluster.placing import WIDE_STEPS, Split, likely_steps
+from hoplite.cluster.pool import Check, Lost, Pool, worker_lost
+from hoplite.cluster.worker import HopOf, Work
+from hoplite.engine.hops.interface import (
+    UNLIMITED,
+    Excluded,
+    Hop,
+    NodeBatch,
+    Positions,
+    SearchLevels,
+    Steps,
+    unchecked,
+)
+from hoplite.engine.hops.numpy_backend import NumpyBackend
+from hoplite.engine.hops.scratch import borrowed, distinct
+from hoplite.storage.snapshot import Snapshot
+
+# How often a call is made again after its worker has died.
+_ATTEMPTS = 4
+# Nodes from which on a single hop is worth a message.
+_FEWEST_ROWS = 4096
+
+_numbers = count(1)
+
+
+class Tally:
+    """What each worker has done: calls, items, seconds, and bytes sent and received."""
+
+    def __init__(self, workers: int) -> None:
+        self.table = np.zeros((workers, 5))
+
+    def add(self, worker: int, work: Work, sent: int, received: int) -> None:
+        """Take note of a call."""
+        self.table[worker] += (1, work.items, work.seconds, sent, received)
+
+    def since(self, before: Tally) -> Tally:
+        """What has been done since a copy was made."""
+        left = Tally(len(self.table))
+        left.table = self.table - before.table
+        return left
+
+    def copy(self) -> Tally:
+        """As it is now."""
+        return self.since(Tally(len(self.table)))
+
+    def __str__(self) -> str:
+        lines = [f"{'Worker':>6} {'Calls':>6} {'Items':>12} {'ms':>10} {'Sent':>12} {'Received':>12}"]
+        for worker, (calls, items, seconds, sent, received) in enumerate(self.table.tolist()):
+            lines.append(
+                f"{worker:>6} {calls:>6,.0f} {items:>12,.0f} {1000 * seconds:>10,.2f} {sent:>12,.0f} {received:>12,.0f}"
+            )
+        return "\n".join(lines)
+
+
+class ClusterBackend(NumpyBackend):
+    """The workers of one cluster, over one version of the graph."""
+
+    name = "cluster"
+
+    def __init__(self, pool: Pool, graph: Snapshot, split: Split) -> None:
+        self._pool = pool
+        self._split = split
+        self._adjacencies = graph.adjacency(True), graph.adjacency(False)
+        self._relationship_count = graph.relationship_count
+        self.owners = Owners(self._adjacencies[0], pool.size)
+        self.tally = Tally(pool.size)
+
+    # --- the operations of a backend ---
+
+    def expand(self, hop: Hop, nodes: Positions) -> Steps:
+        if not self._is_ours(hop) or len(nodes) < _FEWEST_ROWS:
+            return super().expand(hop, nodes)
+        of = _hop_of(hop)
+        shares = self._shares(nodes)
+        found = self._ask("steps", [(worker, (of, nodes[rows])) for worker, rows in shares], unchecked)
+        steps = Steps(
+            np.concatenate([rows[one.row] for (_, rows), one in zip(shares, found, strict=True)]),
+            np.concatenate([one.relationships for one in found]),
+            np.concatenate([one.neighbours for one in found]),
+        )
+        order = np.argsort(steps.row, kind="stable")
+        return Steps(*(column[order] for column in steps))
+
+    def bfs_nodes(
+        self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
+    ) -> Positions:
+        if not self._is_ours(hop) or not len(sources):
+            return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
+        if self._is_wide(sources, upper):
+            return self._exchange(hop, sources, upper, mark_starts, check).nodes
+        offsets = np.array((0, len(sources)), np.int64)
+        return self.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check).nodes.astype(np.int64)
+
+    def bfs_levels(
+        self,
+        hop: Hop,
+        groups: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        excluded: Excluded | None = None,
+        budget: int | None = None,
+        check: Check = unchecked,
+    ) -> SearchLevels:
+        if not self._is_ours(hop) or not len(groups) or excluded is not None or budget is not None:
+            return super().bfs_levels(
+                hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
+            )
+        if groups[0] == groups[-1] and self._is_wide(sources, upper):
+            found = self._exchange(hop, sources, upper, mark_starts, check)
+            return found._replace(group=np.full(len(found.nodes), groups[0], np.int64))
+        of = _hop_of(hop)
+        shares = self._group_shares(groups, sources)
+        asked = [(worker, (of, groups[rows], sources[rows], upper, mark_starts)) for worker, rows in shares]
+        answers = self._ask("levels", asked, check)
+        group, nodes, level = (np.concatenate([one[part] for one in answers]) for part in range(3))
+        order = np.argsort(group, kind="stable")
+        return SearchLevels(group[order], nodes[order], level[order], min(one.depth for one in answers))
+
+    def bfs_batch(
+        self,
+        hop: Hop,
+        offsets: Positions,
+        sources: Positions,
+        upper: int | None,
+        *,
+        mark_starts: bool,
+        check: Check = unchecked,
+    ) -> NodeBatch:
+        if not self._is_ours(hop) or not len(sources):
+            return super().bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        of = _hop_of(hop)
+        sizes = np.diff(offsets)
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        shares = self._group_shares(groups, sources)
+        asked = []
+        for worker, rows in shares:
+            counts = np.bincount(groups[rows], minlength=len(sizes))[_distinct_sorted(groups[rows])]
+            asked.append((worker, (of, _offsets(counts), sources[rows], upper, mark_starts)))
+        answers = self._ask("searches", asked, check)
+        counts = np.zeros(len(sizes), np.int64)
+        for (_, rows), one in zip(shares, answers, strict=True):
+            counts[_distinct_sorted(groups[rows])] = np.diff(one.offsets)
+        ends = _offsets(counts)
+        nodes = np.empty(ends[-1], np.int32 if all(one.nodes.dtype == np.int32 for one in answers) else np.int64)
+        for (_, rows), one in zip(shares, answers, strict=True):
+            for number, group in enumerate(_distinct_sorted(groups[rows]).tolist()):
+                nodes[ends[group] : ends[group + 1]] = one.nodes[one.offsets[number] : one.offsets[number + 1]]
+        return NodeBatch(ends, nodes)
+
+    def count_trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        excluded: Excluded | None = None,
+        check: Check = unchecked,
+    ) -> Positions:
+        if not self._is_ours(hop) or excluded is not None or len(sources) < _FEWEST_ROWS:
+            return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
+        of = _hop_of(hop)
+        shares = self._shares(sources)
+        found = self._ask(
+            "count_trails", [(worker, (of, sources[rows], lower, upper)) for worker, rows in shares], check
+        )
+        counts = np.empty(len(sources), np.int64)
+        for (_, rows), one in zip(shares, found, strict=True):
+            counts[rows] = one
+        return counts
+
+    # --- a search across workers ---
+
+    def _exchange(
+        self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
+    ) -> SearchLevels:
+        of, node_count = _hop_of(hop), hop.node_count
+        nodes, levels = [sources[:0]], [sources[:0]]
+        with borrowed(node_count) as scratch:
+            mark = scratch.mark
+            frontier = sources[distinct(sources, scratch.owner)]
+            if mark_starts:
+                mark[frontier] = 1
+                nodes.append(frontier)
+                levels.append(np.zeros(len(frontier), np.int64))
+            level = 0
+            try:
+                while len(frontier) and (upper is None or level < upper):
+                    level += 1
+                    entered = [frontier[:0]]
+                    for packed in self._neighbours(of, frontier, node_count, check):
+                        found = unpack(packed)
+                        new = found[mark[found] == 0]
+                        mark[new] = 1
+                        entered.append(new)
+                    frontier = np.concatenate(entered)
+                    nodes.append(frontier)
+                    levels.append(np.full(len(frontier), level, np.int64))
+            finally:
+                every = np.concatenate(nodes)
+                mark[every] = 0
+        depth = level if len(frontier) else UNLIMITED
+        return SearchLevels(np.zeros(len(every), np.int64), every, np.concatenate(levels), depth)
+
+    def _neighbours(self, of: HopOf, frontier: Positions, node_count: int, check: Check) -> Sequence[Packed]:
+        shares = [(worker, (of, pack(frontier[rows], node_count))) for worker, rows in self._shares(frontier)]
+        return self._ask("neighbours", shares, check)
+
+    # --- asking ---
+
+    def run(self, worker: int, arguments: tuple[Any, ...], check: Check) -> Any:
+        """What `Worker.run` yields; it is asked again if it dies before the first of it."""
+        for attempt in range(_ATTEMPTS):
+            call = next(_numbers)
+            has_begun = False
+            try:
+                for one in self._pool.stream(worker, "run", (call, *arguments), check):
+                    if isinstance(one, Work):
+                        self.tally.add(worker, one, 0, 0)
+                        return
+                    has_begun = True
+                    yield one
+                return
+            except Lost:
+                if has_begun or attempt == _ATTEMPTS - 1:
+                    raise worker_lost() from None
+                self._await_return(check)
+            except BaseException:
+                self._pool.tell(worker, "stop", call)
+                raise
+
+    def _ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
+        """The answers of several workers to what each of them is asked; a worker that dies is asked again."""
+        for _ in range(_ATTEMPTS):
+            call = next(_numbers)
+            try:
+                calls = [(worker, method, (call, *arguments)) for worker, arguments in asked]
+                answers = self._pool.call_each(calls, check)
+            except Lost:
+                self._await_return(check)
+                continue
+            except BaseException:
+                for worker, _ in asked:
+                    self._pool.tell(worker, "stop", call)
+                raise
+            for (worker, arguments), (answer, work) in zip(asked, answers, strict=True):
+                self.tally.add(worker, work, _byte_count(arguments), _byte_count(answer))
+            return [answer for answer, _ in answers]
+        raise worker_lost()
+
+    def _await_return(self, check: Check) -> None:
+        try:
+            self._pool.await_return(check)
+        except Lost:
+            raise worker_lost() from None
+
+    def _is_ours(self, hop: Hop) -> bool:
+        """Whether workers have the arrays of this hop, and nothing is asked of each step."""
+        ours = {None, *map(id, self._adjacencies)}
+        return not hop.has_mask and {id(side) for side in hop.sides} <= ours
+
+    def _is_wide(self, sources: Positions, upper: int | None) -> bool:
+        if self._split != "auto":
+            return self._split == "always"
+        degree = self._relationship_count / max(self._adjacencies[0].node_count, 1)
+        return len(sources) * likely_steps(degree, upper, self._relationship_count) >= WIDE_STEPS
+
+    def _shares(self, nodes: Positions) -> list[tuple[int, Positions]]:
+        """(worker, which of the nodes it owns) for each worker that owns some."""
+        owner = self.owners.of(nodes)
+        return [(worker, rows) for worker in range(self._pool.size) if len(rows := np.flatnonzero(owner == worker))]
+
+    def _group_shares(self, groups: Positions, sources: Positions) -> list[tuple[int, Positions]]:
+        """The same by whole groups, each with the owner of its first source; no worker gets far more than its share."""
+        firsts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+        owner = self.owners.of(sources[firsts])
+        most = -(-len(firsts) * 5 // (4 * self._pool.size))
+        for worker in range(self._pool.size):
+            beyond = np.flatnonzero(owner == worker)[most:]
+            if len(beyond):
+                order = np.argsort(np.bincount(owner, minlength=self._pool.size), kind="stable")
+                others = order[order != worker]
+                owner[beyond] = others[np.arange(len(beyond)) % len(others)] if len(others) else worker
+        of_row = np.repeat(owner, np.diff(np.append(firsts, len(groups))))
+        return [(worker, rows) for worker in range(self._pool.size) if len(rows := np.flatnonzero(of_row == worker))]
+
+
+def _hop_of(hop: Hop) -> HopOf:
+    return HopOf(hop.side.value, None if hop.types is None else tuple(hop.types.tolist()))
+
+
+def _offsets(counts: Positions) -> Positions:
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def _distinct_sorted(groups: Positions) -> Positions:
+    return groups[np.flatnonzero(np.diff(groups, prepend=-1))]
+
+
+def _byte_count(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    return sum(map(_byte_count, value)) if isinstance(value, tuple) else 0

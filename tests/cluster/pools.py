@@ -1,0 +1,91 @@
+"""Workers without Ray: in threads of this process, with faults on request. They do what actors do, from one call on."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+from hoplite.cluster.pool import Check, Lost
+from hoplite.cluster.worker import Worker
+from hoplite.storage.disk.graph import Version
+
+
+class ThreadPool:
+    """Everything that goes to a worker and comes back is pickled on its way. `faults` is how often a worker is killed,
+    for each call."""
+
+    def __init__(self, size: int, faults: float = 0.0, seed: int = 1) -> None:
+        self.size = size
+        self.killed = 0
+        self._faults = faults
+        self._random = random.Random(seed)
+        self._workers: list[Worker | None] = []
+        self._threads = ThreadPoolExecutor(2 * size)
+        self._opened: tuple[str, Version, str | int | None] | None = None
+
+    def start(self, path: str, version: Version, memory: str | int | None) -> None:
+        self._opened = pickle.loads(pickle.dumps((path, version, memory)))
+        self._end()
+        self._workers = [self._new() for _ in range(self.size)]
+
+    def kill(self, worker: int) -> None:
+        """It is gone until someone waits for its return."""
+        dead = self._workers[worker]
+        self._workers[worker] = None
+        self.killed += 1
+        if dead is not None:
+            dead.close()
+
+    def call_each(self, calls: Sequence[tuple[int, str, tuple[Any, ...]]], check: Check) -> list[Any]:
+        sent = pickle.loads(pickle.dumps(calls))
+        asked = [self._threads.submit(self._call, *one) for one in sent]
+        while wait(asked, timeout=0.01).not_done:
+            check()
+        check()
+        return [pickle.loads(pickle.dumps(one.result())) for one in asked]
+
+    def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
+        coming = self._call(worker, method, pickle.loads(pickle.dumps(arguments)))
+        while (asked := self._threads.submit(next, coming, None)) and asked is not None:
+            while wait([asked], timeout=0.01).not_done:
+                check()
+            one = asked.result()
+            if one is None:
+                return
+            yield pickle.loads(pickle.dumps(one))
+            if self._random.random() < self._faults:
+                self.kill(worker)
+                raise Lost
+
+    def tell(self, worker: int, method: str, *arguments: Any) -> None:
+        one = self._workers[worker]
+        if one is not None:
+            getattr(one, method)(*arguments)
+
+    def await_return(self, check: Check) -> None:
+        self._workers = [one or self._new() for one in self._workers]
+
+    def close(self) -> None:
+        self._end()
+        self._threads.shutdown()
+
+    def _end(self) -> None:
+        for worker in self._workers:
+            if worker is not None:
+                worker.close()
+        self._workers = []
+
+    def _new(self) -> Worker:
+        assert self._opened is not None
+        return Worker(*self._opened)
+
+    def _call(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        if self._random.random() < self._faults:
+            self.kill(worker)
+        one = self._workers[worker]
+        if one is None:
+            raise Lost
+        return getattr(one, method)(*arguments)
