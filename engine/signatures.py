@@ -177,7 +177,7 @@ def _alternatives(text: str) -> Iterator[str]:
 
 def _type(text: str) -> CypherType:
     upper = re.sub(r"\s+", " ", text.rstrip("?").removesuffix("NOT NULL").strip()).upper()
-    if upper == "LIST":
+    if upper in ("LIST", "BYTEARRAY"):  # for the check, bytes are a list
         return LIST
     inner = re.fullmatch(r"(?:LIST|ARRAY)\s*(?:<|\s+OF\s+)(.+?)>?", upper)
     if inner is not None:

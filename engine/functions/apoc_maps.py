@@ -14,6 +14,7 @@ from hoplite.engine.functions.entities import labels, properties_of, public_id, 
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
+from hoplite.storage.property_values import java_text
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 from hoplite.values.order import equals
 from hoplite.values.spatial import Point
@@ -63,6 +64,39 @@ def from_values(values: list[Any] | None) -> dict[str, Any]:
     """`['a', 1]` becomes `{a: 1}`."""
     items = values or []
     return {str(string_of(key)): value for key, value in zip(items[::2], items[1::2], strict=False)}
+
+
+@apoc_function(
+    "apoc.map.updateTree(tree :: MAP, key :: STRING, data :: LIST<LIST<ANY>>) :: MAP",
+    "Returns nested maps, each with what is given for the value of its key.",
+)
+def update_tree(tree: Map, key: str | None, data: list[list[Any]] | None) -> dict[str, Any]:
+    """Maps inside of maps and of lists are gone through; lists in lists are not."""
+    name = "apoc.map.updateTree"
+    if tree is None or data is None:
+        raise function_failed(name, "java.lang.NullPointerException", f'"{"m" if tree is None else "data"}" is null')
+    added: dict[Any, dict[str, Any]] = {}
+    for entry in data:
+        if len(entry) != 2 or not isinstance(entry[1], dict):
+            raise _illegal_argument(name, f"Wrong data list entry: {java_text(entry)}")
+        added[_exact(entry[0])] = entry[1]
+
+    def updated(one: Any) -> Any:
+        if not isinstance(one, dict):
+            return one
+        changed = {
+            name: [updated(item) for item in value] if isinstance(value, list) else updated(value)
+            for name, value in one.items()
+        }
+        return {**changed, **added.get(_exact(one.get(key)), {})} if key in one else changed
+
+    found: dict[str, Any] = updated(tree)
+    return found
+
+
+def _exact(value: Any) -> Any:
+    """A value as Java's maps tell keys apart: 1 is not 1.0."""
+    return type(value), java_text(value) if isinstance(value, list | dict) else value
 
 
 @apoc_function(

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
+from hoplite.engine.memory import refuse_text
 
 _LONG = 2**64
 _MODES = {
@@ -329,3 +330,44 @@ def pareto(least: int, at_eighty: int, most: int, score: int) -> float:
     if score < least:
         return 0.0
     return most * (1 - math.exp(-(math.log(5) / at_eighty) * score))
+
+
+# --- Roman numerals ---
+
+_ROMAN = {"M": 1000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
+_SUBTRACTED = {"CM": 900, "CD": 400, "XC": 90, "XL": 40, "IX": 9, "IV": 4}
+_WRITTEN = sorted(
+    {**_ROMAN, **_SUBTRACTED, "XM": 990, "XD": 490}.items(), key=lambda entry: entry[1], reverse=True
+)  # APOC writes XM and XD, which it does not read
+
+
+@apoc_function("apoc.number.arabicToRoman(number :: ANY) :: STRING", "Returns a number in Roman numerals.")
+def arabic_to_roman(number: Any) -> str | None:
+    """Null for what is not a number; nothing for what there is no numeral for."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    left = 0 if isinstance(number, float) and not math.isfinite(number) else int(number)
+    refuse_text(max(left, 0) // 1000)
+    written = []
+    for numeral, value in _WRITTEN:
+        times, left = divmod(left, value) if left > 0 else (0, 0)
+        written.append(numeral * times)
+    return "".join(written)
+
+
+@apoc_function(
+    "apoc.number.romanToArabic(romanNumber :: STRING) :: INTEGER | FLOAT", "Returns the number of Roman numerals."
+)
+def roman_to_arabic(text: str | None) -> int:
+    """As far as they can be read."""
+    numerals, place, number = (text or "").upper(), 0, 0
+    while place < len(numerals):
+        value = _SUBTRACTED.get(numerals[place : place + 2])
+        if value is None:
+            value = _ROMAN.get(numerals[place])
+            if value is None:
+                break
+            place -= 1
+        number += value
+        place += 2
+    return number

@@ -391,7 +391,8 @@ _SOUNDEX = {
 }
 
 
-def _soundex(word: str) -> str:
+def soundex(word: str) -> str:
+    """The first letter and how the next ones sound: `H400`."""
     letters = [letter for letter in word.upper() if "A" <= letter <= "Z"]
     if not letters:
         return ""
@@ -408,4 +409,4 @@ def _soundex(word: str) -> str:
 @apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns how the words of a text sound, by Soundex.")
 def phonetic(text: Text) -> Text:
     """The codes of all words, one after the other."""
-    return None if text is None else "".join(_soundex(word[0]) for word in re.finditer(r"(?a:\w+)", text))
+    return None if text is None else "".join(soundex(word[0]) for word in re.finditer(r"(?a:\w+)", text))

@@ -10,6 +10,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_collections import pair_with_offset
 from hoplite.engine.functions.apoc_maps import held_by
+from hoplite.engine.functions.apoc_text import soundex
 from hoplite.engine.functions.entities import element_id, labels, public_id, relationship_type
 from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
@@ -137,6 +138,12 @@ def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterato
 
 
 @cypher_procedure(
+    "apoc.paths.toJsonTree(paths :: LIST<PATH>, lowerCaseRels = true :: BOOLEAN, config = {} :: MAP) :: (value :: MAP)",
+    mode="DEFAULT",
+    description="Returns paths from one node as nested maps.",
+    works_on_system=False,
+)
+@cypher_procedure(
     "apoc.convert.toTree(paths :: LIST<PATH>, lowerCaseRels = true :: BOOLEAN, config = {} :: MAP) :: (value :: MAP)",
     mode="DEFAULT",
     description="Returns paths from one node as nested maps.",
@@ -176,3 +183,20 @@ def _tree_node(context: Execution, node: int) -> dict[str, Any]:
     entity = NodeRef(node)
     identity = {"_type": ":".join(labels(context, entity)), "_id": public_id(context, entity)}
     return {**held_by(context, entity), **identity, "_elementId": element_id(context, entity)}
+
+
+# --- sounds ---------------------------------------------------------------------------------------------------------
+
+
+@cypher_procedure(
+    "apoc.text.phoneticDelta(text1 :: STRING, text2 :: STRING) :: (phonetic1 :: STRING, phonetic2 :: STRING, "
+    "delta :: INTEGER)",
+    mode="DEFAULT",
+    description="Returns how two texts sound, by Soundex, and in how many places they sound the same.",
+    works_on_system=False,
+)
+def phonetic_delta(context: Execution, first: str | None, second: str | None) -> Iterator[Row]:
+    """One row; what is missing sounds like nothing."""
+    sounds = [None if text is None else soundex(text) for text in (first, second)]
+    same = sum(one == other for one, other in zip(*(sound or "" for sound in sounds), strict=False))
+    yield (*sounds, same)
