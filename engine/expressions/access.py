@@ -34,6 +34,7 @@ from hoplite.values.columns import (
     from_objects,
 )
 from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.order import signed_bytes
 from hoplite.values.render import describe
 from hoplite.values.temporal import INSTANT_TYPES, Duration
 from hoplite.values.temporal_fields import component
@@ -169,6 +170,8 @@ def _element_of_value(container: Any, place: Any) -> Any:
         return None
     if isinstance(container, list):
         return _item(container, place)
+    if isinstance(container, bytes):
+        return _item(signed_bytes(container), place)
     if isinstance(container, dict):
         if isinstance(place, str):
             return container.get(place)

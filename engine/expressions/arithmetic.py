@@ -35,6 +35,7 @@ from hoplite.values.columns import (
     object_array,
 )
 from hoplite.values.floats import float_text
+from hoplite.values.order import signed_bytes
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import INSTANT_TYPES, Duration
 from hoplite.values.temporal_arithmetic import (
@@ -198,6 +199,10 @@ def add_values(left: Any, right: Any) -> Any:
         return None
     if _is_number(left) and _is_number(right):
         return _checked(left + right)
+    if isinstance(left, bytes):
+        left = signed_bytes(left)
+    if isinstance(right, bytes):
+        right = signed_bytes(right)
     if isinstance(left, list):
         return joined_lists(left, right) if isinstance(right, list) else [*left, right]
     if isinstance(right, list):
@@ -302,6 +307,10 @@ def join_values(left: Any, right: Any) -> Any:
     """`left || right`: two strings or two lists; null stands for either."""
     if isinstance(left, str) and isinstance(right, str):
         return joined(left, right)
+    if isinstance(left, bytes):
+        left = signed_bytes(left)
+    if isinstance(right, bytes):
+        right = signed_bytes(right)
     if isinstance(left, list) and isinstance(right, list):
         return joined_lists(left, right)
     nullable = (str, list, type(None))

@@ -11,14 +11,20 @@ from hoplite.engine.expressions.evaluator import Compiled, Evaluator
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
-from hoplite.values.columns import Column, from_objects
+from hoplite.planner.types import ANY, LIST
+from hoplite.values.columns import Column, Objects, from_objects, object_array
+from hoplite.values.order import signed_bytes
 
 
 def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
     """`function(arguments)`"""
 
+    of_lists = [place for place in range(len(arguments)) if _reads_lists(function, place)]
+
     def evaluate(batch: Batch, execution: Execution) -> Column:
         columns = [argument.evaluate(batch, execution) for argument in arguments]
+        for place in of_lists:
+            columns[place] = _without_bytes(columns[place])
         if function.column_call is not None:
             context = (execution,) if function.needs_context else ()
             try:
@@ -34,6 +40,23 @@ def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
         return _by_value(function, columns, batch.row_count, execution)
 
     return evaluate
+
+
+def _reads_lists(function: Function, place: int) -> bool:
+    """Whether an argument is a list, which may be given as bytes; APOC takes lists for anything, too."""
+    signature = function.signature
+    if not function.is_own or any("BYTEARRAY" in form.signature.rsplit(") ::", 1)[0] for form in signature.forms):
+        return False
+    types = signature.arguments[min(place, len(signature.arguments) - 1)].types if signature.arguments else ()
+    return any(type == LIST or type.inner is not None for type in types) or (not signature.built_in and ANY in types)
+
+
+def _without_bytes(column: Column) -> Column:
+    """The column with lists for bytes."""
+    if not isinstance(column, Objects) or not any(type(value) is bytes for value in column.values):
+        return column
+    values = (signed_bytes(value) if isinstance(value, bytes) else value for value in column.values)
+    return Objects(object_array(values, len(column)))
 
 
 def _by_value(function: Function, columns: Sequence[Column], row_count: int, execution: Execution) -> Column:

@@ -31,7 +31,7 @@ from hoplite.values.columns import (
     nulls,
 )
 from hoplite.values.entities import NodeRef, RelationshipRef
-from hoplite.values.order import SAME, compare, equals
+from hoplite.values.order import SAME, compare, equals, signed_bytes
 from hoplite.values.texts import EDGE
 
 Comparator = Callable[[Column, Column], Column]
@@ -181,7 +181,7 @@ def as_list(value: Any) -> list[Any] | None:
     """What is iterated over: a list itself, null as null, anything else as a list of one."""
     if value is None or isinstance(value, list):
         return value
-    return list(value) if isinstance(value, bytes) else [value]
+    return signed_bytes(value) if isinstance(value, bytes) else [value]
 
 
 def contains(item: Any, container: Any) -> bool | None:

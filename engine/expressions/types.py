@@ -94,7 +94,7 @@ def _kind_test(type_name: TypeName) -> Test:
             return _is_storable
         case "LIST":
             of_item = type_test(type_name.arguments[0]) if type_name.arguments else lambda value: True
-            return lambda value: isinstance(value, list) and all(map(of_item, value))
+            return lambda value: isinstance(value, list | bytes) and all(map(of_item, value))
         case "UNION":
             tests = [type_test(alternative) for alternative in type_name.arguments]
             return lambda value: any(test(value) for test in tests)

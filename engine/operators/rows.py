@@ -8,6 +8,7 @@ import numpy as np
 
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.comparison import as_list
 from hoplite.engine.expressions.logic import as_predicate
 from hoplite.engine.functions.lists import length_of_range, numbers_of_range
 from hoplite.engine.grouping import Grouping
@@ -191,7 +192,7 @@ def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
     row_of: list[int] = []
     flat: list[object] = []
     for row, value in enumerate(column.objects()):
-        items = value if isinstance(value, list | tuple) else () if value is None else (value,)
+        items = value if isinstance(value, tuple) else as_list(value) or ()
         for start in range(0, len(items), LARGEST_BATCH):
             piece = items[start : start + LARGEST_BATCH]
             if flat and len(flat) + len(piece) > LARGEST_BATCH:

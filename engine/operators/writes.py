@@ -9,6 +9,7 @@ from typing import Any
 
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.comparison import as_list
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.making import Maker, NewEntity, made_columns, new_columns
 from hoplite.engine.operators.row_values import RowValue, writer_of
@@ -144,8 +145,7 @@ class Foreach(Step):
         for row in range(batch.row_count):
             one = batch.rows(row, row + 1)
             value = self.list.over(one, context)(0)
-            several = value if isinstance(value, list | tuple) else [value]
-            for element in several if value is not None else ():
+            for element in value if isinstance(value, tuple) else as_list(value) or ():
                 context.check_time()
                 columns = {**one.only(self.imports).columns, self.variable: column_of([element])}
                 for _ in self.body.run(context, Batch(columns, 1)):

@@ -63,9 +63,9 @@ def equals(left: Any, right: Any) -> bool | None:
     if left_type is float and right_type is int:
         return bool(_as_java_long(left) == right)
     if left_type is bytes and right_type is list:
-        return _equal_lists(list(left), right)
+        return _equal_lists(signed_bytes(left), right)
     if left_type is list and right_type is bytes:
-        return _equal_lists(left, list(right))
+        return _equal_lists(left, signed_bytes(right))
     return False
 
 
@@ -122,7 +122,7 @@ def compare(left: Any, right: Any) -> int | None:
             return None
     elif not (left_type in _NUMBERS and right_type in _NUMBERS):
         if bytes in (left_type, right_type) and list in (left_type, right_type):
-            return _compare_lists(list(left), list(right))
+            return _compare_lists(_as_list(left), _as_list(right))
         return None
     if left != left or right != right:
         return UNORDERED
@@ -215,7 +215,16 @@ def _float_key(value: float) -> SortKey:
 
 
 def _list_key(items: list[Any] | bytes) -> SortKey:
-    return (_LIST, [sort_key(item) for item in items])
+    return (_LIST, [sort_key(item) for item in _as_list(items)])
+
+
+def signed_bytes(data: bytes) -> list[int]:
+    """Bytes as the list that they are for Cypher: Java's bytes have a sign."""
+    return memoryview(data).cast("b").tolist()
+
+
+def _as_list(items: list[Any] | bytes) -> list[Any]:
+    return signed_bytes(items) if isinstance(items, bytes) else items
 
 
 def _map_key(entries: dict[str, Any]) -> SortKey:
@@ -287,4 +296,4 @@ def group_key(value: Any) -> Hashable:
         return (bool, value)  # Python takes True for 1
     if kind is dict:
         return (dict, frozenset((key, group_key(item)) for key, item in value.items()))
-    return (list, tuple(map(group_key, value)))
+    return (list, tuple(map(group_key, _as_list(value))))
