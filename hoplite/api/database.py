@@ -324,13 +324,17 @@ class Database(Transfers, Retrieval, ForModels):
         """Close the database; a closed one can no longer be used."""
         if self._closed:
             return
-        jobs = self._jobs.stop()
-        for transaction in list(self._transactions):
-            transaction._cut_off()
-        join(jobs)
+        self._rest(for_good=True)
         self._closed = True
         if self._lease is not None:
             self._lease.close()
+
+    def _rest(self, for_good: bool = False) -> None:
+        """End everything that is under way, without closing."""
+        jobs = self._jobs.stop(for_good)
+        for transaction in list(self._transactions):
+            transaction._cut_off()
+        join(jobs)
 
     def __enter__(self) -> Self:
         return self

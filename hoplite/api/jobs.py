@@ -79,10 +79,10 @@ class Jobs:
                     del self._jobs[name]
             return list(self._jobs.values())
 
-    def stop(self) -> list[Job]:
-        """Stop all of them, and begin no others."""
+    def stop(self, for_good: bool = True) -> list[Job]:
+        """Stop all of them; `for_good`, begin no others."""
         with self._lock:
-            self._is_closed = True
+            self._is_closed = self._is_closed or for_good
             jobs = list(self._jobs.values())
             self._jobs.clear()
         for job in jobs:

@@ -1,6 +1,6 @@
 """What a URL or a database stands for:
 
-hoplite://memory         a new database in memory, gone when the driver is closed
+hoplite://memory         a new database in memory, gone with the driver
 hoplite://memory/name    one that is shared by the drivers of this process, as long as one of them is open
 hoplite:///data/kg.hop   the folder /data/kg.hop; where there is none, the one of that name in the working directory
 hoplite://kg.hop         the folder kg.hop in the working directory
@@ -82,11 +82,19 @@ def _folder(path: Path) -> Target:
 
 
 def _in_memory(name: str) -> Target:
-    if not name:
-        database = Database()
-        return Target(database, database.close)
+    return _alone(Database()) if not name else _joined(name, _Shared(Database()))
+
+
+def _alone(database: Database) -> Target:
+    """A database that is its driver's alone. Whoever goes on with a closed driver finds it as it was: libraries close
+    drivers that they go on to use."""
+    return Target(database, database._rest, lambda: _alone(database))
+
+
+def _joined(name: str, own: _Shared) -> Target:
+    """The database of a name, or this one where there is none of that name."""
     with _sharing:
-        shared = _shared.setdefault(name, _Shared(Database()))
+        shared = _shared.setdefault(name, own)
         shared.users += 1
 
     def leave() -> None:
@@ -94,6 +102,6 @@ def _in_memory(name: str) -> Target:
             shared.users -= 1
             if not shared.users:
                 del _shared[name]
-                shared.database.close()
+                shared.database._rest()
 
-    return Target(shared.database, leave)
+    return Target(shared.database, leave, lambda: _joined(name, shared))

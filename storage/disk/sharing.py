@@ -16,6 +16,9 @@ from hoplite.storage.disk.graph import DiskGraph, Durability, Version
 
 _guard = forks.brief_lock()
 _opening: weakref.WeakValueDictionary[Path, _Folder] = weakref.WeakValueDictionary()
+# By folder, the graph that was opened to write: one that its users dropped without closing it is there, and holds the
+# lock, until it is collected.
+_writing: weakref.WeakValueDictionary[Path, DiskGraph] = weakref.WeakValueDictionary()
 
 
 class Lease:
@@ -41,13 +44,16 @@ def lease(
     durability: Durability | None = None,
 ) -> Lease:
     """The graph in a folder, which is opened if nobody has it open. Settings of None are as they are, or as usual."""
-    folder = _folder_at(path.resolve())
+    place = path.resolve()
+    folder = _folder_at(place)
     with folder.lock:
         graph = folder.graph_at(path)
         if graph is None:
             graph = DiskGraph(
                 path, read_only=read_only, partitions=partitions, memory=memory, durability=durability or "full"
             )
+            if not read_only:
+                _writing[place] = graph
         else:
             graph.check_settings(partitions, memory, durability)
         return folder.lend(graph, not read_only)
@@ -79,8 +85,11 @@ class _Folder:
 
     def graph_at(self, path: Path) -> DiskGraph | None:
         """The graph that someone has open to write to, if it is still the one at that path."""
-        graphs = (lease.graph for lease in list(self._leases) if lease.graph.is_writing_at(path))
-        return next(graphs, None)
+        graphs = [lease.graph for lease in list(self._leases)]
+        dropped = _writing.get(self._path)
+        if dropped is not None:
+            graphs.append(dropped)
+        return next((graph for graph in graphs if graph.is_writing_at(path)), None)
 
     def lend(self, graph: DiskGraph, is_writing: bool) -> Lease:
         """Let someone use a graph."""

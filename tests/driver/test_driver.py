@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import warnings
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -258,10 +260,34 @@ def test_a_driver_that_opens_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         driver._pool.close()
     with hoplite.open(tmp_path / "kg.hop", durability="relaxed") as db:
         assert db.run("MATCH (n) RETURN count(n)").value() == [1]
-    with GraphDatabase.driver("hoplite://memory") as driver, driver.session() as session:
-        driver.close()
-        with pytest.raises(DriverError, match="Driver closed"):  # what it had in memory is gone
-            session.run("RETURN 1")
+    for name in ("hoplite://memory", "hoplite://memory/again"):
+        with GraphDatabase.driver(name) as driver, driver.session() as session:
+            session.run("CREATE (:N)").consume()
+            driver.close()
+            assert session.run("MATCH (n) RETURN count(n)").single(strict=True).value() == 1
+            if name.endswith("again"):
+                with GraphDatabase.driver(name) as other:
+                    assert other.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"] == 1
+            driver._pool.close()
+    with GraphDatabase.driver("hoplite://memory/again") as driver:
+        assert driver.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"] == 0
+
+
+def test_a_folder_whose_driver_was_dropped_without_being_closed(tmp_path: Path) -> None:
+    url = f"hoplite://{tmp_path}/kg.hop"
+
+    def drop() -> object:
+        dropped = GraphDatabase.driver(url)
+        dropped.execute_query("CREATE (:N)")
+        return dropped._pool.database._graph
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        held = drop()  # as somebody's transaction may hold it
+        gc.collect()
+    with GraphDatabase.driver(url) as driver:
+        assert driver.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"] == 1
+    assert held is not None
 
 
 def test_a_closed_asynchronous_driver(tmp_path: Path) -> None:
