@@ -20,7 +20,8 @@
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make other-ways  recorded queries as plans in JSON, and under PROFILE    ARGS="--patterns 300 --queries 60"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
-#   make libraries-test   neo4j-graphrag and LangChain on a Hoplite driver, in an environment of their own
+#   make libraries-test   neo4j-graphrag, LangChain, LlamaIndex and mcp-neo4j-cypher on a Hoplite driver, in an environment of their own
+#   make docs             the documentation as a site in build/site, its links and references checked
 #   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
 #   make drivers-test     drivers of other languages and cypher-shell against hoplite serve   ARGS="--only go --rows 1000"
 #   make fuzz-bolt        damaged messages to a server, COUNT=100000
@@ -32,7 +33,7 @@
 #   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
-.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test torch-test cluster-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
+.PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test docs torch-test cluster-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
 .DEFAULT_GOAL := help
 
 HOPLITE_DATA ?= ../shared
@@ -142,6 +143,16 @@ libraries-test: .venv/libraries/.installed
 .venv/libraries/.installed: $(STAMP)
 	@.ci/setup .venv/libraries
 	.venv/libraries/bin/python -m pip --disable-pip-version-check --quiet install --group libraries
+	@touch $@
+
+docs: .venv/docs/.installed
+	.venv/docs/bin/python -m mkdocs --quiet build --strict $(ARGS)
+	.venv/docs/bin/python -m tests.docs.site build/site
+
+# The site's tools have an environment of their own; the API is read from the sources, and nothing of it imported.
+.venv/docs/.installed: $(STAMP)
+	@.ci/setup .venv/docs
+	.venv/docs/bin/python -m pip --disable-pip-version-check --quiet install --group docs
 	@touch $@
 
 torch-test: .venv/torch/.installed
