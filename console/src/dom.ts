@@ -51,8 +51,6 @@ const ICONS = {
   plus: 'M8 3v10M3 8h10',
   minus: 'M3 8h10',
   export: 'M8 2.5v7M5 7l3 3 3-3M3 11v2.5h10V11',
-  close: 'M4 4l8 8M12 4l-8 8',
-  pause: 'M5.5 3.5v9M10.5 3.5v9',
   expand: 'M8 2.5v11M2.5 8h11M4.5 4.5l7 7M11.5 4.5l-7 7',
   hide: 'M2 8s2.5-4 6-4 6 4 6 4-2.5 4-6 4-6-4-6-4zM3 13L13 3',
 } as const;

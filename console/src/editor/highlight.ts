@@ -3,20 +3,15 @@
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 
+// Words that begin or join clauses. Others that the grammar knows (name, type, value ...) are mostly names in queries.
 const KEYWORDS = new Set(
-  `access add admin alias all alter analyze and any array as asc ascending assign at auth boolean both bolt btree built by call cascade
-   case change cidr collect commit composite concurrent constraint constraints contains copy count create csv current cypher data database
-   databases date datetime dba dbms deallocate default defined delete deny desc descending detach different diff distinct drop drivers
-   dryrun dump duration each edge element elements else enable end ends error execute executable exist exists existence explain extended
-   fail false fieldterminator filter finish float for foreach from fulltext function functions grant graph graphs group groups headers home id
-   if immutable impersonate in index indexes infinity inf insert int integer is join key keys label labels leading let limit list load local lookup
-   management map match merge name names nan new next nfc nfd nfkc nfkd node noderef nodes nodetach none normalize normalized not nothing
-   nowait null of offset on only option optional options or order ordinality outer parallel partition password passwords path paths periodic
-   placing plaintext point populated populated position primary privilege privileges procedure procedures profile property provisioned range read reallocate reduce
-   relationship relationships remove rename repeatable replace report require required reset restrict return revoke role roles row rows scan
-   schema search sec second secondary seek set setting settings shortest shortestpath allshortestpaths show single skip start starts status stop
-   string supported suspended target terminate text then time timestamp to topology trailing transaction transactions traverse trim true type
-   typed types union unique uniqueness unwind use user users using value vector vertex wait when where with without write xor yield zone zoned`
+  `access all alter and any as asc ascending assert by call case collect constraint constraints contains copy count create csv cypher database
+   databases dbms default delete deny desc descending detach different distinct drop else end ends error exists explain fieldterminator filter
+   finish for foreach from fulltext function functions grant group headers if in index indexes infinity inf insert is join let limit load lookup
+   match merge nan next nodetach none not nothing null of offset on only optional options or order password point privileges procedure procedures
+   profile range reduce remove rename repeatable replace report require return revoke rows scan seek set settings shortest shortestpath
+   allshortestpaths show single skip starts terminate then to transaction transactions trim true false typed union unique unwind use using
+   vector when where with xor yield`
     .split(/\s+/),
 );
 const ATOMS = new Set(['true', 'false', 'null', 'nan', 'inf', 'infinity']);

@@ -26,8 +26,6 @@ export class GraphCanvas {
   readonly camera: Camera = { x: 0, y: 0, scale: 1 };
   readonly painter: Painter;
   readonly layout: Layout;
-  /** Frames drawn so far; how often is measured from outside. */
-  frames = 0;
   private selected = new Set<string>();
   private hovered: string | null = null;
   private dirty = true;
@@ -110,7 +108,6 @@ export class GraphCanvas {
     }
     if (this.dirty && this.width > 0) {
       this.dirty = false;
-      this.frames++;
       const context = this.element.getContext('2d', { alpha: false })!;
       this.painter.paint({ context, camera: this.camera, width: this.width, height: this.height, theme: this.theme, marks: { selected: this.selected, hovered: this.hovered } });
     }
@@ -134,12 +131,6 @@ export class GraphCanvas {
     this.camera.scale = scale;
     this.followsLayout = false;
     this.dirty = true;
-  }
-
-  /** Where a node is on the page, in pixels: for tests and for menus. */
-  pagePosition(node: SceneNode): { x: number; y: number } {
-    const box = this.element.getBoundingClientRect();
-    return { x: box.left + this.width / 2 + this.camera.x + node.x * this.camera.scale, y: box.top + this.height / 2 + this.camera.y + node.y * this.camera.scale };
   }
 
   private scenePoint(event: { clientX: number; clientY: number }): { x: number; y: number } {

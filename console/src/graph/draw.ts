@@ -42,7 +42,10 @@ interface Frame {
 const READABLE_RADIUS = 11;
 const ARROW_SCALE = 0.3;
 const TYPE_SCALE = 0.62;
+// And so many of them are only a tangle.
 const TYPES_DRAWN = 400;
+const WIDE_LINES = 400;
+const ARROWS_DRAWN = 1500;
 
 export class Painter {
   private readonly captioned = new WeakMap<SceneNode, { text: string; radius: number; caption: Caption }>();
@@ -95,14 +98,17 @@ export class Painter {
     return seen;
   }
 
-  private paintLines({ context, camera, theme, marks }: Frame, edges: readonly [SceneEdge, Curve][]): void {
-    context.lineWidth = Math.max(1.3, 0.7 / camera.scale);
+  private paintLines({ context, camera, width, theme, marks }: Frame, edges: readonly [SceneEdge, Curve][]): void {
+    const ratio = context.canvas.width / width;
+    // A path of thousands of lines that are wider than a pixel takes a browser without a GPU twenty times as long.
+    const pixel = 1 / (camera.scale * ratio);
+    context.lineWidth = edges.length > WIDE_LINES ? pixel : Math.max(1.3, pixel);
     context.strokeStyle = theme.line;
     context.fillStyle = theme.line;
     context.beginPath();
     for (const [, curve] of edges) traceCurve(context, curve);
     context.stroke();
-    if (camera.scale >= ARROW_SCALE) {
+    if (camera.scale >= ARROW_SCALE && edges.length <= ARROWS_DRAWN) {
       context.beginPath();
       for (const [, curve] of edges) traceArrow(context, curve);
       context.fill();
@@ -155,9 +161,12 @@ export class Painter {
     }
     for (const [colour, nodes] of byColour) {
       context.fillStyle = colour;
-      context.beginPath();
-      for (const node of nodes) traceCircle(context, node, this.radius(node));
-      context.fill();
+      // One by one: a path of many circles is filled more slowly.
+      for (const node of nodes) {
+        context.beginPath();
+        traceCircle(context, node, this.radius(node));
+        context.fill();
+      }
     }
     this.paintMarks(frame);
     context.fillStyle = theme.nodeText;

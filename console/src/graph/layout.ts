@@ -9,7 +9,6 @@ const SETTLE_MILLISECONDS = 250;
 
 export class Layout {
   private readonly simulation: Simulation<SceneNode, SceneEdge>;
-  private frozen = false;
 
   constructor(private readonly scene: Scene, private readonly radius: (node: SceneNode) => number, private readonly words: (edge: SceneEdge) => string, private readonly spacing = 1) {
     this.simulation = forceSimulation<SceneNode>([]).stop().velocityDecay(0.35);
@@ -21,17 +20,16 @@ export class Layout {
     const nodes = [...this.scene.nodes.values()];
     const edges = [...this.scene.edges.values()];
     const { spacing } = this;
-    const strength = -(nodes.length > 600 ? 160 : 420) * spacing;
+    const strength = -(nodes.length > 600 ? 160 : 340) * spacing;
     this.simulation
       .nodes(nodes)
-      .force('links', forceLink<SceneNode, SceneEdge>(edges).distance((edge) => this.radius(edge.source) + this.radius(edge.target) + (34 + 5.2 * Math.min(24, this.words(edge).length)) * spacing))
+      .force('links', forceLink<SceneNode, SceneEdge>(edges).distance((edge) => this.radius(edge.source) + this.radius(edge.target) + (20 + 5 * Math.min(24, this.words(edge).length)) * spacing))
       .force('charge', forceManyBody<SceneNode>().strength(strength).theta(nodes.length > 600 ? 1.2 : 0.9).distanceMax(1200))
       .force('collide', nodes.length > 1000 ? null : forceCollide<SceneNode>((node) => this.radius(node) * spacing + 7))
       .force('x', forceX<SceneNode>(0).strength(0.035))
       .force('y', forceY<SceneNode>(0).strength(0.05))
       .alphaDecay(nodes.length > 600 ? 0.025 : 0.03)
       .alpha(warmth);
-    this.frozen = false;
   }
 
   /** Let a small graph come to rest before it is first shown. */
@@ -41,7 +39,7 @@ export class Layout {
   }
 
   get moving(): boolean {
-    return !this.frozen && this.simulation.alpha() > this.simulation.alphaMin();
+    return this.simulation.alpha() > this.simulation.alphaMin();
   }
 
   /** Move a little; false once everything is at rest. */
@@ -56,10 +54,5 @@ export class Layout {
   /** Keep warm while something is dragged. */
   warm(): void {
     this.simulation.alpha(Math.max(this.simulation.alpha(), 0.3));
-    this.frozen = false;
-  }
-
-  freeze(): void {
-    this.frozen = true;
   }
 }

@@ -13,7 +13,7 @@ export class SchemaPanel {
   constructor(private readonly services: Services) {
     this.canvas = new GraphCanvas(
       schemaScene(services), services.appearance, { node: captionOf, edge: (edge) => `${edge.type} ${compact(edge.properties['count'])}` },
-      { pick: (picked) => this.begin(picked), open: (node) => this.begin({ node }) }, 2,
+      { pick: (picked) => this.begin(picked), open: (node) => this.begin({ node }) }, 1.8,
     );
     const { nodes, relationships, labels } = services.schema;
     const words = labels.size === 0

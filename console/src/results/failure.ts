@@ -16,11 +16,22 @@ export function failurePanel(problem: Problem, statement: string, actions: Failu
     h('h3', {}, titleOf(problem.code)),
     h('p', { class: 'message' }, problem.message),
     from !== undefined && to !== undefined && h('pre', { class: 'place' }, ...placed(statement, from, to)),
-    problem.suggestions.length > 0 && h('ul', { class: 'suggestions' }, problem.suggestions.map(({ words, replacement }) => h('li', {}, words,
-      replacement !== undefined && from !== undefined && to !== undefined && actions.replace !== undefined
-        && h('button', { type: 'button', class: 'quiet', onclick: () => actions.replace!(from, to, replacement) }, `Use ${replacement}`)))),
+    suggested(problem, actions),
     h('p', { class: 'faint' }, problem.code ?? '', from !== undefined && actions.goTo !== undefined
       && h('button', { type: 'button', class: 'quiet', onclick: () => actions.goTo!(from) }, 'Show in the editor')));
+}
+
+/** What might have been meant: to be put in with a click where that is possible, to be read where it is not. */
+function suggested({ suggestions, from, to }: Problem, { replace }: FailureActions): (HTMLElement | null)[] {
+  const replaces = from !== undefined && to !== undefined && replace !== undefined;
+  const buttons = suggestions.flatMap(({ replacement }) => replaces && replacement !== undefined
+    ? [h('button', { type: 'button', class: 'chip', onclick: () => replace(from, to, replacement) }, replacement)]
+    : []);
+  const words = suggestions.filter(({ replacement }) => !replaces || replacement === undefined).map((suggestion) => suggestion.words);
+  return [
+    buttons.length > 0 ? h('p', { class: 'suggestions' }, 'Perhaps ', ...buttons) : null,
+    words.length > 0 ? h('p', { class: 'suggestions' }, words.join(' ')) : null,
+  ];
 }
 
 /** Neo.ClientError.Statement.SyntaxError is called Syntax error. */
