@@ -8,7 +8,7 @@ import { Appearance } from './graph/appearance.ts';
 import { LanguageService } from './language/client.ts';
 import { recall, remember } from './memory.ts';
 import { QueryView } from './query_view.ts';
-import { languageSchema, loadSchema, NO_SCHEMA, type Schema } from './schema.ts';
+import { EMPTY, languageSchema, loadSchema, UNSEEN } from './schema.ts';
 import type { Services } from './services.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
@@ -34,17 +34,15 @@ class Page {
   private ask: AskView | null = null;
   private diff: DiffView | null = null;
 
-  constructor(connection: Connection, schema: Schema, private readonly offer: Offer) {
-    const appearance = new Appearance();
-    appearance.setLabels(schema.labels.keys());
-    this.services = { connection, appearance, schema, language: new LanguageService(), run: (query) => this.runQuery(query) };
+  constructor(connection: Connection, private readonly offer: Offer) {
+    this.services = { connection, appearance: new Appearance(), schema: UNSEEN, language: new LanguageService(), run: (query) => this.runQuery(query) };
     this.query = new QueryView(this.services, () => this.refresh());
     this.tabs.show('ask', offer.model !== null);
     this.tabs.show('diff', offer.diff);
     this.server.title = `Hoplite ${offer.version}`;
     fill(app, this.header(), this.main);
     this.show();
-    void this.describe();
+    void this.refresh();
   }
 
   private header(): HTMLElement {
@@ -75,16 +73,16 @@ class Page {
     void this.query.run();
   }
 
-  /** What can wait until the page is there: numbers, and words for completion. */
+  /** Numbers, and words for completion. */
   private async describe(): Promise<void> {
     const { schema, connection, language } = this.services;
     this.server.textContent = `${this.offer.readOnly ? 'read only · ' : ''}${schema.nodes.toLocaleString('en')} nodes · ${schema.relationships.toLocaleString('en')} relationships`;
     language.setSchema(await languageSchema(connection, schema, {}));
   }
 
-  /** Look at the database again after it was changed. */
+  /** Look at the database: a large one takes its time, and the page is there meanwhile. Again after it was changed. */
   private async refresh(): Promise<void> {
-    this.services.schema = await loadSchema(this.services.connection);
+    this.services.schema = await loadSchema(this.services.connection).catch(() => EMPTY);
     this.services.appearance.setLabels(this.services.schema.labels.keys());
     this.query.schemaChanged();
     await this.describe();
@@ -155,8 +153,7 @@ async function begin(): Promise<void> {
   setTheme(recall<ThemeName>('theme', 'auto'));
   try {
     const connection = await connect();
-    const [schema, offer] = await Promise.all([loadSchema(connection).catch(() => NO_SCHEMA), loadOffer(connection)]);
-    new Page(connection, schema, offer);
+    new Page(connection, await loadOffer(connection));
   } catch (error) {
     fill(app, h('div', { class: 'sign-in', role: 'alert' }, h('h1', {}, 'No connection'), h('p', {}, (error as Error).message),
       h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Try again')));

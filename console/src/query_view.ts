@@ -2,7 +2,7 @@
 
 import { type Answer, Cancelled } from './connection.ts';
 import { button, fill, h } from './dom.ts';
-import { Editor } from './editor/editor.ts';
+import { Editor, type Marked } from './editor/editor.ts';
 import { parametersStatement, usedParameters } from './language/parameters.ts';
 import { planMode, splitStatements, type Statement } from './language/statements.ts';
 import { recall, remember } from './memory.ts';
@@ -60,6 +60,7 @@ export class QueryView {
 
   schemaChanged(): void {
     this.sidebar.draw();
+    this.results.redraw();
     this.checker.forget();
     this.editor.recheck();
   }
@@ -79,7 +80,7 @@ export class QueryView {
   private keys(): { key: string; run: () => boolean; preventDefault: boolean }[] {
     const bind = (key: string, act: () => void): { key: string; run: () => boolean; preventDefault: boolean } => ({ key, preventDefault: true, run: () => { act(); return true; } });
     return [
-      bind('Mod-Enter', () => void this.run()), bind('Shift-Mod-Enter', () => void this.run(null, this.editor.statement)),
+      bind('Mod-Enter', () => void this.run()), bind('Shift-Mod-Enter', () => void this.run(null, this.editor.statement ?? undefined)),
       bind('Mod-.', () => this.cancel()), bind('Mod-s', () => this.save()), bind('Shift-Alt-f', () => void this.format()),
       bind('Shift-Mod-e', () => void this.run('EXPLAIN')), bind('Shift-Mod-p', () => void this.run('PROFILE')),
       bind('Mod-ArrowUp', () => this.step(1)), bind('Mod-ArrowDown', () => this.step(-1)),
@@ -134,11 +135,10 @@ export class QueryView {
   }
 
   /** Run what is marked, or `only`, or everything; with EXPLAIN or PROFILE before each statement where asked. */
-  async run(mode: 'EXPLAIN' | 'PROFILE' | null = null, only?: string): Promise<void> {
-    const text = only ?? (this.editor.selection.trim() || this.editor.text);
+  async run(mode: 'EXPLAIN' | 'PROFILE' | null = null, only?: Marked): Promise<void> {
+    const { text, from: base } = only ?? this.editor.selection ?? { text: this.editor.text, from: 0 };
     const statements = splitStatements(text);
     if (statements.length === 0 || this.aborter) return;
-    const base = Math.max(0, this.editor.text.indexOf(text));
     this.queries.ran(text.trim());
     const aborter = new AbortController();
     this.aborter = aborter;

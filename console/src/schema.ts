@@ -19,7 +19,9 @@ export interface Schema {
   readonly relationships: number;
 }
 
-export const NO_SCHEMA: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], nodes: 0, relationships: 0 };
+export const EMPTY: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], nodes: 0, relationships: 0 };
+/** The schema before the first look. */
+export const UNSEEN: Schema = { ...EMPTY };
 
 const COUNTS = 'MATCH (n) RETURN count(n) AS count UNION ALL MATCH ()-[r]->() RETURN count(r) AS count';
 

@@ -110,9 +110,18 @@ def page(browser: Any, stage: Stage) -> Iterator[Any]:
     opened = context.new_page()
     opened.set_default_timeout(30_000)
     wrongs: list[str] = []
+
+    def logged(message: Any) -> None:
+        if message.type == "error":
+            wrongs.append(message.text)
+
+    def requested(request: Any) -> None:
+        if not request.url.startswith((stage.url, "blob:")):
+            wrongs.append(request.url)
+
     opened.on("pageerror", lambda error: wrongs.append(str(error)))
-    opened.on("console", lambda message: wrongs.append(message.text) if message.type == "error" else None)
-    opened.on("request", lambda request: request.url.startswith((stage.url, "blob:")) or wrongs.append(request.url))
+    opened.on("console", logged)
+    opened.on("request", requested)
     opened.goto(stage.url)
     opened.wait_for_selector(".graph-canvas")
     yield opened

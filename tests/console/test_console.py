@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hoplite
 from tests.console.conftest import Stage
 
 TREATS = "MATCH p = (:Disease {name: 'Migraine'})<-[:TREATS]-(d:Drug) RETURN p, d.name AS drug"
@@ -183,3 +184,18 @@ def test_light_and_dark_and_the_keys_are_there(page: Any) -> None:
     page.wait_for_selector("dialog kbd:has-text('Ctrl+Enter')")
     page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_server_with_users_asks_who_is_there(browser: Any) -> None:
+    with hoplite.serve(users={"ada": "secret"}) as uri:
+        page = browser.new_page()
+        page.set_default_timeout(30_000)
+        page.goto(uri.replace("bolt://", "http://"))
+        page.fill("input[type=text]", "ada")
+        page.fill("input[type=password]", "wrong")
+        page.click("button:has-text('Connect')")
+        page.wait_for_selector(".error:has-text('unauthorized')")
+        page.fill("input[type=password]", "secret")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".graph-note:has-text('empty')")
+        page.close()

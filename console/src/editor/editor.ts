@@ -1,6 +1,6 @@
 /** The editor: CodeMirror with Cypher, completion from this database, and what the server thinks underlined. */
 
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, type Completion, type CompletionContext, completionKeymap, type CompletionResult, startCompletion } from '@codemirror/autocomplete';
+import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, type Completion, type CompletionContext, completionKeymap, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { type Diagnostic, forceLinting, linter, lintKeymap } from '@codemirror/lint';
@@ -21,6 +21,12 @@ export interface EditorOptions {
   readonly check?: (statement: string) => Promise<readonly Problem[]>;
   readonly keys: readonly KeyBinding[];
   readonly onChange?: (text: string) => void;
+}
+
+/** A part of the text, and where it begins. */
+export interface Marked {
+  readonly text: string;
+  readonly from: number;
 }
 
 // Styles go in with the shadow root, as the page's policy allows no style elements.
@@ -91,15 +97,16 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: text.length }, scrollIntoView: true });
   }
 
-  /** The text that is marked, or nothing. */
-  get selection(): string {
+  /** The text that is marked, unless it is only white space. */
+  get selection(): Marked | null {
     const { from, to } = this.view.state.selection.main;
-    return this.view.state.sliceDoc(from, to);
+    const text = this.view.state.sliceDoc(from, to);
+    return text.trim() === '' ? null : { text, from };
   }
 
   /** The statement that the cursor is in. */
-  get statement(): string {
-    return statementAt(splitStatements(this.text), this.view.state.selection.main.head)?.text ?? '';
+  get statement(): Marked | null {
+    return statementAt(splitStatements(this.text), this.view.state.selection.main.head) ?? null;
   }
 
   insert(text: string): void {
@@ -115,10 +122,6 @@ export class Editor {
   goTo(offset: number): void {
     this.view.dispatch({ selection: { anchor: Math.min(offset, this.text.length) }, scrollIntoView: true });
     this.focus();
-  }
-
-  suggest(): void {
-    startCompletion(this.view);
   }
 
   /** Look at the text again, for instance after the graph has changed. */

@@ -7,6 +7,7 @@ import { GraphPanel } from '../graph/panel.ts';
 import { SchemaPanel } from '../graph/schema_panel.ts';
 import { type Problem, problemsOfSummary } from '../problems.ts';
 import type { Repair } from '../repair.ts';
+import { UNSEEN } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { csvText, rowsJson } from './exports.ts';
 import { type FailureActions, failurePanel } from './failure.ts';
@@ -63,7 +64,7 @@ export class Results {
     this.tabs.choose('schema');
   }
 
-  /** Colours have changed. */
+  /** Colours have changed, or the schema. */
   redraw(): void {
     this.graph?.canvas.redraw();
     if (this.tabs.chosen === 'schema') this.draw();
@@ -102,7 +103,8 @@ export class Results {
     fill(this.notes);
     this.status.textContent = outcome && this.tabs.chosen !== 'schema' ? statusWords(outcome) : '';
     if (this.tabs.chosen === 'schema' || !frame || !outcome) {
-      this.showPicture(new SchemaPanel(this.services));
+      if (this.services.schema === UNSEEN) fill(this.body, running('Looking at the database…'));
+      else this.showPicture(new SchemaPanel(this.services));
     } else this.drawOutcome(frame, outcome);
   }
 
@@ -119,7 +121,7 @@ export class Results {
 
   private drawOutcome(frame: Frame, outcome: Outcome): void {
     switch (outcome.kind) {
-      case 'running': return fill(this.body, h('p', { class: 'running' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), 'Running…'));
+      case 'running': return fill(this.body, running('Running…'));
       case 'cancelled': return fill(this.body, h('p', { class: 'empty' }, 'The statement was cancelled.'));
       case 'skipped': return fill(this.body, h('p', { class: 'empty' }, 'Not run, since the one before it did not end well.'));
       case 'failure': return fill(this.body, h('div', { class: 'failed' }, failurePanel(outcome.problem, frame.statement, frame.actions), this.repairOf(frame)));
@@ -165,6 +167,10 @@ export class Results {
       type: 'button', class: `statement is-${frame.outcome.kind}`, 'aria-pressed': String(index === this.current), onclick: () => this.choose(index), title: frame.statement,
     }, h('span', { class: 'number' }, index + 1), h('code', {}, frame.statement.replace(/\s+/g, ' ').slice(0, 60)))));
   }
+}
+
+function running(words: string): HTMLElement {
+  return h('p', { class: 'running' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), words);
 }
 
 function formsOf(answer: Answer): View[] {
