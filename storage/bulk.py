@@ -130,10 +130,12 @@ class BulkLoad:
                 column = columns[key] = AddedColumn(self.spill.queue(CellsCodec()))
             column.add(values)
 
-    def make_unique(self, label: str, key: str) -> None:
-        """Ask for a uniqueness constraint on nodes, unless there is one, or an index."""
-        if not self._schema.has_index(Entity.NODE, label, key):
-            self._schema = with_constraint(self._schema, None, Entity.NODE, label, (key,), False).schema
+    def make_unique(self, label: str, key: str) -> bool:
+        """Ask for a uniqueness constraint on nodes, unless there is one, or an index; whether it is new."""
+        if self._schema.has_index(Entity.NODE, label, key):
+            return False
+        self._schema = with_constraint(self._schema, None, Entity.NODE, label, (key,), False).schema
+        return True
 
     def add_index(
         self,

@@ -42,7 +42,7 @@ Row = TypeVar("Row", NodeRow, RelationshipRow)
 class RunsStatements(Protocol):
     """A transaction, as far as a script needs one."""
 
-    def run(self, query: str, /) -> Result:
+    def run(self, query: str, parameters: Mapping[str, Any] | None = None, /) -> Result:
         """Run a statement; it sees what the statements before it wrote."""
         ...
 

@@ -136,6 +136,7 @@ class Database(Transfers, Retrieval, ForModels):
         else:
             self._lease = self._open_folder(path, read_only, partitions, memory, durability)
             self._held_graph = self._lease.graph
+            self._anticipate_hops()
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
     def __repr__(self) -> str:

@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from hoplite.storage.importers.csv import CsvFiles, CsvFormat
     from hoplite.storage.importers.neo4j_server import Neo4jImport
     from hoplite.storage.importers.source_ids import SourceIds
+    from hoplite.storage.importers.tables import Loaded
 
 File: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[int, int | None], None]
+
+
+def _silent(_text: str) -> None:
+    """Nobody is told."""
 
 
 class Transfers:
@@ -59,13 +64,62 @@ class Transfers:
         self,
         nodes: Mapping[str | tuple[str, ...], Any] | None = None,
         relationships: Mapping[tuple[str, str, str], Any] | None = None,
-        key: str = "id",
-    ) -> dict[str, int]:
-        """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded."""
-        from hoplite.storage.importers.tables import load_tables
+        key: str | Mapping[Any, str] | None = "id",
+        *,
+        start: str | Mapping[tuple[str, str, str], str] = "start",
+        end: str | Mapping[tuple[str, str, str], str] = "end",
+        unique: bool = True,
+        on_error: OnError = "fail",
+        progress: Progress | None = None,
+    ) -> Loaded:
+        """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded.
+
+        `key` is the column by which relationships find their nodes, `start` and `end` are the columns that refer to it:
+        for all tables, or for each in a dictionary, `key={"Drug": "drugbank", "Disease": "mesh"}`. With None nodes have
+        no key. The first label of each node table gets a uniqueness constraint on its key, which is also the index that
+        queries find nodes by; the `constraints` of what is returned lists those that are new, and with `unique=False`
+        none is made. With `on_error` "skip" or "report", rows without a key, or with one that is taken, and
+        relationships whose ends are not there are left out. `progress` is called with tables done and in all.
+        """
+        from hoplite.storage.importers.tables import TableForm, load_tables
+
+        form = TableForm(key, start, end, unique)
+        with self._filling() as graph:
+            return load_tables(graph, nodes or {}, relationships or {}, form, BadRows(on_error), progress)
+
+    def load_csv(
+        self,
+        path: File,
+        label: str | tuple[str, ...] | None = None,
+        *,
+        key: str | Mapping[Any, str] | None = None,
+        upsert: bool = False,
+        relationship: tuple[str, str, str] | None = None,
+        start: str = "start",
+        end: str = "end",
+        types: Mapping[str, str] | None = None,
+        delimiter: str = ",",
+        unique: bool = True,
+        on_error: OnError = "fail",
+        tell: Callable[[str], object] | None = print,
+    ) -> Loaded:
+        """Load a plain CSV file whose first line names its columns, gzipped or not; returns how much was loaded.
+
+        What the columns hold is inferred from all of their values, and told to `tell` before anything is written;
+        `types={"zip": "text"}` says it beforehand (`KINDS` of `hoplite.storage.importers.plain_csv`). Rows become nodes
+        with `label`, which is taken from the name of the file if not given. A `key` makes its values unique, as in
+        `load`; with `upsert` a row whose key is there changes that node, and its empty fields change nothing.
+
+        With `relationship=("Person", "ACTED_IN", "Movie")` rows become relationships, from the node whose key is in the
+        column `start` to that of the column `end`; `key` may name that of each label.
+        """
+        from hoplite.api.csv_tables import CsvLoad, load_csv
+        from hoplite.storage.importers.tables import TableForm
 
         with self._filling() as graph:
-            return load_tables(graph, nodes or {}, relationships or {}, key=key)
+            form = TableForm("id" if key is None and relationship else key, start, end, unique)
+            load = CsvLoad(path, label, relationship, form, upsert, types, delimiter)
+            return load_csv(graph, self._begin_script, load, BadRows(on_error), tell or _silent)
 
     def import_jsonl(
         self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail"

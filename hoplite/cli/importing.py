@@ -22,6 +22,7 @@ KINDS: Mapping[str, str] = {
     "triples": "subject, type and object, separated by tabs",
     "ntriples": "N-Triples (RDF)",
     "csv": "neo4j-admin's CSV: a folder with an import.args, or --nodes and --relationships",
+    "table": "a plain CSV file; what its columns hold is inferred, and said before anything is written",
     "mapping": "plain CSV files that a mapping in JSON describes",
     "parquet": "a folder that `hoplite export parquet` wrote",
     "cypher": "a script of Cypher statements",
@@ -54,8 +55,10 @@ def add_import_command(commands: Any) -> None:
     importing.add_argument("--on-error", choices=("fail", "skip", "report"), default="fail",
                            help="what becomes of rows that cannot be read (of files)")  # fmt: skip
     add_csv_options(importing.add_argument_group("neo4j-admin's CSV"))
+    _add_table_options(importing.add_argument_group("a plain CSV file"))
     part = importing.add_argument_group("a part of a live Neo4j")
-    part.add_argument("--label", action="append", metavar="NAME", help="only nodes with it; may be repeated")
+    part.add_argument("--label", action="append", metavar="NAME",
+                      help="only nodes with it; the nodes of a plain CSV file get it; may be repeated")  # fmt: skip
     part.add_argument("--type", action="append", metavar="NAME", help="only relationships of it; may be repeated")
     add_server_options(part)
     importing.set_defaults(command=_import, sample=False, imported=None)
@@ -68,6 +71,32 @@ def add_csv_options(group: Any) -> None:
     group.add_argument("--delimiter", default=",", help="between fields; a comma, or TAB, or U+0009")
     group.add_argument("--array-delimiter", default=";", help="between the values of a list; ;")
     group.add_argument("--quote", default='"', help='around fields; "')
+
+
+def _add_table_options(group: Any) -> None:
+    group.add_argument("--key", metavar="COLUMN", help="says which node a row is; becomes unique")
+    group.add_argument("--upsert", action="store_true", help="change the nodes whose key is there already")
+    group.add_argument("--relationship", type=_pattern, metavar="LABEL:TYPE:LABEL",
+                       help="rows are relationships between nodes that are there")  # fmt: skip
+    group.add_argument("--start", default="start", metavar="COLUMN", help="the key of the node it begins at; start")
+    group.add_argument("--end", default="end", metavar="COLUMN", help="the key of the node it ends at; end")
+    group.add_argument("--column", action="append", default=[], type=_column, metavar="NAME=KIND",
+                       help="what a column holds: text, integer, float, boolean, date; may be repeated")  # fmt: skip
+    group.add_argument("--no-constraint", action="store_true", help="the key need not be unique")
+
+
+def _pattern(text: str) -> tuple[str, str, str]:
+    parts = text.split(":")
+    if len(parts) != 3 or not all(parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form LABEL:TYPE:LABEL")
+    return parts[0], parts[1], parts[2]
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, equals, kind = text.rpartition("=")
+    if not (name and equals and kind):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=KIND")
+    return name, kind
 
 
 def add_server_options(group: Any) -> None:
@@ -185,6 +214,8 @@ def _import_files(db: Database, options: argparse.Namespace) -> None:
             made = db.import_csv(
                 *_csv_files(options), format=_csv_format(options), on_error=on_error, progress=progress
             )
+        elif options.kind == "table":
+            made = _import_table(db, options)
         elif options.kind in ("parquet", "cypher"):
             if on_error != "fail":
                 raise UsageError(f"--on-error is for forms with rows that can be read one by one, not {options.kind}.")
@@ -208,6 +239,25 @@ def _import_files(db: Database, options: argparse.Namespace) -> None:
             f"hoplite: {made['skipped']} rows left out" + (f", {more} of them not shown" if more else ""),
             file=sys.stderr,
         )
+
+
+def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:
+    from hoplite.storage.importers.csv import read_sign
+
+    return db.load_csv(
+        options.source,
+        tuple(options.label) if options.label else None,
+        key=options.key,
+        upsert=options.upsert,
+        relationship=options.relationship,
+        start=options.start,
+        end=options.end,
+        types=dict(options.column),
+        delimiter=read_sign(options.delimiter),
+        unique=not options.no_constraint,
+        on_error=options.on_error,
+        tell=lambda text: print(f"hoplite: {text}", file=sys.stderr),
+    )
 
 
 def _csv_files(options: argparse.Namespace) -> tuple[list[CsvFiles], list[CsvFiles]]:

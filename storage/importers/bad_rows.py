@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.importers.problem import bad_line
+from hoplite.storage.importers.problem import bad_line, bad_table
 
 OnError: TypeAlias = Literal["fail", "skip", "report"]
 KEPT = 1_000
@@ -14,14 +14,15 @@ KEPT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """`people.csv, line 3: "abc" is not a valid int`"""
+    """`people.csv, line 3: "abc" is not a valid int`; of a table, `nodes[Person], row 3: ...`"""
 
     file: str
     line: int
     reason: str
+    unit: str = "line"
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.reason}"
+        return f"{self.file}, {self.unit} {self.line}: {self.reason}"
 
 
 class BadRows:
@@ -41,6 +42,19 @@ class BadRows:
         self.count += 1
         if self._on_error == "report" and len(self.kept) < KEPT:
             self.kept.append(BadRow(file, line, reason))
+
+    def take_row(self, table: str, row: int, reason: str) -> None:
+        """The same of a table, whose rows count from 0."""
+        if self._on_error == "fail":
+            raise bad_table(table, reason, row)
+        self.count += 1
+        if self._on_error == "report" and len(self.kept) < KEPT:
+            self.kept.append(BadRow(table, row, reason, "row"))
+
+    @property
+    def skips(self) -> bool:
+        """Whether bad rows are left out."""
+        return self._on_error != "fail"
 
     def summary(self, nodes: int, relationships: int) -> dict[str, Any]:
         """What an importer returns: counts, and what was left out where anything could be."""

@@ -15,7 +15,7 @@ from hoplite.storage.importers.json_values import stored_value
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.importers.table_columns import arrow_column
-from hoplite.storage.importers.tables import load_tables
+from hoplite.storage.importers.tables import TableForm, load_tables
 from hoplite.values.columns import Column, Int64s, Integers, from_objects
 
 Path = str | os.PathLike[str]
@@ -34,8 +34,8 @@ def import_parquet_tables(
         graph,
         {labels: _tables(path) for labels, path in nodes.items()},
         {pattern: _tables(path) for pattern, path in relationships.items()},
-        key,
-        progress,
+        TableForm(key),
+        progress=progress,
     )
 
 

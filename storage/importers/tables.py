@@ -1,92 +1,202 @@
 """Tables: node tables with a key column, relationship tables whose `start` and `end` refer to those keys.
 
     load_tables(graph, nodes={"Drug": drugs, ("Person", "Actor"): actors},
-                relationships={("Drug", "TREATS", "Disease"): treats}, key="id")
+                relationships={("Drug", "TREATS", "Disease"): treats}, TableForm(key="id"))
 
 A table is an Arrow table, a pandas or Polars frame, or a dict of arrays or lists; or an iterator over such tables, of
-which one after another is read, so that a graph need not fit into memory. Every column but `start` and `end` is a
-property, the key too; nulls are absent. The key of a node table's first label gets a uniqueness constraint. Keys refer
-to nodes of this load, or to nodes with that label that were there before.
+which one after another is read, so that a graph need not fit into memory. Every column but those of the ends is a
+property, the key too; nulls are absent. Keys refer to nodes of this load, or to nodes with that label that were there
+before. The key of a node table's first label gets a uniqueness constraint, unless that is not wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hoplite.errors import CypherError
+from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.graph import Graph
+from hoplite.storage.importers.bad_rows import BadRows
 from hoplite.storage.importers.keys import Keys, Part
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_table
 from hoplite.storage.importers.table_columns import table_columns
 from hoplite.values.columns import Column, Int64s
+from hoplite.values.order import group_key
 
-START, END = "start", "end"
+Labels: TypeAlias = str | tuple[str, ...]
+Pattern: TypeAlias = tuple[str, str, str]
+DEFAULT_KEY, START, END = "id", "start", "end"
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """What columns are called, for all tables or for each: the key by label (or the labels of a node table), the ends
+    by the pattern of a relationship table. What a mapping leaves out is called as usual. `is_unique`: keys get
+    uniqueness constraints."""
+
+    key: str | Mapping[Any, str] | None = DEFAULT_KEY
+    start: str | Mapping[Pattern, str] = START
+    end: str | Mapping[Pattern, str] = END
+    is_unique: bool = True
+
+    def key_of(self, labels: tuple[str, ...]) -> str | None:
+        """The key of a node table; None where its nodes have none."""
+        if self.key is None or isinstance(self.key, str):
+            return self.key
+        return self.key.get(labels, self.key.get(labels[0], DEFAULT_KEY))
+
+    def ends_of(self, pattern: Pattern) -> tuple[str, str]:
+        """The columns of a relationship table that say where it begins and ends."""
+        start = self.start if isinstance(self.start, str) else self.start.get(pattern, START)
+        end = self.end if isinstance(self.end, str) else self.end.get(pattern, END)
+        return start, end
+
+    def refuse_unknown(self, nodes: Mapping[Labels, Any], relationships: Mapping[Pattern, Any]) -> None:
+        """A name that belongs to no table is misspelt."""
+        labels = {label for pattern in relationships for label in (pattern[0], pattern[2])}
+        for table in nodes:
+            labels.update((table,) if isinstance(table, str) else table)
+        known: dict[str, set[Any]] = {
+            "key": {*labels, *nodes},
+            "start": {*relationships},
+            "end": {*relationships},
+        }
+        for setting, tables in known.items():
+            given = getattr(self, setting)
+            unknown = [table for table in given if table not in tables] if isinstance(given, Mapping) else []
+            if unknown:
+                raise bad_table(f"{setting}[{unknown[0]!r}]", "there is no such table in this load")
+
+
+class Loaded(dict[str, Any]):
+    """How many nodes and relationships were loaded, and what was left out; and, beside these, the `constraints` that
+    were made for keys: pairs of a label and a property."""
+
+    def __init__(self, counts: Mapping[str, Any], constraints: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(counts)
+        self.constraints = constraints
+
+    def __repr__(self) -> str:
+        made = "".join(f", unique (:{label} {{{key}}})" for label, key in self.constraints)
+        return f"<Loaded {dict.__repr__(self)}{made}>"
 
 
 def load_tables(
     graph: Graph,
-    nodes: Mapping[str | tuple[str, ...], Any],
-    relationships: Mapping[tuple[str, str, str], Any],
-    key: str = "id",
+    nodes: Mapping[Labels, Any],
+    relationships: Mapping[Pattern, Any],
+    form: TableForm = TableForm(),  # noqa: B008 - immutable
+    bad_rows: BadRows | None = None,
     progress: Progress | None = None,
-) -> dict[str, int]:
+) -> Loaded:
     """Add all rows of all tables, or none; how many nodes and relationships there were. Progress is in tables."""
+    form.refuse_unknown(nodes, relationships)
+    bad_rows = bad_rows or BadRows()
     total = len(nodes) + len(relationships)
-    made = {"nodes": 0, "relationships": 0}
-    done = 0
     with graph.bulk(keeps_order=False) as load:
-        directory = _Directory(load, key)
-        for labels, table in nodes.items():
-            made["nodes"] += _add_nodes(load, directory, (labels,) if isinstance(labels, str) else labels, table, key)
-            done += 1
+        loading = _Loading(load, form, bad_rows)
+        for done, (labels, table) in enumerate(nodes.items(), 1):
+            loading.add_nodes((labels,) if isinstance(labels, str) else labels, table)
             if progress is not None:
                 progress(done, total)
-        for pattern, table in relationships.items():
-            made["relationships"] += _add_relationships(load, directory, pattern, table)
-            done += 1
+        for done, (pattern, table) in enumerate(relationships.items(), 1 + len(nodes)):
+            loading.add_relationships(pattern, table)
             if progress is not None:
                 progress(done, total)
-        del directory  # its keys are no longer needed while the graph is built
+        counts = bad_rows.summary(loading.node_count, loading.relationship_count)
+        constraints = tuple(loading.constraints)
+        del loading  # its keys are no longer needed while the graph is built
         load.commit()
-    return made
+    return Loaded(counts, constraints)
 
 
-def _add_nodes(load: BulkLoad, directory: _Directory, labels: tuple[str, ...], table: Any, key: str) -> int:
-    name = f"nodes[{labels[0] if len(labels) == 1 else labels!r}]"
-    if not labels:
-        raise bad_table(name, "no label")
-    total = 0
-    for count, columns in _read(name, table):
-        if key not in columns:
-            raise bad_table(name, f"there is no key column {key!r}; the columns are {', '.join(columns)}")
-        missing = np.flatnonzero(columns[key].null_mask())
-        if len(missing):
-            raise bad_table(name, f"the key {key!r} is null", total + int(missing[0]))
-        positions = load.add_nodes(labels, count, columns)
-        directory.add(labels, columns[key], positions)
-        total += count
-    load.make_unique(labels[0], key)
-    return total
+class _Loading:
+    """Adds one table after another."""
 
+    def __init__(self, load: BulkLoad, form: TableForm, bad_rows: BadRows) -> None:
+        self.node_count = self.relationship_count = 0
+        self.constraints: list[tuple[str, str]] = []
+        self._load = load
+        self._form = form
+        self._bad_rows = bad_rows
+        self._directory = _Directory(load, form)
 
-def _add_relationships(load: BulkLoad, directory: _Directory, pattern: tuple[str, str, str], table: Any) -> int:
-    start_label, type, end_label = pattern
-    name = f"relationships[({start_label})-[{type}]->({end_label})]"
-    total = 0
-    for count, columns in _read(name, table):
-        for needed in (START, END):
-            if needed not in columns:
-                raise bad_table(name, f"there is no column {needed!r}; the columns are {', '.join(columns)}")
-        starts = directory.find(start_label, columns.pop(START), name, START, total)
-        ends = directory.find(end_label, columns.pop(END), name, END, total)
-        load.add_relationships(type, starts, ends, columns)
-        total += count
-    return total
+    def add_nodes(self, labels: tuple[str, ...], table: Any) -> None:
+        name = f"nodes[{labels[0] if len(labels) == 1 else labels!r}]"
+        if not labels:
+            raise bad_table(name, "no label")
+        key = self._form.key_of(labels)
+        first_row, taken = 0, set[Hashable]()
+        for count, columns in _read(name, table):
+            if key is None:
+                self._load.add_nodes(labels, count, columns)
+                self.node_count += count
+                continue
+            if key not in columns:
+                raise bad_table(name, f"there is no key column {key!r}; the columns are {', '.join(columns)}")
+            kept = self._usable(name, labels[0], key, columns[key], first_row, taken)
+            first_row += count
+            columns = {name: column.take(kept) for name, column in columns.items()} if len(kept) < count else columns
+            positions = self._load.add_nodes(labels, len(kept), columns)
+            self._directory.add(labels, columns[key], positions)
+            self.node_count += len(kept)
+        if key is not None and self._form.is_unique and self._load.make_unique(labels[0], key):
+            self.constraints.append((labels[0], key))
+
+    def _usable(self, name: str, label: str, key: str, keys: Column, first_row: int, taken: set[Hashable]) -> Int64s:
+        """The rows whose key can be one. Where bad rows fail the load, constraints find keys that come twice."""
+        missing = keys.null_mask()
+        for row in np.flatnonzero(missing).tolist():
+            self._bad_rows.take_row(name, first_row + row, f"the key {key!r} is null")
+        kept = np.flatnonzero(~missing)
+        if not self._bad_rows.skips or not self._form.is_unique or not len(kept):
+            return kept
+        values = keys.take(kept)
+        is_new = self._directory.keys_before(label).find(values) < 0
+        for place, value in enumerate(map(group_key, values.objects())):
+            is_new[place] &= value not in taken
+            taken.add(value)
+        for place in np.flatnonzero(~is_new).tolist():
+            reason = f"there is another node with label {label!r} and {key!r} = {values.objects()[place]!r}"
+            self._bad_rows.take_row(name, first_row + int(kept[place]), reason)
+        return kept[is_new]
+
+    def add_relationships(self, pattern: Pattern, table: Any) -> None:
+        start_label, type, end_label = pattern
+        name = f"relationships[({start_label})-[{type}]->({end_label})]"
+        start, end = self._form.ends_of(pattern)
+        first_row = 0
+        for count, columns in _read(name, table):
+            for needed in (start, end):
+                if needed not in columns:
+                    raise bad_table(name, f"there is no column {needed!r}; the columns are {', '.join(columns)}")
+            starts, ends = columns[start], columns[end]
+            properties = {name: column for name, column in columns.items() if name not in (start, end)}
+            from_nodes = self._found(start_label, starts, name, start, first_row)
+            to_nodes = self._found(end_label, ends, name, end, first_row, from_nodes >= 0)
+            kept = np.flatnonzero((from_nodes >= 0) & (to_nodes >= 0))
+            if len(kept) < count:
+                from_nodes, to_nodes = from_nodes[kept], to_nodes[kept]
+                properties = {name: column.take(kept) for name, column in properties.items()}
+            self._load.add_relationships(type, from_nodes, to_nodes, properties)
+            self.relationship_count += len(kept)
+            first_row += count
+
+    def _found(self, label: str, wanted: Column, name: str, column: str, first_row: int, told: Any = None) -> Int64s:
+        """The positions of the nodes with these keys, below 0 where there is none. Only rows that `told` holds true for
+        are bad rows by this: others are already."""
+        positions = self._directory.find(label, wanted)
+        missing = positions < 0
+        for row in np.flatnonzero(missing if told is None else missing & told).tolist():
+            value = wanted.objects()[row]
+            reason = f"{column}: no node with label {label!r} has {self._form.key_of((label,))!r} = {value!r}"
+            self._bad_rows.take_row(name, first_row + row, reason)
+        return positions
 
 
 def _read(name: str, table: Any) -> Iterator[tuple[int, dict[str, Column]]]:
@@ -101,11 +211,12 @@ def _read(name: str, table: Any) -> Iterator[tuple[int, dict[str, Column]]]:
 class _Directory:
     """Nodes by key, for each label that a relationship table asks about."""
 
-    def __init__(self, load: BulkLoad, key: str) -> None:
+    def __init__(self, load: BulkLoad, form: TableForm) -> None:
         self._load = load
-        self._key = key
+        self._form = form
         self._added: dict[str, list[Part]] = {}
         self._made: dict[str, Keys] = {}
+        self._before: dict[str, Keys] = {}
 
     def add(self, labels: tuple[str, ...], keys: Column, positions: Int64s) -> None:
         """Nodes that this load adds."""
@@ -115,26 +226,25 @@ class _Directory:
                 self._added.setdefault(label, []).append(part)
                 self._made.pop(label, None)
 
-    def find(self, label: str, wanted: Column, table: str, column: str, first_row: int) -> Int64s:
-        """The positions of the nodes with these keys."""
+    def find(self, label: str, wanted: Column) -> Int64s:
+        """The positions of the nodes with these keys, below 0 where there is none."""
         keys = self._made.get(label)
         if keys is None:
-            keys = self._made[label] = self._keys(label)
-        positions = keys.find(wanted)
-        missing = np.flatnonzero(positions < 0)
-        if len(missing):
-            row = int(missing[0])
-            value = wanted.objects()[row]
-            reason = f"{column}: no node with label {label!r} has {self._key!r} = {value!r}"
-            raise bad_table(table, reason, first_row + row)
-        return positions
+            keys = self._made[label] = Keys([*self._added.get(label, []), *self._old(label)])
+        return keys.find(wanted)
 
-    def _keys(self, label: str) -> Keys:
+    def keys_before(self, label: str) -> Keys:
+        """The nodes that were there before this load."""
+        if label not in self._before:
+            self._before[label] = Keys(self._old(label))
+        return self._before[label]
+
+    def _old(self, label: str) -> list[Part]:
         before = self._load.snapshot
         old = before.nodes_with_label(label)
-        old_keys = before.node_property(old, self._key)
-        present = np.flatnonzero(~old_keys.null_mask())
-        parts = [*self._added.get(label, [])]
-        if len(present):
-            parts.append(Part.of(old_keys.take(present), old[present]))
-        return Keys(parts)
+        key = self._form.key_of((label,))
+        if key is None:
+            return []
+        keys = before.node_property(old, key)
+        present = np.flatnonzero(~keys.null_mask())
+        return [Part.of(keys.take(present), old[present])] if len(present) else []

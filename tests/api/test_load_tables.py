@@ -1,0 +1,72 @@
+"""`db.load`: names of columns for each table, rows that are left out, constraints that are told of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from neo4j.exceptions import ClientError
+
+import hoplite
+
+DRUGS = {"drugbank": ["a", "b"], "name": ["Aspirin", "Bupropion"]}
+DISEASES = {"id": [1, 2]}
+TREATS = {"drug": ["a", "b"], "disease": [1, 2], "start": ["x", "y"]}
+PATTERN = ("Drug", "TREATS", "Disease")
+
+
+def test_each_table_has_names_of_its_own() -> None:
+    with hoplite.open() as db:
+        calls: list[tuple[int, int | None]] = []
+        made = db.load(
+            {"Drug": DRUGS, ("Disease", "Thing"): DISEASES},
+            {PATTERN: TREATS},
+            key={"Drug": "drugbank"},
+            start={PATTERN: "drug"},
+            end="disease",
+            progress=lambda done, total: calls.append((done, total)),
+        )
+        assert made == {"nodes": 4, "relationships": 2}
+        assert made.constraints == (("Drug", "drugbank"), ("Disease", "id"))
+        assert repr(made).endswith(", unique (:Drug {drugbank}), unique (:Disease {id})>")
+        assert calls == [(1, 3), (2, 3), (3, 3)]
+        rows = db.run("MATCH (d)-[r]->(x) RETURN d.name, x.id, properties(r) ORDER BY x.id").values()
+        assert rows == [["Aspirin", 1, {"start": "x"}], ["Bupropion", 2, {"start": "y"}]]
+
+
+@pytest.mark.parametrize("names", [{"key": {"Drugs": "x"}}, {"start": {("Drug", "TREAT", "Disease"): "x"}}])
+def test_a_name_for_no_table_is_an_error(names: dict[str, Any]) -> None:
+    with hoplite.open() as db, pytest.raises(ClientError, match="no such table"):
+        db.load({"Drug": DRUGS}, key=names.get("key", "drugbank"), start=names.get("start", "start"))
+
+
+def test_constraints_are_made_only_where_they_are_wanted() -> None:
+    with hoplite.open() as db:
+        assert db.load({"A": {"id": [1, 1]}}, unique=False).constraints == ()
+        assert db.load({"B": {"x": [1, None]}}, key=None).constraints == ()
+        assert db.run("SHOW CONSTRAINTS").data() == []
+        assert db.run("MATCH (n) RETURN count(n)").value() == [4]
+        db.load({"C": {"id": [1]}})
+        assert db.load({"C": {"id": [2]}}).constraints == ()
+
+
+def test_rows_that_cannot_be_loaded_are_left_out_where_that_is_asked_for() -> None:
+    nodes: Any = {"N": {"id": [1, None, 2, 1, 7], "name": ["a", "b", "c", "d", "e"]}}
+    ends = {("N", "R", "N"): {"start": [1, 2, 9, 8], "end": [2, 9, 1, 8], "w": [1, 2, 3, 4]}}
+    with hoplite.open() as db:
+        db.load({"N": {"id": [7]}})
+        with pytest.raises(ClientError, match="row 1: the key 'id' is null"):
+            db.load(nodes, ends)
+        made = db.load(nodes, ends, on_error="report")
+        assert (made["nodes"], made["relationships"], made["skipped"]) == (2, 1, 6)
+        assert made["problems"] == [
+            "nodes['N'], row 1: the key 'id' is null",
+            "nodes['N'], row 3: there is another node with label 'N' and 'id' = 1",
+            "nodes['N'], row 4: there is another node with label 'N' and 'id' = 7",
+            "relationships[(N)-[R]->(N)], row 2: start: no node with label 'N' has 'id' = 9",
+            "relationships[(N)-[R]->(N)], row 3: start: no node with label 'N' has 'id' = 8",
+            "relationships[(N)-[R]->(N)], row 1: end: no node with label 'N' has 'id' = 9",
+        ]
+        assert db.run("MATCH (n:N) RETURN n.id, n.name ORDER BY n.id").values() == [[1, "a"], [2, "c"], [7, None]]
+        assert db.run("MATCH (a)-[r:R]->(b) RETURN a.id, r.w, b.id").values() == [[1, 1, 2]]
+        assert "problems" not in db.load(nodes, on_error="skip")
