@@ -13,7 +13,7 @@ import pytest
 import hoplite
 from hoplite.cli import main
 from hoplite.models.ask import query_in
-from hoplite.models.ask_evidence import evidence_of, evidence_query
+from hoplite.models.ask_evidence import evidence_of, evidence_queries
 from hoplite.sample import load_sample
 
 RIGHT = "MATCH (d:Drug {name: 'Aspirin'})-[t:TREATS]->(x:Disease) RETURN x.name ORDER BY x.name"
@@ -85,6 +85,22 @@ def test_the_query_is_found_in_what_a_model_says(text: str, query: str) -> None:
         ("MATCH (d:Drug {name: 'Aspirin'})-[:TREATS]->(x) RETURN count(x)", 4, 3),
         ("MATCH (d:Drug {name: 'Aspirin'}) WITH d MATCH (d)-[:TREATS]->(x) RETURN DISTINCT d.name", 4, 3),
         ("MATCH (d:Drug {name: 'Aspirin'})-[:TREATS]->(x) WITH x LIMIT 1 RETURN x.name", 2, 1),
+        (
+            "MATCH (d:Drug {name: 'Aspirin'})-[:TREATS]->(x) RETURN x.name AS name "
+            "UNION MATCH (d:Drug {name: 'Aspirin'}) RETURN d.name AS name",
+            4,
+            3,
+        ),
+        ("MATCH (d:Drug {name: 'Aspirin'}) CALL (d) { MATCH (d)-[:TREATS]->(x) RETURN count(x) AS n } RETURN n", 4, 3),
+        (
+            "MATCH (d:Drug {name: 'Aspirin'}) CALL { WITH d MATCH (d)-[:TREATS]->(x) RETURN x.name AS x } RETURN x",
+            4,
+            3,
+        ),
+        ("MATCH (d:Drug {name: 'Aspirin'}) WHERE EXISTS { (d)-[:TREATS]->(x) } RETURN d.name", 4, 3),
+        ("MATCH (d:Drug {name: 'Aspirin'}) WHERE COUNT { (d)-[:TREATS]->() } > 1 RETURN d.name", 4, 3),
+        ("MATCH (d:Drug {name: 'Aspirin'}) WHERE (d)-[:TREATS]->() WITH d RETURN count(d)", 4, 3),
+        ("MATCH (d:Drug {name: 'Aspirin'}) WHERE NOT (d)-[:TREATS]->(:Drug) RETURN d.name", 1, 0),
         ("MATCH p = (d:Drug {name: 'Aspirin'}) RETURN p", 0, 0),  # it has a name, and is in the rows
         ("RETURN 1", 0, 0),
         ("not cypher", 0, 0),
@@ -103,8 +119,7 @@ def test_evidence_leaves_the_rows_as_they_are(sample: hoplite.Database) -> None:
     query = (
         "MATCH (d:Drug)-[:TREATS]->(x) WITH d, count(x) AS n WHERE n > 4 RETURN d.name AS name, n ORDER BY n DESC, name"
     )
-    text = evidence_query(query)
-    assert text is not None
+    (text,) = evidence_queries(query)
     assert [row[:2] for row in sample.run_untrusted(text).rows] == sample.run_untrusted(query).rows
 
 
