@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -301,3 +303,29 @@ def test_mcp_neo4j_cypher(url: str) -> None:
     assert names == ["get_neo4j_schema", "read_neo4j_cypher", "write_neo4j_cypher"]
     assert rows == [{"a": "Ann", "b": "Bob"}]
     assert "KNOWS" in schema["Person"]["relationships"]
+
+
+# --- examples ---
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "libraries"
+SHOWN = {
+    "graphrag": ("neo4j_graphrag", "Allopurinol"),
+    "langchain": ("langchain_neo4j", "Aspirin treats headache."),
+    "llama_index": ("llama_index.graph_stores.neo4j", "Aspirin TREATS Headache"),
+    "mcp_neo4j_cypher": ("mcp_neo4j_cypher", "Allopurinol"),
+}
+
+
+def test_every_library_has_an_example() -> None:
+    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == sorted(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_examples_run(name: str, tmp_path: Path) -> None:
+    library, shown = SHOWN[name]
+    _library(library)
+    # Without its folder in the path: an example may be called like the library that it shows.
+    code = f"import runpy, sys; sys.path[0] = {os.getcwd()!r}; runpy.run_path({str(EXAMPLES / name)!r} + '.py')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert shown in run.stdout
