@@ -25,6 +25,7 @@ _EXTRAS = {
     "igraph": "igraph",
     "mcp": "mcp",
     "ray": "ray",
+    "snowballstemmer": "languages",
 }
 
 

@@ -37,58 +37,6 @@ _VECTOR_SETTINGS = (
     "vector.quantization.enabled",
     "vector.similarity_function",
 )
-ANALYZERS = frozenset(
-    [
-        "arabic",
-        "armenian",
-        "basque",
-        "bengali",
-        "brazilian",
-        "bulgarian",
-        "catalan",
-        "cjk",
-        "classic",
-        "cypher",
-        "czech",
-        "danish",
-        "dutch",
-        "email",
-        "english",
-        "estonian",
-        "finnish",
-        "french",
-        "galician",
-        "german",
-        "greek",
-        "hindi",
-        "hungarian",
-        "indonesian",
-        "irish",
-        "italian",
-        "keyword",
-        "latvian",
-        "lithuanian",
-        "norwegian",
-        "persian",
-        "portuguese",
-        "romanian",
-        "russian",
-        "simple",
-        "sorani",
-        "spanish",
-        "standard",
-        "standard-folding",
-        "standard-no-stop-words",
-        "stop",
-        "swedish",
-        "thai",
-        "turkish",
-        "unicode_whitespace",
-        "url",
-        "url_or_email",
-        "whitespace",
-    ]
-)
 
 
 def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], is_constraint: bool) -> dict[str, Any]:
@@ -209,8 +157,12 @@ def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
             )
         if name not in ("fulltext.analyzer", "fulltext.eventually_consistent"):
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
-        if name == "fulltext.analyzer" and value not in ANALYZERS:
-            raise execution_failed(f"No such full-text analyzer: '{value}'.")
+        if name == "fulltext.analyzer":
+            from hoplite.storage.search.analyzers import analyzer, is_known
+
+            if not is_known(str(value)):
+                raise execution_failed(f"No such full-text analyzer: '{value}'.")
+            _ = analyzer(str(value)).after  # raises where it is not available
     return {"fulltext.analyzer": "standard-no-stop-words", "fulltext.eventually_consistent": False} | dict(config)
 
 

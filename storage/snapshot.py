@@ -8,7 +8,7 @@ through the same class.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 _FEW_WRITTEN = 10_000
 
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from hoplite.storage.search.fulltext import Search
 
 
 class Snapshot:
@@ -589,6 +592,12 @@ class Snapshot:
         from hoplite.storage.search.vectors import nearest
 
         return nearest(self._delta, index, vector, count)
+
+    def text_search(self, index: Index) -> Search:
+        """The documents of a full-text index."""
+        from hoplite.storage.search.fulltext import search
+
+        return search(self._delta, index)
 
     def distinct_values(self, label: str, key: str) -> int | None:
         """About how many different values the key has on nodes with the label; None where it is unknown."""

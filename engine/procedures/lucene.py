@@ -1,17 +1,17 @@
-"""Lucene's classic query syntax: text in, a tree of clauses out.
+"""Lucene's classic query syntax: text in, a tree of queries out, whose words the analyzer of the index has seen.
 
-    drug AND (aspirin OR ibu*) -placebo "heart attack" asprin~1 name:ann title:"x y"^2
+    drug AND (aspirin OR ibu*) -placebo "heart attack"~3 asprin~1 name:ann title:"x y"^2 [a TO c} /m.n/ *:*
 
-A `Boolean` holds clauses that must, should or must not match; a document matches if all that must do, none that must
-not does, and, where nothing must, at least one that should does. AND makes its neighbours required, as the classic
-parser has it.
+Tokens and rules are those of `QueryParser.jj`: plain words that follow each other are analyzed as one text; a word
+without a field is looked for in every field, and a document's score is the sum over the fields.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from hoplite.engine.expressions.regex import Matcher, matcher
 from hoplite.errors import CypherError
@@ -28,160 +28,367 @@ class Occur(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A word, or a phrase where `phrase` is set, before the analyzer has seen it; `field` None means every field."""
+class Term:
+    """One word."""
 
-    text: str
-    field: str | None = None
-    phrase: bool = False
-    boost: float = 1.0
+    field: str
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wildcard:
-    """A word with `*` and `?`, or a regular expression; `matches` says whether a whole word fits, within a time."""
+class Phrase:
+    """Words at these places, or moved from there by so many steps together."""
 
+    field: str
+    words: tuple[tuple[str, int], ...]
+    slop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Words that begin with a text."""
+
+    field: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Words that a pattern fits as a whole."""
+
+    field: str
     matches: Matcher
-    field: str | None = None
-    boost: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fuzzy:
     """A word, or any within a number of edits of it."""
 
+    field: str
     text: str
     edits: int
-    field: str | None = None
-    boost: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
     """Words between two others; None is an open end."""
 
+    field: str
     low: str | None
     high: str | None
     include_low: bool
     include_high: bool
-    field: str | None = None
-    boost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boosted:
+    """A query whose score counts so many times."""
+
+    query: Query
+    factor: float
 
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """Several clauses."""
+    """Several clauses: a document matches if all that must do, none that must not does, and, where nothing must, at
+    least one that should does."""
 
     clauses: tuple[tuple[Occur, Query], ...]
-    boost: float = 1.0
 
 
-Query: TypeAlias = Words | Wildcard | Fuzzy | Range | Boolean
+Query: TypeAlias = Term | Phrase | Prefix | Pattern | Fuzzy | Range | Everything | Boosted | Boolean
 
 
 class QueryError(ValueError):
-    """Text that is no query."""
+    """Text that is not a query."""
 
 
-_TOKEN = lazy_pattern(
-    r"""\s*(?:
-      (?P<operator>AND\b|OR\b|NOT\b|&&|\|\||!|\+|-)
-    | (?P<open>\() | (?P<close>\))
-    | (?P<phrase>"(?:\\.|[^"\\])*")
-    | (?P<range>[\[{].+?\sTO\s.+?[\]}])
-    | (?P<regex>/(?:\\.|[^/\\])+/)
-    | (?P<field>(?:\\.|[^\s"(){}\[\]:^~+\-!*?/\\])(?:\\.|[^\s"(){}\[\]:^~\\])*):
-    | (?P<word>(?:\\.|[^\s"(){}\[\]:^~\\])+)
-    )(?:~(?P<slop>[0-9.]*))?(?:\^(?P<boost>[0-9.]+))?""",
-    re.VERBOSE,
+class Analyzes(Protocol):
+    """What takes texts apart."""
+
+    def words(self, text: str) -> Sequence[str | None]: ...
+
+    def normalised(self, text: str) -> str: ...
+
+
+def parse_query(text: str, fields: Sequence[str], analyzer: Analyzes) -> Query:
+    """The tree of a query over the fields of an index; raises QueryError."""
+    parser = _Parser(text, fields, analyzer)
+    query = parser.query(None)
+    parser.expect("end")
+    return Boolean(()) if query is None else query
+
+
+# --- tokens ---
+
+_SPACE = " \t\n\r　"
+_START = rf'(?:[^{_SPACE}+\-!():^\[\]"{{}}~*?\\/]|\\.)'
+_INSIDE = rf'(?:[^{_SPACE}!():^\[\]"{{}}~*?\\/]|\\.)'
+_TOKENS = tuple(
+    (kind, lazy_pattern(pattern, re.DOTALL))
+    for kind, pattern in (
+        ("and", r"AND|&&"),
+        ("or", r"OR|\|\|"),
+        ("not", r"NOT|!"),
+        ("plus", r"\+"),
+        ("minus", r"-"),
+        ("bare", rf"[+\-!][{_SPACE}]"),
+        ("open", r"\("),
+        ("close", r"\)"),
+        ("colon", r":"),
+        ("star", r"\*"),
+        ("boost", rf"\^[{_SPACE}]*[0-9]+(?:\.[0-9]+)?"),
+        ("quoted", r'"(?:[^"\\]|\\.)*"'),
+        ("term", rf"{_START}{_INSIDE}*"),
+        ("slop", rf"~{_INSIDE}*"),
+        ("prefix", rf"\*|{_START}{_INSIDE}*\*"),
+        ("wild", rf"(?:{_START}|[*?])(?:{_INSIDE}|[*?])*"),
+        ("regexp", r"/(?:[^/]|\\/)*/"),
+        ("range", r"[\[{]"),
+    )
 )
-_ESCAPE = lazy_pattern(r"\\(.)")
+_RANGE_TOKENS = tuple(
+    (kind, lazy_pattern(pattern, re.DOTALL))
+    for kind, pattern in (
+        ("to", r"TO"),
+        ("range_end", r"[\]}]"),
+        ("range_quoted", r'"(?:[^"]|\\")+"'),
+        ("goop", r"[^ \]}]+"),
+    )
+)
+_NOT_BEHIND_PLAIN_WORDS = frozenset({"colon", "star", "slop", "boost", "and", "or"})
+_UNICODE_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
+_NUMBER = lazy_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_LONGEST_EDITS = 2
 
 
-def parse_query(text: str) -> Query:
-    """The tree of a query; raises QueryError."""
-    parser = _Parser(text)
-    query = parser.clauses(None)
-    if parser.token is not None:
-        raise QueryError(f"Cannot parse '{text}'")
-    return query
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The longest token at each place, the first of those that are as long; between brackets those of a range."""
+    found: list[_Token] = []
+    at, in_range = 0, False
+    while True:
+        while at < len(text) and text[at] in _SPACE:
+            at += 1
+        if at == len(text):
+            found.append(_Token("end", ""))
+            return found
+        best = _Token("", "")
+        for kind, pattern in _RANGE_TOKENS if in_range else _TOKENS:
+            match = pattern.match(text, at)
+            if match is not None and len(match[0]) > len(best.text):
+                best = _Token(kind, match[0])
+        if not best.text:
+            raise QueryError(f"Cannot parse '{text}': Lexical error at column {at}.")
+        in_range = best.kind == "range" or (in_range and best.kind != "range_end")
+        found.append(best)
+        at += len(best.text)
+
+
+def _unescaped(text: str) -> str:
+    if text.endswith("\\") and (len(text) - len(text.rstrip("\\"))) % 2:
+        raise QueryError("Term can not end with escape character.")
+    return _UNICODE_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2], text)
+
+
+# --- rules ---
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, fields: Sequence[str], analyzer: Analyzes) -> None:
         self._text = text
-        self._place = 0
-        self.token: re.Match[str] | None = None
-        self._advance()
-        if self.token is None:
-            raise QueryError(f"Cannot parse '{text}'")
+        self._fields = fields
+        self._analyzer = analyzer
+        self._tokens = _tokens(text)
+        self._at = 0
 
-    def _advance(self) -> None:
-        if not self._text[self._place :].strip():
-            self.token = None
-            return
-        self.token = _TOKEN.match(self._text, self._place)
-        if self.token is None:
-            raise QueryError(f"Cannot parse '{self._text}'")
-        self._place = self.token.end()
+    # --- reading tokens ---
 
-    def clauses(self, field: str | None) -> Query:
-        """Clauses up to a closing bracket or the end."""
-        found: list[tuple[Occur, Query]] = []
-        while self.token is not None and not self.token["close"]:
-            conjunction, modifier = self._operators()
-            clause = self._clause(field)
-            if conjunction == "AND" and found and found[-1][0] is Occur.SHOULD:
-                found[-1] = (Occur.MUST, found[-1][1])
-            occur = modifier or (Occur.MUST if conjunction == "AND" else Occur.SHOULD)
-            found.append((occur, clause))
-        if not found:
-            raise QueryError(f"Cannot parse '{self._text}'")
-        return found[0][1] if len(found) == 1 and found[0][0] is not Occur.MUST_NOT else Boolean(tuple(found))
+    def _kind(self, ahead: int = 0) -> str:
+        place = self._at + ahead
+        return self._tokens[place].kind if place < len(self._tokens) else "end"
 
-    def _operators(self) -> tuple[str | None, Occur | None]:
-        conjunction, modifier = None, None
-        while self.token is not None and self.token["operator"]:
-            match self.token["operator"]:
-                case "AND" | "&&":
-                    conjunction = "AND"
-                case "OR" | "||":
-                    conjunction = "OR"
-                case "+":
-                    modifier = Occur.MUST
-                case _:
-                    modifier = Occur.MUST_NOT
-            self._advance()
-        return conjunction, modifier
+    def _next(self) -> str:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token.text
 
-    def _clause(self, field: str | None) -> Query:
-        token = self.token
-        if token is None or token["close"]:
-            raise QueryError(f"Cannot parse '{self._text}'")
-        self._advance()
-        boost = float(token["boost"] or 1)
-        if token["field"]:
-            return self._clause(_unescaped(token["field"]))
-        if token["open"]:
-            inner = self.clauses(field)
-            closing = self.token
-            if closing is None:
-                raise QueryError(f"Cannot parse '{self._text}'")
-            self._advance()
-            factor = float(closing["boost"] or 1)
-            return inner if factor == 1 else Boolean(((Occur.SHOULD, inner),), factor)
-        if token["phrase"]:
-            return Words(_unescaped(token["phrase"][1:-1]), field, True, boost)
-        if token["range"]:
-            return _range(token["range"], field, boost)
-        if token["regex"]:
-            return Wildcard(self._matcher(token["regex"][1:-1]), field, boost)
-        word = token["word"]
-        if token["slop"] is not None:
-            return Fuzzy(_unescaped(word).lower(), min(int(float(token["slop"] or 2)), 2), field, boost)
-        if re.search(r"(?<!\\)[*?]", word):
-            return Wildcard(self._matcher(_wildcard_pattern(word)), field, boost)
-        return Words(_unescaped(word), field, False, boost)
+    def _take(self, *kinds: str) -> str | None:
+        return self._next() if self._kind() in kinds else None
+
+    def expect(self, *kinds: str) -> str:
+        """The next token, of one of these kinds."""
+        if self._kind() not in kinds:
+            found = self._tokens[self._at]
+            raise QueryError(
+                f"Cannot parse '{self._text}': Encountered \"{found.text or '<EOF>'}\". Was expecting one of: "
+                f"{', '.join(kinds)}."
+            )
+        return self._next()
+
+    # --- clauses ---
+
+    def query(self, field: str | None) -> Query | None:
+        """Clauses up to a closing bracket or the end; None where the analyzer left nothing of them."""
+        clauses: list[tuple[Occur, Query]] = []
+        first: Query | None = None
+        count = 0
+        while count == 0 or self._kind() not in ("end", "close"):
+            if self._follow_plain_words():
+                self._plain_words(field, clauses)
+            else:
+                conjunction = self._take("and", "or") if count else None
+                modifier = self._take("plus", "minus", "not")
+                clause = self._clause(field)
+                _add(clauses, conjunction in ("AND", "&&"), modifier, clause)
+                if count == 0 and modifier is None:
+                    first = clause
+            count += 1
+        if len(clauses) == 1 and first is not None:
+            return first
+        return Boolean(tuple(clauses)) if clauses else None
+
+    def _follow_plain_words(self) -> bool:
+        return self._kind() == self._kind(1) == "term" and self._kind(2) not in _NOT_BEHIND_PLAIN_WORDS
+
+    def _plain_words(self, field: str | None, clauses: list[tuple[Occur, Query]]) -> None:
+        words = [_unescaped(self._next())]
+        while self._kind() == "term" and self._kind(1) not in _NOT_BEHIND_PLAIN_WORDS:
+            words.append(_unescaped(self._next()))
+        query = self._field_query(field, " ".join(words), False)
+        if isinstance(query, Boolean):
+            clauses.extend((Occur.SHOULD, clause) for _, clause in query.clauses)
+        elif query is not None:
+            clauses.append((Occur.SHOULD, query))
+
+    def _clause(self, field: str | None) -> Query | None:
+        if self._kind(1) == "colon" and self._kind() in ("term", "star"):
+            name = self._next()
+            field = "*" if name == "*" else _unescaped(name)
+            self._next()
+        if self._take("open"):
+            query = self.query(field)
+            self.expect("close")
+            return _boosted(query, self._take("boost"))
+        if self._kind() == "range":
+            return self._range(field)
+        kind = self._kind()
+        text = self.expect("term", "star", "prefix", "wild", "regexp", "bare", "quoted")
+        boost = self._take("boost")
+        slop = self._take("slop")
+        if boost is None:
+            boost = self._take("boost")
+        if kind == "quoted":
+            steps = int(_number(slop, 0.0))
+            return _boosted(self._phrase(field, _unescaped(text[1:-1]), steps), boost)
+        return _boosted(self._bare(field, kind, text, slop), boost)
+
+    def _bare(self, field: str | None, kind: str, text: str, slop: str | None) -> Query | None:
+        match kind:
+            case "star" | "wild":
+                if field == "*" and text == "*":
+                    return Everything()
+                pattern = self._wildcard(text)
+                return self._everywhere(field, lambda name: Pattern(name, pattern))
+            case "prefix":
+                start = self._analyzer.normalised(_unescaped(text[:-1]))
+                return self._everywhere(field, lambda name: Prefix(name, start))
+            case "regexp":
+                fits = self._matcher(_java_pattern(self._analyzer.normalised(text[1:-1])))
+                return self._everywhere(field, lambda name: Pattern(name, fits))
+            case "bare":
+                text = text[0]
+        word = _unescaped(text)
+        if slop is None:
+            return self._field_query(field, word, False)
+        likeness = _number(slop, float(_LONGEST_EDITS))
+        if likeness >= 1 and likeness != int(likeness):
+            raise QueryError(f"Cannot parse '{self._text}': Fractional edit distances are not allowed!")
+        wanted = self._analyzer.normalised(word)
+        edits = int(likeness) if likeness >= 1 else int((1 - likeness) * len(wanted)) if likeness else 0
+        return self._everywhere(field, lambda name: Fuzzy(name, wanted, min(edits, _LONGEST_EDITS)))
+
+    def _range(self, field: str | None) -> Query | None:
+        include_low = self.expect("range") == "["
+        low = self._bound()
+        self.expect("to")
+        high = self._bound()
+        include_high = self.expect("range_end") == "]"
+        query = self._everywhere(field, lambda name: Range(name, low, high, include_low, include_high))
+        return _boosted(query, self._take("boost"))
+
+    def _bound(self) -> str | None:
+        kind = self._kind()
+        text = self.expect("goop", "range_quoted", "to")
+        if kind == "range_quoted":
+            text = text[1:-1]
+        elif text == "*":
+            return None
+        return self._analyzer.normalised(_unescaped(text))
+
+    # --- fields ---
+
+    def _everywhere(self, field: str | None, make: Callable[[str], Query]) -> Query:
+        """In one field, or in every one."""
+        return make(field) if field is not None else _any_of([make(name) for name in self._fields])
+
+    def _field_query(self, field: str | None, text: str, quoted: bool) -> Query | None:
+        if field is not None:
+            return self._in_field(field, text, quoted)
+        found = [query for name in self._fields if (query := self._in_field(name, text, quoted)) is not None]
+        longest = max((len(query.clauses) if isinstance(query, Boolean) else 1 for query in found), default=0)
+        if longest == 1:
+            return _any_of(found)
+        terms = [
+            [query.clauses[number][1] if isinstance(query, Boolean) else query for query in found]
+            for number in range(longest)
+        ]
+        return _any_of([_any_of(some) for some in terms]) if terms else None
+
+    def _phrase(self, field: str | None, text: str, slop: int) -> Query | None:
+        def in_field(name: str) -> Query | None:
+            query = self._in_field(name, text, True)
+            return Phrase(name, query.words, slop) if isinstance(query, Phrase) else query
+
+        if field is not None:
+            return in_field(field)
+        found = [query for name in self._fields if (query := in_field(name)) is not None]
+        return _any_of(found) if found else None
+
+    def _in_field(self, field: str, text: str, quoted: bool) -> Query | None:
+        """The words of a text: one, all of them side by side, or any of them."""
+        words = [(word, place) for place, word in enumerate(self._analyzer.words(text)) if word is not None]
+        if not words:
+            return None
+        if len(words) == 1:
+            return Term(field, words[0][0])
+        if quoted:
+            return Phrase(field, tuple(words), 0)
+        return Boolean(tuple((Occur.SHOULD, Term(field, word)) for word, _ in words))
+
+    # --- patterns ---
+
+    def _wildcard(self, text: str) -> Matcher:
+        parts = re.findall(r"\\.|[*?]|[^*?\\]+", text, re.DOTALL)
+        pattern = ""
+        plain = ""
+        for part in [*parts, ""]:
+            if part in ("*", "?", ""):
+                pattern += re.escape(self._analyzer.normalised(plain)) if plain else ""
+                pattern += {"*": ".*", "?": ".", "": ""}[part]
+                plain = ""
+            else:
+                plain += _unescaped(part)
+        return self._matcher("(?s)" + pattern)
 
     def _matcher(self, pattern: str) -> Matcher:
         try:
@@ -190,17 +397,52 @@ class _Parser:
             raise QueryError(f"Cannot parse '{self._text}': {error.message}") from None
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(r"\1", text)
+def _add(clauses: list[tuple[Occur, Query]], is_and: bool, modifier: str | None, query: Query | None) -> None:
+    """AND makes what stands before it required, too, unless that must not be there."""
+    if is_and and clauses and clauses[-1][0] is not Occur.MUST_NOT:
+        clauses[-1] = (Occur.MUST, clauses[-1][1])
+    if query is None:
+        return
+    if modifier in ("-", "!", "NOT"):
+        clauses.append((Occur.MUST_NOT, query))
+    else:
+        clauses.append((Occur.MUST if modifier == "+" or is_and else Occur.SHOULD, query))
 
 
-def _wildcard_pattern(word: str) -> str:
-    parts = re.findall(r"\\.|[*?]|[^*?\\]+", word.lower())
-    patterns = {"*": ".*", "?": "."}
-    return "(?s)" + "".join(patterns.get(part) or re.escape(_unescaped(part)) for part in parts)
+def _number(slop: str | None, default: float) -> float:
+    """The number behind ~; what is not one is overlooked."""
+    number = _NUMBER.fullmatch(slop or "", 1)
+    return default if number is None else float(number[0])
 
 
-def _range(text: str, field: str | None, boost: float) -> Range:
-    low, high = re.split(r"\sTO\s", text[1:-1].strip(), maxsplit=1)
-    ends = [None if end.strip() == "*" else _unescaped(end.strip().strip('"')).lower() for end in (low, high)]
-    return Range(ends[0], ends[1], text[0] == "[", text[-1] == "]", field, boost)
+def _any_of(queries: Sequence[Query]) -> Boolean:
+    return Boolean(tuple((Occur.SHOULD, query) for query in queries))
+
+
+def _boosted(query: Query | None, boost: str | None) -> Query | None:
+    return query if query is None or boost is None else Boosted(query, float(boost[1:]))
+
+
+_LUCENE_REGEXP = lazy_pattern(r'\\.|"[^"]*"|\[(?:\\.|[^\]\\])*\]|.', re.DOTALL)
+
+
+def _java_pattern(text: str) -> str:
+    """Lucene's regular expressions in Java's syntax: they have no anchors, "..." is plain text, @ any text, # nothing.
+    Complements, intersections and intervals of numbers are not available."""
+    written = ["(?s)"]
+    for part in _LUCENE_REGEXP.findall(text):
+        if part in ("~", "&", "<", ">"):
+            raise QueryError(f"{part} in regular expressions is not available.")
+        if part in ("^", "$"):
+            written.append("\\" + part)
+        elif part == "@":
+            written.append(".*")
+        elif part == "#":
+            written.append("(?!)")
+        elif part[0] == '"' and len(part) > 1:
+            written.append(re.escape(part[1:-1]))
+        elif part[0] == "\\" and part[1:].isalpha() and part[1] not in "dDsSwW":
+            written.append(part[1:])
+        else:
+            written.append(part)
+    return "".join(written)

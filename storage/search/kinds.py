@@ -7,6 +7,9 @@ from types import MappingProxyType
 
 from hoplite.storage.base import SearchIndex
 from hoplite.storage.schema import IndexKind
+from hoplite.storage.search.fulltext import FullTextIndex
 from hoplite.storage.search.vectors import VectorIndex
 
-SEARCH_INDEXES: Mapping[IndexKind, type[SearchIndex]] = MappingProxyType({IndexKind.VECTOR: VectorIndex})
+SEARCH_INDEXES: Mapping[IndexKind, type[SearchIndex]] = MappingProxyType(
+    {IndexKind.VECTOR: VectorIndex, IndexKind.FULLTEXT: FullTextIndex}
+)

@@ -23,6 +23,7 @@ from hoplite.errors import CypherError
 from hoplite.planner.types import INTEGER, NUMBER, STRING, list_of
 from hoplite.storage.graph import Graph
 from hoplite.storage.schema import Entity, IndexKind
+from hoplite.storage.search.analyzers import analyzer
 from hoplite.values.entities import NodeRef
 from hoplite.values.temporal import DateTime
 
@@ -169,7 +170,7 @@ def test_full_text_queries(people: Graph, query: str, found: set[int]) -> None:
 @pytest.mark.parametrize("text", ["", "(", "a AND", ")", "/(/", "/[a/"])
 def test_broken_queries_are_refused(text: str) -> None:
     with pytest.raises(QueryError):
-        parse_query(text)
+        parse_query(text, ("t",), analyzer("standard"))
 
 
 def test_show_lists_functions_and_procedures() -> None:

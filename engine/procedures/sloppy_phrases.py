@@ -1,0 +1,189 @@
+"""How often words stand beside each other in documents, in order or moved by a number of steps, as Lucene counts it.
+
+The words of a phrase are at places 0, 1, ...; the position of each in a document, less its place in the phrase, is the
+same for all of them where the phrase stands as it is. The difference between the largest and the smallest of these is
+the steps that a match needs. Words that the phrase has more than once must not be matched by the same position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.search.fulltext import Postings
+from hoplite.values.columns import Int64s
+
+_WIDE = 1 << 32
+_CHECKED = 256
+
+
+def weights_of_phrase(
+    documents: Int64s,
+    found: Sequence[Postings],
+    words: Sequence[str],
+    places: Sequence[int],
+    slop: int,
+    check_time: Callable[[], None],
+) -> NDArray[np.float32]:
+    """For each document, all of which have all of the words: how often the phrase occurs in it, an occurrence of s
+    steps counting 1 / (1 + s)."""
+    if slop == 0:
+        return _exact(documents, found, places)
+    rows = [np.searchsorted(postings.documents, documents) for postings in found]
+    weights = np.zeros(len(documents), np.float32)
+    for number in range(len(documents)):
+        if number % _CHECKED == 0:
+            check_time()
+        positions = []
+        for postings, row in zip(found, rows, strict=True):
+            first = int(postings.starts[row[number]])
+            positions.append(postings.positions[first : first + int(postings.counts[row[number]])].tolist())
+        weights[number] = _sloppy(positions, words, places, slop)
+    return weights
+
+
+def _exact(documents: Int64s, found: Sequence[Postings], places: Sequence[int]) -> NDArray[np.float32]:
+    """Documents and beginnings of the phrase in one number for each position of a word; those that all words have."""
+    beginnings: Int64s | None = None
+    for postings, place in zip(found, places, strict=True):
+        rows = np.searchsorted(postings.documents, documents)
+        ends = np.append(postings.starts, 0)
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(postings.counts[rows], out=offsets[1:])
+        items = np.arange(offsets[-1]) + np.repeat(ends[rows] - offsets[:-1], np.diff(offsets))
+        owners = np.repeat(np.arange(len(rows)), np.diff(offsets))
+        keys = owners * _WIDE + (postings.positions[items].astype(np.int64) - place + max(places))
+        beginnings = keys if beginnings is None else np.intersect1d(beginnings, keys, assume_unique=True)
+    assert beginnings is not None
+    return np.bincount(beginnings // _WIDE, minlength=len(documents)).astype(np.float32)
+
+
+# --- with gaps: Lucene's SloppyPhraseMatcher ---
+
+
+@dataclass(slots=True, eq=False)
+class _Word:
+    """One word of the phrase on its way through a document."""
+
+    positions: list[int]
+    place: int
+    number: int
+    at: int = 0
+    group: int = -1
+    number_in_group: int = -1
+
+    @property
+    def position(self) -> int:
+        return self.positions[self.at] - self.place
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        return (self.position, self.place, self.number)
+
+    def advance(self) -> bool:
+        if self.at + 1 >= len(self.positions):
+            return False
+        self.at += 1
+        return True
+
+
+class _Matcher:
+    def __init__(self, positions: list[list[int]], words: Sequence[str], places: Sequence[int]) -> None:
+        pairs = zip(positions, places, strict=True)
+        self.words = [_Word(mine, place, number) for number, (mine, place) in enumerate(pairs)]
+        self.groups: list[list[_Word]] = []
+        numbered = sorted(range(len(words)), key=lambda number: (words[number], places[number]))
+        for _, same in groupby(numbered, key=lambda number: words[number]):
+            members = [self.words[number] for number in same]
+            if len(members) > 1:
+                for number, word in enumerate(members):
+                    word.group, word.number_in_group = len(self.groups), number
+                self.groups.append(members)
+        self.queue: list[_Word] = []
+        self.end = 0
+
+    def begin(self) -> bool:
+        """Place words that occur more than once in the phrase at different positions."""
+        for members in self.groups:
+            for number, word in enumerate(members):
+                if not all(word.advance() for _ in range(number)):
+                    return False
+        self.queue = sorted(self.words, key=lambda word: word.key)
+        self.end = max(word.position for word in self.words)
+        return True
+
+    def _pop(self) -> _Word:
+        return self.queue.pop(0)
+
+    def _push(self, word: _Word) -> None:
+        self.queue.append(word)
+        self.queue.sort(key=lambda one: one.key)
+
+    def _advance(self, word: _Word) -> bool:
+        if not word.advance():
+            return False
+        self.end = max(self.end, word.position)
+        return True
+
+    def _collision(self, word: _Word) -> _Word | None:
+        position = word.position + word.place
+        for other in self.groups[word.group]:
+            if other is not word and other.position + other.place == position:
+                return other
+        return None
+
+    def _resolve(self, word: _Word) -> bool:
+        """Advance words that have come to the same position, until none have."""
+        if word.group < 0:
+            return True
+        first = word
+        moved = False
+        while (other := self._collision(word)) is not None:
+            is_lesser = (word.position, word.place) < (other.position, other.place)
+            word = word if is_lesser else other
+            if not self._advance(word):
+                return False
+            moved = moved or word is not first
+        if moved:
+            self.queue.sort(key=lambda one: one.key)
+        return True
+
+    def weight(self, slop: int) -> float:
+        """The sum over the matches of a document."""
+        total = np.float32(0)
+        if not self.begin():
+            return 0.0
+        is_placed = True
+        while is_placed:
+            word = self._pop()
+            length = self.end - word.position
+            following = self.queue[0].position
+            is_match = False
+            while self._advance(word):
+                if self.groups and not self._resolve(word):
+                    break
+                if word.position > following:
+                    self._push(word)
+                    if length <= slop:
+                        is_match = True
+                        break
+                    word = self._pop()
+                    following = self.queue[0].position
+                    length = self.end - word.position
+                else:
+                    length = min(length, self.end - word.position)
+            else:
+                is_placed = False
+            if not is_match:
+                is_placed = False
+            if length <= slop:
+                total += np.float32(1) / (np.float32(1) + np.float32(length))
+        return float(total)
+
+
+def _sloppy(positions: list[list[int]], words: Sequence[str], places: Sequence[int], slop: int) -> float:
+    return _Matcher(positions, words, places).weight(slop)

@@ -1,0 +1,288 @@
+"""Full-text indexes: the documents of a base, those written since, and what a search asks of all of them together.
+
+A document is an entity with text in one of the index's properties, each of which is a field. The base has one segment,
+the delta has some small ones, of which those of like size are merged, and each knows which of its documents are still
+as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.lazy import cached_property
+from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.base import Base
+from hoplite.storage.delta import Delta
+from hoplite.storage.schema import Entity, Index
+from hoplite.storage.search.analyzers import DEFAULT_ANALYZER, Analyzer, analyzer
+from hoplite.storage.search.changes import changes_of, covered, still_covered, value_of
+from hoplite.storage.search.segments import Field, Int32s, Segment, Words, field_of, merged, postings
+from hoplite.values.columns import Bools, Int64s
+
+_NOBODY: Int64s = np.zeros(0, np.int64)
+
+
+def analyzer_of(index: Index) -> Analyzer:
+    """What takes apart the texts of an index."""
+    return analyzer(str(index.config.get("fulltext.analyzer") or DEFAULT_ANALYZER))
+
+
+def _words(value: Any, analyze: Analyzer) -> Words | None:
+    """The words of a text, or of a list of texts; None for any other value."""
+    if isinstance(value, str):
+        return analyze.words(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return [word for item in value for word in analyze.words(item)]
+    return None
+
+
+# --- over a base ---
+
+
+@dataclass(frozen=True, eq=False)
+class FullTextIndex:
+    """The documents of a base."""
+
+    segment: Segment
+
+    @classmethod
+    def of(cls, base: Base, index: Index) -> FullTextIndex:
+        """Made of the columns."""
+        columns = base.node_columns if index.entity is Entity.NODE else base.relationship_columns
+        included, analyze = covered(base, index), analyzer_of(index)
+        texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in index.keys}
+        for key in index.keys:
+            column = columns.get(key)
+            if column is not None:
+                positions, values = column.entries()
+                kept = np.flatnonzero(included[positions])
+                for position, value in zip(positions[kept].tolist(), values.take(kept).objects(), strict=True):
+                    if (words := _words(value, analyze)) is not None:
+                        texts[key].append((position, words))
+        return FullTextIndex(segment_of(texts))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The entities, and the arrays of each field."""
+        found: dict[str, NDArray[Any]] = {"entities": self.segment.entities}
+        for number, field in enumerate(self.segment.fields.values()):
+            found.update({f"{number}-{name}": array for name, array in field.arrays().items()})
+        return found
+
+    @classmethod
+    def of_arrays(cls, index: Index, arrays: Mapping[str, NDArray[Any]]) -> FullTextIndex:
+        """The same index again."""
+        fields = {}
+        for number, key in enumerate(index.keys):
+            prefix = f"{number}-"
+            own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+            fields[key] = Field.of_arrays(own)
+            if len(fields[key].lengths) != len(arrays["entities"]):
+                raise ValueError("arrays that do not fit each other")
+        return FullTextIndex(Segment(arrays["entities"], fields))
+
+
+def segment_of(texts: Mapping[str, list[tuple[int, Words]]]) -> Segment:
+    """The segment of the words that entities have in each field."""
+    owners = [np.fromiter((entity for entity, _ in some), np.int64, len(some)) for some in texts.values()]
+    entities = np.unique(np.concatenate(owners))
+    fields = {}
+    for (key, some), mine in zip(texts.items(), owners, strict=True):
+        documents = np.searchsorted(entities, mine).tolist()
+        numbered = ((document, words) for document, (_, words) in zip(documents, some, strict=True))
+        fields[key] = field_of(numbered, len(entities))
+    return Segment(entities, fields)
+
+
+# --- above it ---
+
+
+@dataclass(slots=True)
+class _Part:
+    """A segment, and which of its documents are still as they were."""
+
+    segment: Segment
+    alive: Bools
+
+    def __len__(self) -> int:
+        return len(self.alive)
+
+
+class TextChanges:
+    """The documents of entities that were written to since the base was made."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._analyze = analyzer_of(index)
+        self._parts: list[_Part] = []
+        self._touched: Int64s = _NOBODY  # ascending: of these the base's index knows nothing
+        self._search: tuple[FullTextIndex, Search] | None = None
+
+    def look_again(self, delta: Delta, positions: Int64s) -> None:
+        """Take in what these entities are now."""
+        self._search = None
+        for part in self._parts:
+            part.alive[np.isin(part.segment.entities, positions)] = False
+        self._touched = np.union1d(self._touched, positions)
+        texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in self._index.keys}
+        for position in still_covered(delta, self._index, positions).tolist():
+            for key, some in texts.items():
+                words = _words(value_of(delta, self._index, position, key), self._analyze)
+                if words is not None:
+                    some.append((position, words))
+        made = segment_of(texts)
+        if len(made.entities):
+            self._parts.append(_Part(made, np.ones(len(made.entities), np.bool_)))
+            self._merge()
+
+    def _merge(self) -> None:
+        """Two of like size become one, so that there are few of them, and each document is moved few times."""
+        parts = self._parts
+        while len(parts) > 1 and len(parts[-2]) <= 2 * len(parts[-1]):
+            last = [parts.pop(), parts.pop()]
+            both = [(part.segment, np.where(part.alive, part.segment.entities, -1)) for part in last]
+            segment = merged(both, self._index.keys)
+            parts.append(_Part(segment, np.ones(len(segment.entities), np.bool_)))
+
+    def copy(self) -> TextChanges:
+        """Independent of this one."""
+        twin = TextChanges(self._index)
+        twin._parts = [_Part(part.segment, part.alive.copy()) for part in self._parts]
+        twin._touched = self._touched
+        return twin
+
+    def search(self, base: FullTextIndex) -> Search:
+        """The base's documents that were not written to, and those that are here."""
+        if self._search is None or self._search[0] is not base:
+            entities = base.segment.entities
+            alive = None
+            if len(self._touched):
+                places = np.searchsorted(entities, self._touched)
+                inside = np.flatnonzero(places < len(entities))
+                hidden = places[inside][entities[places[inside]] == self._touched[inside]]
+                if len(hidden):
+                    alive = np.ones(len(entities), np.bool_)
+                    alive[hidden] = False
+            parts = [(base.segment, alive)]
+            parts += [(part.segment, None if bool(part.alive.all()) else part.alive) for part in self._parts]
+            self._search = (base, Search(parts))
+        return self._search[1]
+
+
+# --- searching ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """The documents with a word, ascending, how often each has it, and where: positions[starts[i]:][:counts[i]]."""
+
+    documents: Int64s
+    counts: Int32s
+    starts: Int64s
+    positions: Int32s
+
+
+class Search:
+    """All documents of an index, numbered through its segments."""
+
+    def __init__(self, parts: list[tuple[Segment, Bools | None]]) -> None:
+        self._parts = parts
+        self._offsets = np.cumsum([0, *(len(segment.entities) for segment, _ in parts)]).tolist()
+        self.document_count: int = self._offsets[-1]
+
+    @cached_property
+    def entities(self) -> Int64s:
+        """The entity of each document."""
+        return np.concatenate([segment.entities for segment, _ in self._parts])
+
+    @cached_property
+    def documents(self) -> Int64s:
+        """The documents that are still as they were."""
+        found = [
+            np.arange(len(segment.entities)) if alive is None else np.flatnonzero(alive)
+            for segment, alive in self._parts
+        ]
+        return np.concatenate([some + offset for some, offset in zip(found, self._offsets, strict=False)])
+
+    @cached_property
+    def _lengths(self) -> dict[str, tuple[Int32s, int, int]]:
+        return {}
+
+    def lengths(self, key: str) -> tuple[Int32s, int, int]:
+        """How many words each document has in a field, how many documents have one, and how many words these have."""
+        known = self._lengths.get(key)
+        if known is None:
+            every = [segment.fields[key].lengths for segment, _ in self._parts]
+            counted = [
+                lengths if alive is None else lengths[alive]
+                for lengths, (_, alive) in zip(every, self._parts, strict=True)
+            ]
+            having = sum(int(np.count_nonzero(lengths)) for lengths in counted)
+            total = sum(int(lengths.sum(dtype=np.int64)) for lengths in counted)
+            joined = every[0] if len(every) == 1 else np.concatenate(every)
+            known = self._lengths[key] = (joined, having, total)
+        return known
+
+    def postings(self, key: str, word: str) -> Postings | None:
+        """Where a word is; None if it is nowhere."""
+        found: list[tuple[Int64s, Int32s, Int64s, Int32s]] = []
+        shift = 0
+        for (segment, alive), offset in zip(self._parts, self._offsets, strict=False):
+            field = segment.fields[key]
+            place = field.terms.find(word)
+            if place >= 0:
+                documents, counts, starts = postings(field, place, alive)
+                if len(documents):
+                    first, last = int(field.places[place]), int(field.places[place + 1])
+                    found.append((documents + offset, counts, starts - first + shift, field.positions[first:last]))
+                    shift += last - first
+        if not found:
+            return None
+        if len(found) == 1:
+            return Postings(*found[0])
+        return Postings(
+            np.concatenate([documents for documents, _, _, _ in found]),
+            np.concatenate([counts for _, counts, _, _ in found]),
+            np.concatenate([starts for _, _, starts, _ in found]),
+            np.concatenate([positions for _, _, _, positions in found]),
+        )
+
+    def words(self, key: str, low: str | None = None, prefix: str | None = None) -> Iterator[str]:
+        """All words of a field, each once; or those from a word on, or with a prefix."""
+        if len(self._parts) == 1:
+            yield from self._some_words(0, key, low, prefix)
+            return
+        seen: set[str] = set()
+        for number in range(len(self._parts)):
+            for word in self._some_words(number, key, low, prefix):
+                if word not in seen:
+                    seen.add(word)
+                    yield word
+
+    def _some_words(self, number: int, key: str, low: str | None, prefix: str | None) -> list[str]:
+        terms = self._parts[number][0].fields[key].terms
+        if prefix is not None:
+            first = last = terms.place(prefix)
+            words = terms.words
+            while last < len(words) and words[last].startswith(prefix):
+                last += 1
+            return words[first:last]
+        return terms.words if low is None else terms.words[terms.place(low) :]
+
+    def union(self, key: str, words: list[str]) -> Int64s:
+        """The documents that have one of the words, ascending."""
+        having = np.zeros(self.document_count, np.bool_)
+        for word in words:
+            found = self.postings(key, word)
+            if found is not None:
+                having[found.documents] = True
+        return np.flatnonzero(having)
+
+
+def search(delta: Delta, index: Index) -> Search:
+    """All documents of an index."""
+    base = delta.base.search_index(index, FullTextIndex)
+    return changes_of(delta, index, TextChanges).search(base)

@@ -1,0 +1,90 @@
+"""Full-text and vector indexes beside a live Neo4j: the same entities with the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from neo4j import Driver
+from neo4j.exceptions import Neo4jError
+
+import hoplite
+from tests.neo4j.random_searches import FORMS, RandomSearches
+
+Answers = dict[int, float] | str
+_CLOSE = 2e-6
+
+
+def _asked(ask: Callable[[str, dict[str, Any]], Any], text: str, parameters: dict[str, Any]) -> Answers:
+    try:
+        return {record["i"]: record["score"] for record in ask(text, parameters)}
+    except Neo4jError as error:
+        return str(error.code)
+
+
+def _on(server: Driver) -> Callable[[str, dict[str, Any]], Any]:
+    return lambda text, parameters: server.execute_query(cast(Any, text), parameters).records
+
+
+def _is_same(mine: Answers, theirs: Answers) -> bool:
+    if isinstance(mine, str) or isinstance(theirs, str):
+        return mine == theirs
+    return mine.keys() == theirs.keys() and all(
+        abs(score - theirs[entity]) <= _CLOSE * max(1, score) for entity, score in mine.items()
+    )
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize(
+    ("analyzer", "count"),
+    [("standard-no-stop-words", 250), ("english", 100), ("standard", 40), ("keyword", 20), ("cjk", 20), ("german", 40)],
+)
+def test_full_text_answers_and_scores_are_those_of_a_server(empty: Driver, analyzer: str, count: int) -> None:
+    choices = RandomSearches(17)
+    config = f"OPTIONS {{indexConfig: {{`fulltext.analyzer`: '{analyzer}'}}}}"
+    statements = [
+        (f"CREATE FULLTEXT INDEX one FOR (n:D) ON EACH [n.t] {config}", {}),
+        (f"CREATE FULLTEXT INDEX two FOR (n:D) ON EACH [n.t, n.u] {config}", {}),
+        ("CALL db.awaitIndexes()", {}),
+        *(("CREATE (n:D {i: $i}) SET n.t = $t, n.u = $u", choices.document(number)) for number in range(120)),
+    ]
+    differences = []
+    on_server = _on(empty)
+    with hoplite.Database() as database:
+        for statement, parameters in statements:
+            empty.execute_query(statement, parameters)
+            database.run(statement, **parameters).consume()
+        for query in [*FORMS, *(choices.query() for _ in range(count))]:
+            for index in ("one", "two"):
+                text = (
+                    f"CALL db.index.fulltext.queryNodes('{index}', $query) YIELD node, score RETURN node.i AS i, score"
+                )
+                theirs = _asked(on_server, text, {"query": query})
+                mine = _asked(database.run, text, {"query": query})
+                if not _is_same(mine, theirs):
+                    differences.append((index, query, mine, theirs))
+    assert not differences, differences[:5]
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_vector_answers_and_scores_are_those_of_a_server(empty: Driver, similarity: str) -> None:
+    choices = RandomSearches(5)
+    config = (
+        f"`vector.similarity_function`: '{similarity}', `vector.quantization.enabled`: false, `vector.dimensions`: 8"
+    )
+    index = f"CREATE VECTOR INDEX v FOR (n:D) ON (n.e) OPTIONS {{indexConfig: {{{config}}}}}"
+    rows = [{"i": number, "e": choices.vector(8)} for number in range(300)]
+    ask = "CALL db.index.vector.queryNodes('v', $count, $query) YIELD node, score RETURN node.i AS i, score"
+    on_server = _on(empty)
+    with hoplite.Database() as database:
+        for statement in (index, "UNWIND $rows AS row CREATE (n:D) SET n = row"):
+            empty.execute_query(statement, {"rows": rows})
+            database.run(statement, rows=rows).consume()
+        empty.execute_query("CALL db.awaitIndexes()")
+        for number in range(250):
+            given = {"query": choices.vector(8), "count": 1 + number % 20}
+            theirs = _asked(on_server, ask, given)
+            mine = _asked(database.run, ask, given)
+            assert _is_same(mine, theirs), given
