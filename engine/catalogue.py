@@ -42,13 +42,9 @@ class GraphCatalogue:
         """How many relationships match `(:start_label)-[:type]->(:end_label)`."""
         return self.graph.pattern_count(start_label, type, end_label)
 
-    def has_index(self, label: str, key: str) -> bool:
-        """Whether nodes of the label can be looked up by the key."""
-        return self.graph.has_index(label, key)
-
-    def has_relationship_index(self, type: str, key: str) -> bool:
-        """Whether relationships of the type can be looked up by the key."""
-        return self.graph.has_relationship_index(type, key)
+    def index_kinds(self, of_nodes: bool, label: str, key: str) -> tuple[str, ...]:
+        """The kinds of the indexes on a label or type and a key: RANGE, TEXT, POINT."""
+        return self.graph.index_kinds(of_nodes, label, key)
 
     def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
         """Whether there is an index on exactly these keys, of a kind or of any."""

@@ -36,12 +36,8 @@ class Catalogue(Protocol):
         """How many relationships match `(:start_label)-[:type]->(:end_label)`; None leaves a part open."""
         ...
 
-    def has_index(self, label: str, key: str) -> bool:
-        """Whether nodes of the label can be looked up by the key."""
-        ...
-
-    def has_relationship_index(self, type: str, key: str) -> bool:
-        """Whether relationships of the type can be looked up by the key."""
+    def index_kinds(self, of_nodes: bool, label: str, key: str) -> tuple[str, ...]:
+        """The kinds of the indexes on a label or type and a key: RANGE, TEXT, POINT."""
         ...
 
     def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:

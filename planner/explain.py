@@ -175,7 +175,9 @@ def _rows(node: _Rows) -> Line:
 
 def _seek(node: pp.IndexSeek | pp.ParameterSeek | pp.ElementsSeek, asked: str, computed: str = "") -> Line:
     operator = "NodeUniqueIndexSeek" if node.unique else "NodeIndexSeek"
-    return Line(operator, f"RANGE INDEX {named(node.node)}:{node.label}({node.key}) WHERE {node.key} {asked}", computed)
+    return Line(
+        operator, f"{node.index} INDEX {named(node.node)}:{node.label}({node.key}) WHERE {node.key} {asked}", computed
+    )
 
 
 def _search(node: pp.IndexSearch) -> Line:
@@ -185,9 +187,17 @@ def _search(node: pp.IndexSearch) -> Line:
         "IS NOT NULL": "NodeIndexScan",
     }
     key, conditions = node.key, node.conditions
-    asked = " AND ".join(f"{key} {c.operator}" + ("" if c.value is None else f" {_term(c.value)}") for c in conditions)
+    if node.index == "POINT":
+        first, second = ("" if c.value is None else _term(c.value) for c in conditions)
+        called = conditions[0].operator
+        asked = f"{called}({key}, {first}, {second})"
+        if called == "point.distance":
+            asked = f"{called}({key}, {first}) {conditions[1].operator} {second}"
+    else:
+        parts = (f"{key} {c.operator}" + ("" if c.value is None else f" {_term(c.value)}") for c in conditions)
+        asked = " AND ".join(parts)
     operator = operators.get(conditions[0].operator, "NodeIndexSeekByRange")
-    return Line(operator, f"RANGE INDEX {named(node.node)}:{node.label}({key}) WHERE {asked}")
+    return Line(operator, f"{node.index} INDEX {named(node.node)}:{node.label}({key}) WHERE {asked}")
 
 
 def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
@@ -200,7 +210,7 @@ def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
         case pp.RelationshipSeek(type=type, key=key, value=value, many=many):
             pattern = _pattern(node.start, node.relationship, Traversal((type,), direction), node.end)
             asked = f"{key} {'IN' if many else '='} {_term(value)}"
-            return Line(f"{directed}RelationshipIndexSeek", f"RANGE INDEX {pattern} WHERE {asked}")
+            return Line(f"{directed}RelationshipIndexSeek", f"{node.index} INDEX {pattern} WHERE {asked}")
         case _:
             assert_never(node)
 

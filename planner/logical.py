@@ -70,6 +70,7 @@ class NodeIndexSeek:
     value: Term
     many: bool
     unique: bool
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +82,7 @@ class NodeIndexSearch:
     label: str
     key: str
     conditions: tuple[IndexCondition, ...]
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +121,7 @@ class RelationshipIndexSeek:
     value: Term
     many: bool
     directed: bool
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

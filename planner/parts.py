@@ -58,7 +58,9 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexCondition:
-    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL."""
+    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL.
+    Two of them search for points: `point.distance` to a value and then < or <= another, or `point.withinBBox` and `TO`.
+    """
 
     operator: str
     value: Term | None

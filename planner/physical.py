@@ -61,6 +61,7 @@ class IndexSeek(PhysicalPlan):
     value: Term
     many: bool
     unique: bool
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +74,7 @@ class ParameterSeek(PhysicalPlan):
     key: str
     value: ast.Parameter
     unique: bool
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +91,7 @@ class ElementsSeek(PhysicalPlan):
     label: str
     key: str
     unique: bool
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +103,7 @@ class IndexSearch(PhysicalPlan):
     label: str
     key: str
     conditions: tuple[IndexCondition, ...]
+    index: str = "RANGE"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +142,7 @@ class RelationshipSeek(PhysicalPlan):
     value: Term
     many: bool
     directed: bool
+    index: str = "RANGE"
 
 
 # --- following relationships -----------------------------------------------------------------------------------

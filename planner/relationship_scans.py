@@ -10,7 +10,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.cost import EQUALITY, Estimates
 from hoplite.planner.parts import Term
 from hoplite.planner.patterns import One
-from hoplite.planner.seeks import ExpressionPlanner, equalities
+from hoplite.planner.seeks import ExpressionPlanner, equalities, index_for_equality
 from hoplite.planner.variables import free_variables
 
 
@@ -50,19 +50,22 @@ def relationship_scans(
             match subject:
                 case ast.Property(subject=ast.Variable(name=name), key=key) if name == one.relationship:
                     known = free_variables(value) & own <= bound
-                    if known and estimates.catalogue.has_relationship_index(types[0], key):
+                    kind = index_for_equality(estimates.catalogue.index_kinds(False, types[0], key), value)
+                    if known and kind is not None:
                         term = plan_expression(value, bound)
                         rows = estimates.relationships(types) * EQUALITY * EQUALITY * ways
-                        yield RelationshipScan(rows, (predicate,), _seek(one, start, end, key, term, many, directed))
+                        yield RelationshipScan(
+                            rows, (predicate,), _seek(one, start, end, key, term, many, directed, kind)
+                        )
                 case _:
                     pass
 
 
 def _seek(
-    one: One, start: str, end: str, key: str, value: Term, many: bool, directed: bool
+    one: One, start: str, end: str, key: str, value: Term, many: bool, directed: bool, index: str
 ) -> Callable[[lp.Plan], lp.Plan]:
     assert one.traversal.types is not None
     (type_name,) = one.traversal.types
     return lambda plan: lp.RelationshipIndexSeek(
-        plan, one.relationship, start, end, type_name, key, value, many, directed
+        plan, one.relationship, start, end, type_name, key, value, many, directed, index
     )

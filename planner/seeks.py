@@ -5,6 +5,7 @@
     n.k > 1 AND n.k <= 5,  n.k STARTS WITH 'a'    by a range of values
     n.k CONTAINS 'a',  n.k ENDS WITH 'a'          by a search through an index of texts
     n.k IS NOT NULL                               by an index of those that have a value
+    point.distance(n.k, p) < 5                    by an index of points; so is point.withinBBox
 
 Without an index nodes are found by label. Two predicates that bound one property from both sides are one look-up.
 """
@@ -27,6 +28,17 @@ WORTH_AN_INDEX = 10.0  # rows for which a look-up is made even where it has to m
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _KEPT = {"STARTS WITH": 0.05, "CONTAINS": 0.1, "ENDS WITH": 0.1, "IS NOT NULL": 0.9}  # shares of the nodes of a label
 _KEPT_BY_BOUNDS = {1: 0.3, 2: 0.1}
+_KEPT_BY_PLACE = 0.05
+_SERVED_BY = {  # the kinds of index that serve an operator, the best first
+    **dict.fromkeys(_TURNED, ("RANGE", "TEXT")),
+    "STARTS WITH": ("RANGE", "TEXT"),
+    "CONTAINS": ("TEXT", "RANGE"),
+    "ENDS WITH": ("TEXT", "RANGE"),
+    "IS NOT NULL": ("RANGE",),
+}
+
+_Asked = tuple[tuple[str, ast.Expression], ...]
+"""Operators and values of a search for points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +112,15 @@ class NodeFinder:
                 case ast.Property(subject=ast.Variable(name=name), key=key) if name == self.node:
                     for label in self.labels:
                         # Without an index a seek makes one on the fly, which pays where it is used for many rows.
-                        if self.rows >= WORTH_AN_INDEX or self.estimates.catalogue.has_index(label, key):
+                        kinds = self.estimates.catalogue.index_kinds(True, label, key)
+                        kind = index_for_equality(kinds, value)
+                        if self.rows >= WORTH_AN_INDEX or kind is not None:
                             rows = self.estimates.seek(label, key) * (3 if many else 1)
                             term = self.plan_expression(value, self.bound)
                             solves = (predicate, *self._label_predicates(label))
-                            yield Scan(rows * EQUALITY, solves, self._index_seek(label, key, term, many))
+                            yield Scan(
+                                rows * EQUALITY, solves, self._index_seek(label, key, term, many, kind or "RANGE")
+                            )
                 case _:
                     pass
 
@@ -114,8 +130,47 @@ class NodeFinder:
         for group in conditions:
             for condition in group:
                 for label in self.labels:
-                    if self.estimates.catalogue.has_index(label, condition.key):
-                        yield self._search(label, condition, [c for g in conditions for c in g])
+                    kinds = self.estimates.catalogue.index_kinds(True, label, condition.key)
+                    kind = next((kind for kind in _SERVED_BY[condition.operator] if kind in kinds), None)
+                    if kind is not None:
+                        yield self._search(label, condition, [c for g in conditions for c in g], kind)
+        for predicate in self.predicates:
+            for key, terms in self._points(predicate):
+                for label in self.labels:
+                    if "POINT" in self.estimates.catalogue.index_kinds(True, label, key):
+                        yield self._point_search(label, key, terms)
+
+    def _points(self, predicate: ast.Expression) -> Iterator[tuple[str, _Asked]]:
+        """What a predicate says of where a point is."""
+        match predicate:
+            case ast.Comparison(operands=(left, right), operators=(sign,)) if sign in _TURNED:
+                for measured, limit, operator in ((left, right, sign), (right, left, _TURNED[sign])):
+                    match measured:
+                        case ast.FunctionCall(name=name, arguments=(one, other)) if (
+                            name.lower() == "point.distance" and operator in ("<", "<=") and self._is_known(limit)
+                        ):
+                            for subject, centre in ((one, other), (other, one)):
+                                key = self._key(subject)
+                                if key is not None and self._is_known(centre):
+                                    yield key, (("point.distance", centre), (operator, limit))
+                        case _:
+                            pass
+            case ast.FunctionCall(name=name, arguments=(subject, low, high)) if name.lower() == "point.withinbbox":
+                key = self._key(subject)
+                if key is not None and self._is_known(low) and self._is_known(high):
+                    yield key, (("point.withinBBox", low), ("TO", high))
+            case _:
+                pass
+
+    def _point_search(self, label: str, key: str, asked: _Asked) -> Scan:
+        """The index brings those that may be meant; the predicate is asked of each."""
+        node = self.node
+        terms = tuple(IndexCondition(operator, self.plan_expression(value, self.bound)) for operator, value in asked)
+        return Scan(
+            self.estimates.nodes((label,)) * _KEPT_BY_PLACE,
+            tuple(self._label_predicates(label)),
+            lambda plan: lp.NodeIndexSearch(plan, node, label, key, terms, "POINT"),
+        )
 
     def _condition(self, predicate: ast.Expression) -> list[Condition]:
         """What a predicate says of one property; `1 < n.k < 5` says two things."""
@@ -148,7 +203,7 @@ class NodeFinder:
             case _:
                 return None
 
-    def _search(self, label: str, condition: Condition, others: list[Condition]) -> Scan:
+    def _search(self, label: str, condition: Condition, others: list[Condition], index: str) -> Scan:
         used = [condition]
         if condition.operator in _TURNED:
             opposite = (">", ">=") if condition.operator in ("<", "<=") else ("<", "<=")
@@ -165,7 +220,7 @@ class NodeFinder:
         return Scan(
             self.estimates.nodes((label,)) * share,
             (*dict.fromkeys(solves), *self._label_predicates(label)),
-            lambda plan: lp.NodeIndexSearch(plan, node, label, key, terms),
+            lambda plan: lp.NodeIndexSearch(plan, node, label, key, terms, index),
         )
 
     def _label_predicates(self, label: str) -> list[ast.Expression]:
@@ -180,9 +235,29 @@ class NodeFinder:
         node = self.node
         return lambda plan: lp.NodeByIdSeek(plan, node, value, many, by_element_id)
 
-    def _index_seek(self, label: str, key: str, value: Term, many: bool) -> Callable[[lp.Plan], lp.Plan]:
+    def _index_seek(self, label: str, key: str, value: Term, many: bool, index: str) -> Callable[[lp.Plan], lp.Plan]:
         node, unique = self.node, self.estimates.catalogue.is_unique(label, key)
-        return lambda plan: lp.NodeIndexSeek(plan, node, label, key, value, many, unique)
+        return lambda plan: lp.NodeIndexSeek(plan, node, label, key, value, many, unique, index)
+
+
+def index_for_equality(kinds: tuple[str, ...], value: ast.Expression) -> str | None:
+    """The kind of index that looks up a value, or a list of values; None where there is none for it. One for points is
+    the best for a point, and none for what is known not to be one."""
+    may_be_text, may_be_point, is_point = True, True, False
+    match value:
+        case ast.Literal(value=constant):
+            may_be_text, may_be_point = isinstance(constant, str), False
+        case ast.FunctionCall(name=name) if name.lower() == "point":
+            may_be_text, is_point = False, True
+        case _:
+            pass
+    if is_point and "POINT" in kinds:
+        return "POINT"
+    if "RANGE" in kinds:
+        return "RANGE"
+    if may_be_text and "TEXT" in kinds:
+        return "TEXT"
+    return "POINT" if may_be_point and "POINT" in kinds else None
 
 
 def required_labels(labels: ast.LabelExpression) -> list[str]:

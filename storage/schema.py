@@ -98,17 +98,21 @@ class Schema:
     version: int = 0
 
     @cached_property
-    def _seekable(self) -> frozenset[tuple[Entity, str, str]]:
-        return frozenset(
-            (index.entity, label, index.keys[0])
-            for index in self.indexes
-            if index.finds_values and index.keys
-            for label in index.labels
-        )
+    def _seekable(self) -> Mapping[tuple[Entity, str, str], tuple[str, ...]]:
+        found: dict[tuple[Entity, str, str], tuple[str, ...]] = {}
+        for index in self.indexes:
+            for label in index.labels if index.finds_values and index.keys else ():
+                place = (index.entity, label, index.keys[0])
+                found[place] = (*found.get(place, ()), index.kind.value)
+        return found
 
     def has_index(self, entity: Entity, label: str, key: str) -> bool:
         """Whether an index serves equality on this key."""
         return (entity, label, key) in self._seekable
+
+    def index_kinds(self, entity: Entity, label: str, key: str) -> tuple[str, ...]:
+        """The kinds of the indexes that serve it."""
+        return self._seekable.get((entity, label, key), ())
 
     @cached_property
     def _unique(self) -> Mapping[tuple[Entity, str], tuple[Constraint, ...]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.delta import Delta
+from hoplite.storage.point_index import PointIndex
 from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
 from hoplite.values.columns import Int64s
 from hoplite.values.order import equals
@@ -71,6 +72,14 @@ class Seek:
         index = self.delta.base.node_index(code, key)
         found = index.containing(part, at_end)
         return self._corrected(code, key, found, lambda written: written.containing(part, at_end))
+
+    def node_points(self, label: str, key: str, found_by: Callable[[PointIndex], Int64s]) -> Int64s:
+        """Nodes with the label whose value is a point that a search may mean, ascending."""
+        code = self.delta.base.tokens.labels.code(label)
+        if code is None:
+            return np.zeros(0, np.int64)
+        index = self.delta.base.node_index(code, key)
+        return self._corrected(code, key, found_by(index.points), lambda written: found_by(written.points))
 
     def node_existing(self, label: str, key: str) -> Int64s:
         """Nodes with the label that have the property, ascending."""

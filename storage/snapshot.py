@@ -432,9 +432,9 @@ class Snapshot:
         """Whether an index on nodes was asked for. `seek_nodes` works without one too."""
         return self.schema.has_index(Entity.NODE, label, key)
 
-    def has_relationship_index(self, type: str, key: str) -> bool:
-        """Whether an index on relationships was asked for."""
-        return self.schema.has_index(Entity.RELATIONSHIP, type, key)
+    def index_kinds(self, of_nodes: bool, label: str, key: str) -> tuple[str, ...]:
+        """The kinds of the indexes that were asked for on a label or type and a key: RANGE, TEXT, POINT."""
+        return self.schema.index_kinds(Entity.NODE if of_nodes else Entity.RELATIONSHIP, label, key)
 
     def is_unique(self, label: str, key: str) -> bool:
         """Whether a constraint lets at most one node of the label have each value of the key."""
@@ -464,6 +464,14 @@ class Snapshot:
     def seek_text(self, label: str, key: str, part: str, at_end: bool) -> Int64s:
         """The nodes whose value is a string that contains the part, or ends with it, ascending by position."""
         return Seek(self._delta).node_text(label, key, part, at_end)
+
+    def seek_near(self, label: str, key: str, centre: Any, radius: Any) -> Int64s:
+        """The nodes whose value is a point that may be within a distance of another, ascending by position."""
+        return Seek(self._delta).node_points(label, key, lambda points: points.near(centre, radius))
+
+    def seek_box(self, label: str, key: str, low: Any, high: Any) -> Int64s:
+        """The nodes whose value is a point that may be in the box between two others, ascending by position."""
+        return Seek(self._delta).node_points(label, key, lambda points: points.within(low, high))
 
     def seek_existing(self, label: str, key: str) -> Int64s:
         """The nodes with the label that have the property, ascending by position."""

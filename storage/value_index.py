@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
 from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.point_index import PointIndex
 from hoplite.values.columns import INT64_MAX, Column, Floats, Int64s, Integers, Strings, from_objects
 from hoplite.values.order import equals, less_or_equal, less_than
 from hoplite.values.texts import EDGE, TextPool
@@ -278,6 +279,12 @@ class ValueIndex:
         test = str.endswith if at_end else str.__contains__
         fits = [isinstance(value, str) and test(value, part) for value in self.column.objects()]
         return self.positions[np.array(fits, np.bool_)]
+
+    @cached_property
+    def points(self) -> PointIndex:
+        """The points among the values."""
+        numbers = isinstance(self.column, Integers | Floats | Strings)
+        return PointIndex(np.asarray(self.positions), np.zeros(0, object) if numbers else self.column.objects())
 
     @cached_property
     def _texts(self) -> TextPool:

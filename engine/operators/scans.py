@@ -266,6 +266,10 @@ class IndexSearch(Operator):
             if operator == "STARTS WITH":
                 return graph.seek_prefix(self.label, self.key, text)
             return graph.seek_text(self.label, self.key, text, at_end=operator == "ENDS WITH")
+        if operator == "point.distance":
+            return graph.seek_near(self.label, self.key, *values)
+        if operator == "point.withinBBox":
+            return graph.seek_box(self.label, self.key, *values)
         low, high = None, None
         for (sign, _), value in zip(self.conditions, values, strict=True):
             if sign in (">", ">="):

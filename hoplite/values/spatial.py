@@ -42,7 +42,7 @@ _WANTED = {
 GEOGRAPHIC = {WGS_84, WGS_84_3D}
 
 # The sphere that Neo4j measures on.
-_EARTH_RADIUS_METRES = 6378140.0
+EARTH_RADIUS_METRES = 6378140.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,9 @@ def distance(first: Point, second: Point) -> float | None:
         return math.sqrt(sum(step * step for step in steps))  # a power would raise where a product is infinite
     angle = _angle(first, second)
     if len(first.coordinates) == 2:
-        return _EARTH_RADIUS_METRES * angle
+        return EARTH_RADIUS_METRES * angle
     low, high = first.coordinates[2], second.coordinates[2]
-    along = (_EARTH_RADIUS_METRES + (low + high) / 2) * angle
+    along = (EARTH_RADIUS_METRES + (low + high) / 2) * angle
     return math.sqrt(along * along + (high - low) * (high - low))
 
 

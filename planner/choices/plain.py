@@ -82,16 +82,16 @@ def _finding(plan: _Finding, source: pp.Plan) -> pp.Plan:
         case lp.NodeByLabelScan(node=node, label=label):
             return pp.NodeScan(source, node, label, plan.stopped_early)
         case lp.NodeIndexSeek(node=node, label=label, key=key, value=value):
-            return pp.IndexSeek(source, node, label, key, value, plan.many, plan.unique)
+            return pp.IndexSeek(source, node, label, key, value, plan.many, plan.unique, plan.index)
         case lp.NodeIndexSearch(node=node, label=label, key=key, conditions=conditions):
-            return pp.IndexSearch(source, node, label, key, conditions)
+            return pp.IndexSearch(source, node, label, key, conditions, plan.index)
         case lp.NodeByIdSeek(node=node, value=value):
             return pp.IdSeek(source, node, value, plan.many, plan.by_element_id)
         case lp.RelationshipTypeScan(relationship=relationship, start=start, end=end):
             return pp.RelationshipScan(source, relationship, start, end, plan.types, plan.directed)
         case lp.RelationshipIndexSeek(relationship=relationship, start=start, end=end, type=type, key=key):
             value, many, directed = plan.value, plan.many, plan.directed
-            return pp.RelationshipSeek(source, relationship, start, end, type, key, value, many, directed)
+            return pp.RelationshipSeek(source, relationship, start, end, type, key, value, many, directed, plan.index)
         case _:
             assert_never(plan)
 

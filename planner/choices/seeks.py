@@ -25,7 +25,7 @@ def seek_parameter(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
         case lp.NodeIndexSeek(source=lp.Argument() as source, value=ast.Parameter() as value, many=False):
             argument = chosen(source)
             assert isinstance(argument, pp.Argument)
-            return pp.ParameterSeek(argument, plan.node, plan.label, plan.key, value, plan.unique)
+            return pp.ParameterSeek(argument, plan.node, plan.label, plan.key, value, plan.unique, plan.index)
         case _:
             return None
 
@@ -45,7 +45,9 @@ def seek_elements(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
         ) if wanted == variable:
             argument = chosen(source)
             assert isinstance(argument, pp.Argument)
-            found = pp.ElementsSeek(argument, elements, variable, seek.node, seek.label, seek.key, seek.unique)
+            found = pp.ElementsSeek(
+                argument, elements, variable, seek.node, seek.label, seek.key, seek.unique, seek.index
+            )
             return replace(frontier(plan, chosen), source=found)
         case _:
             return None

@@ -33,8 +33,8 @@ class SmallCatalogue:
     def has_index(self, label: str, key: str) -> bool:
         return False
 
-    def has_relationship_index(self, type: str, key: str) -> bool:
-        return False
+    def index_kinds(self, of_nodes: bool, label: str, key: str) -> tuple[str, ...]:
+        return ("RANGE",) if of_nodes and self.has_index(label, key) else ()
 
     def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
         return of_nodes and all(self.has_index(label, key) for key in keys)
