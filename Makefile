@@ -6,11 +6,11 @@
 #   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make repair-test  queries of models checked and repaired   ARGS="--every 8" for a part of them
-#   make corpus   machine-written queries       LIMIT=200  so many of each graph; unset: all of them
-#   make bench    beside other engines, half an hour  ARGS=--quick for 5 minutes; NEO4J_URI for a live Neo4j too
+#   make corpus   machine-written queries       LIMIT=200  queries of each graph; unset: all of them
+#   make bench    compared with other engines, half an hour  ARGS=--quick for 5 minutes; NEO4J_URI for a live Neo4j too
 #   make bench-large  graphs larger than memory: 87 million relationships  ARGS=--quick for a fiftieth, ARGS=--billion
-#   make neo4j-test  beside a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
-#   make fidelity    k-hop answers beside Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
+#   make neo4j-test  compared with a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
+#   make fidelity    k-hop answers compared with Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
 #   make fuzz     damaged queries, COUNT=100000
 #   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
 #   make joins    random joins against the plain matcher, COUNT=20000   ARGS="--seed 2000"
@@ -91,7 +91,7 @@ corpus: $(STAMP)
 bench: .venv/bench/.installed
 	.venv/bench/bin/python -u -X faulthandler -m benchmarks.run $(ARGS)
 
-# The engines beside which Hoplite is measured have an environment of their own; one that does not install is left out,
+# The engines that Hoplite is compared with have their own environment; one that does not install is left out,
 # and the run says so.
 .venv/bench/.installed: $(STAMP)
 	@.ci/setup .venv/bench

@@ -33,7 +33,7 @@ def paths_digest(rows: Sequence[Row], wanted: int, is_path: Callable[[Row], bool
     """The same for every right choice of `wanted` different paths; otherwise what is wrong."""
     wrong = next((row for row in rows if not is_path(row)), None)
     if wrong is not None:
-        return f"{wrong} is no path"
+        return f"{wrong} is not a path"
     if len(rows) != wanted or len(set(rows)) != wanted:
         return f"{len(rows)} paths, {len(set(rows))} different ones, for {wanted}"
     return f"{wanted} different paths"

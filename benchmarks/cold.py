@@ -5,7 +5,7 @@
 Every engine stores the same graph once. Then processes of all of them take turns, and what is reported of each is the
 median of the processor time of the whole process, from the start of the interpreter to its end, also as a multiple of
 `import numpy` in the same run. The question is how many nodes are within three steps of one. Hoplite is asked with
-compiled kernels in the user's cache (`hoplite warm`), and once more, after all others, with an empty cache: then it
+compiled kernels in the user's cache (`hoplite warm`), and again, after all others, with an empty cache: then it
 answers in NumPy, while processes that it has started compile. Engines that are not installed are left out.
 """
 

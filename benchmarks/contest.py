@@ -50,7 +50,7 @@ QUICK = Effort(queries=40, rounds=3, seconds=0.4, repeat=8, batch_sizes=(64,))
 
 @dataclass(slots=True)
 class Samples:
-    """Times of one way at one question, in seconds, with those of the reference taken beside them."""
+    """Times of one way at one question, in seconds, with the reference timed alternately."""
 
     number: list[int] = field(default_factory=list)  # which query each sample is of
     time: list[float] = field(default_factory=list)
@@ -126,7 +126,7 @@ class Contender:
         self.title, self.version = about["title"], about["version"]
 
     def call(self, do: str, within: float, **arguments: Any) -> dict[str, Any]:
-        """Have a method of the worker run; its reply within so many seconds and some patience."""
+        """Run a method of the worker and return its reply, within the timeout and some patience."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"do": do, **arguments}).encode() + b"\n")

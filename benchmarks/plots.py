@@ -122,7 +122,7 @@ def _finish(panel: Any, title: str, unit: str) -> None:
 
 
 def _legend(figure: Any, panels: Sequence[Any]) -> None:
-    """One for all panels, beside them: a line that is in two of them is named once."""
+    """One for all panels, next to them: a line that is in two of them is named once."""
     named: dict[str, Any] = {}
     for panel in panels:
         lines, labels = panel.get_legend_handles_labels()

@@ -120,7 +120,7 @@ def show(console: Console, name: str, part: Part, effort: Effort) -> None:
 
 
 def publish(found: Found, console: Console) -> None:
-    """Into the documents: tables between their markers, plots beside them, the headline into the README."""
+    """Into the documents: tables between their markers, plots next to them, the headline into the README."""
     texts = {
         name: "\n\n".join(
             [

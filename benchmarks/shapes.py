@@ -192,7 +192,7 @@ def _interactions(rng: np.random.Generator, drugs: int, count: int) -> Integers:
 
 
 def _with_paths(pairs: Integers, drugs: int, drug: int, wanted: int) -> Integers:
-    """The same pairs but for a few, so that the drug has exactly so many paths of length 1..2.
+    """The same pairs but for a few, so that the drug has exactly this many paths of length 1..2.
 
     A swap of (drug, x), (y, z) for (drug, y), (x, z) keeps every degree and adds degree[y] - degree[x] paths. It makes
     figures comparable with those of other generators of this shape.

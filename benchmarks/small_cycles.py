@@ -1,4 +1,4 @@
-"""Compiled kernels beside NumPy on graphs of a few relationships that lead around in circles.
+"""Compiled kernels against NumPy on graphs of a few relationships that form cycles.
 
     python -m benchmarks.small_cycles
 

@@ -185,7 +185,7 @@ def _against_best(rows: Sequence[Row], question: str, form: Form, ours: Samples)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A query in one form takes less than so many milliseconds, or less than a share of a peer's time."""
+    """A limit for one form of a query: in milliseconds, or as a share of a peer's time."""
 
     key: str
     form: Form

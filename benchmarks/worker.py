@@ -60,7 +60,7 @@ class Worker:
     def ball(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
         """Queries from number `first` on, `count` in all, until the time is up: times of reference and engine.
 
-        Answers that were not compared before are asked for once more in advance, untimed: to digest one between two
+        Answers that were not compared before are asked for again in advance, untimed: to digest one between two
         queries would turn the engine out of the processor's caches. Their digests and sizes come with the times, by the
         number of the query.
         """
@@ -102,7 +102,7 @@ class Worker:
         return reply
 
     def batch(self, way: int, k: int, count: int, repeat: int, seconds: float) -> Reply:
-        """The first `count` sets of seeds in one call, beside the reference one after the other."""
+        """The first `count` sets of seeds in one call, against the reference one after the other."""
         clock, asked = self._clock, self._batches[way]
         seeds = asked.seeds(self._seeds[:count])
         reply: Reply = {"limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}

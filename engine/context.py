@@ -126,7 +126,7 @@ class Services(Protocol):
         ...
 
     def clear_plan_cache(self) -> int:
-        """Forget all plans; returns how many there were beside that of the statement that asks."""
+        """Forget all plans; returns how many there were besides that of the statement that asks."""
         ...
 
 

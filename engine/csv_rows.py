@@ -3,7 +3,7 @@ r"""The rows of a CSV file, as LOAD CSV of Neo4j reads them: text comes in piece
     a field that begins with a quote    ends with one; in it "" is a quote, \" and \\ stand for their second character
     any other field                     is taken as it is, with the quotes and backslashes in it
     nothing between two terminators     is null, "" is the empty string
-    \n, \r and both                     end a row; empty lines are no rows
+    \n, \r and both                     end a row; empty lines are skipped
 
 Text without a quote is split. Text with quotes goes through Python's own reader, where that cannot tell anything else;
 what it cannot read, or would read otherwise, is taken field by field.
@@ -38,7 +38,7 @@ class _Incomplete(Exception):
 
 
 class CsvRows:
-    """The rows of one file. `read` gives so many characters of it, or what is left; `name` is for messages."""
+    """The rows of one file. `read` returns up to a number of characters; `name` is for messages."""
 
     def __init__(self, read: Callable[[int], str], terminator: str, name: str) -> None:
         self._read = read
@@ -134,7 +134,7 @@ class CsvRows:
             yield ([row] if row else []), at
 
     def _row(self, at: int) -> tuple[Row, int]:
-        """The row that begins here, and the place behind its end; an empty line is no row."""
+        """The row that begins here, and the place after its end; an empty line is skipped."""
         text, terminator = self._text, self._terminator
         row: Row = []
         begin = at

@@ -1,7 +1,7 @@
 """Tables of functions and procedures whose families are loaded when one of their names is first asked for.
 
 `homes.py` says in which module a name is registered. A query that names three functions loads three families at most;
-whoever goes through a table loads all of them.
+going through a table loads all of them.
 """
 
 from __future__ import annotations

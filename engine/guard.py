@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _TICK_SECONDS = 0.01
 _IDLE_TICKS = 100  # without a statement, after which the thread waits to be woken
-# Libraries that are loaded while a statement runs take memory that is none of its own.
+# Libraries that are loaded while a statement runs take memory that is not the statement's own.
 _LEAST_LIMIT = 192 << 20
 
 
@@ -213,7 +213,7 @@ _collector = _Collector()
 
 
 class _Watch:
-    """The thread that looks at what runs; started with the first statement, and asleep where there is none."""
+    """The thread that looks at what runs; started with the first statement, asleep while none runs."""
 
     def __init__(self) -> None:
         self.is_awake = False

@@ -12,7 +12,7 @@ from hoplite.lazy import lazy_pattern
 
 _CODE = "Neo.ClientError.Statement.ExternalResourceFailed"
 _SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_NETWORK = ("http", "https", "ftp", "jar")
+NETWORK = ("http", "https", "ftp", "jar")
 _ILLEGAL = lazy_pattern(r'[\x00-\x20\x7f"<>\\^`{|}\[\]]')
 _BAD_ESCAPE = lazy_pattern(r"%(?![0-9A-Fa-f]{2})")
 
@@ -48,7 +48,7 @@ def _file_path(url: str) -> str:
     scheme = _SCHEME.match(url)
     if scheme is None:
         raise _invalid(url, f"no protocol: {url}")
-    if scheme[1].lower() in _NETWORK:
+    if scheme[1].lower() in NETWORK:
         raise cannot_load(url, "only file:/// URLs are read, from the folder given as import_folder")
     if scheme[1].lower() != "file":
         raise _invalid(url, f"unknown protocol: {scheme[1]}")

@@ -53,24 +53,24 @@ current = _Current()
 
 
 def refuse_text(length: int) -> None:
-    """An error where a text of so many characters could not be held."""
+    """An error where a text of this many characters could not be held."""
     if length > sys.maxsize >> 32:
         raise memory_limit_reached(length, default_limit(), 0)
     _refuse(length)
 
 
 def refuse_list(count: int) -> None:
-    """An error where a list of so many elements could not be held."""
+    """An error where a list of this many elements could not be held."""
     _refuse(count * _LIST_ITEM)
 
 
 def refuse_references(count: int) -> None:
-    """An error where another list of so many elements that are there already could not be held."""
+    """An error where another list of this many existing elements could not be held."""
     _refuse(count * _REFERENCE)
 
 
 def _refuse(size: int) -> None:
-    """An error where so many bytes more could not be held. One call into C that makes them could not be stopped."""
+    """An error where this many more bytes could not be held: a call into C that makes them cannot be stopped."""
     if size < _SMALL:
         return
     memory = current.memory
@@ -125,7 +125,7 @@ class Memory:
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0
-        self.taken = 0  # by the process while the statement runs, when somebody last looked
+        self.taken = 0  # by the process while the statement runs, at the last look
         self.began = b""  # what the system said of the process when the statement began
         self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
@@ -152,7 +152,7 @@ class Held:
         self._bytes = 0
 
     def add(self, size: int) -> None:
-        """Hold so many bytes more."""
+        """Hold this many more bytes."""
         memory = self._memory
         if memory.held + size > memory.limit:
             raise memory_limit_reached(size, memory.limit, memory.held)

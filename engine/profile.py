@@ -1,4 +1,4 @@
-"""PROFILE: what every operator of a run did, counted while it runs. The operators are those of any other run."""
+"""PROFILE: what every operator of a run did, counted while it runs. The operators are the same as in any other run."""
 
 from __future__ import annotations
 

@@ -93,6 +93,10 @@ class Binary:
     operator_span: Span = unseen_span()
 
 
+ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
+"""The binary operators whose result is not a truth value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A chain `a < b <= c`: operators are = <> < <= > >=, one fewer than the operands."""

@@ -31,15 +31,19 @@ class Change:
 
 _FENCE = lazy_pattern(r"```[ \t]*(?:cypher|sql|\w*)[ \t]*\r?\n?(.*?)(?:```|\Z)", re.S | re.I)
 _LEAD = lazy_pattern(r"\s*(?:(?:here is|this is|the)\b[^\n:]*:|cypher(?:[ \t]+(?:query|statement))?[ \t]*:?)\s*", re.I)
-_CLAUSES = (
-    r"MATCH|OPTIONAL|WITH|RETURN|UNWIND|CALL|CREATE|MERGE|SET|REMOVE|DELETE|DETACH|FOREACH|LOAD|UNION|WHERE|ORDER|SKIP|"
-    r"LIMIT|OFFSET|USE|SHOW|DROP|EXPLAIN|PROFILE|ON|AND|OR|FINISH|YIELD"
-)
-_CLAUSE = lazy_pattern(rf"\s*(?:{_CLAUSES})\b", re.I)
+CLAUSE_WORDS = (
+    "MATCH", "OPTIONAL", "WITH", "RETURN", "UNWIND", "CALL", "CREATE", "MERGE", "SET", "REMOVE", "DELETE", "DETACH",
+    "FOREACH", "LOAD", "UNION", "USE", "FINISH",
+)  # fmt: skip
+"""The words that begin a clause."""
+_OTHERS = (
+    "WHERE", "ORDER", "SKIP", "LIMIT", "OFFSET", "SHOW", "DROP", "EXPLAIN", "PROFILE", "ON", "AND", "OR", "YIELD",
+)  # fmt: skip
+_CLAUSE = lazy_pattern(rf"\s*(?:{'|'.join(CLAUSE_WORDS + _OTHERS)})\b", re.I)
 _PARAGRAPH = lazy_pattern(r"\r?\n[ \t]*\r?\n|;[ \t]*\r?\n")
 _QUIET = lazy_pattern(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
 _PATTERN = lazy_pattern(r"\(\s*\w*\s*(?::[^()]*)?\)\s*<?-")
-_RENAMED = {"toint": "toInteger", "distance": "point.distance"}
+RENAMED = {"toint": "toInteger", "distance": "point.distance"}
 
 
 def relaxed(text: str) -> tuple[str, list[Change]]:
@@ -111,8 +115,8 @@ def _form_at(text: str, position: int) -> tuple[int, str] | None:
     if call is None:
         return None
     name = call[1].lower()
-    if name in _RENAMED:
-        return call.end(1), _RENAMED[name]
+    if name in RENAMED:
+        return call.end(1), RENAMED[name]
     if name not in ("exists", "size"):
         return None
     close = _closing(text, call.end() - 1)

@@ -110,7 +110,7 @@ def _rule_line(rule: Any) -> str:
 
 
 def main() -> None:
-    """Write the file beside the grammar."""
+    """Write the file next to the grammar."""
     folder = Path(__file__).parent
     (folder / "cypher.table").write_text(table_text((folder / "cypher.lark").read_text("utf-8")), "utf-8")
 

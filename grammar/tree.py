@@ -54,7 +54,7 @@ class _One(_Field):
 
 
 class _Maybe(_Field):
-    """A node, or a leaf beside it in a union."""
+    """A node, or a leaf in the same union."""
 
     def __init__(self, is_node: Callable[[Any], bool]) -> None:
         self.is_node = is_node

@@ -47,8 +47,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# In a source tree the stages lie beside this folder. The links to them in here serve type checkers, and a clone without
-# symbolic links (git's default on Windows), a zip archive and an unpacked sdist come without them.
+# In a source tree the stages are next to this folder. The links to them in here serve type checkers; a clone without
+# symbolic links (git's default on Windows), a zip archive and an unpacked sdist do not have them.
 if not os.path.isdir(os.path.join(__path__[0], "engine")):
     __path__.append(os.path.dirname(__path__[0]))
 

@@ -262,7 +262,7 @@ _TERMINATED = (
 
 
 def transaction_terminated() -> CypherError:
-    """A statement that somebody stopped."""
+    """A statement that was stopped."""
     return CypherError(TRANSACTION_TERMINATED, f"{_TERMINATED}Explicitly terminated by the user. ")
 
 

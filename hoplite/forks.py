@@ -12,7 +12,7 @@ Owners may wait for locks of their own in `before_fork`; these come before all b
 
 from __future__ import annotations
 
-import logging  # noqa: F401 - its lock is then waited for after ours: whoever holds one of ours may still write a log
+import logging  # noqa: F401 - its lock is then taken after ours: a holder of ours may still write a log
 import os
 import threading
 import weakref
@@ -58,7 +58,7 @@ def brief_lock() -> threading.Lock:
 
 
 def wait_for(lock: Any) -> None:
-    """Let forks wait for a lock of that kind which somebody else has made."""
+    """Let forks wait for such a lock made elsewhere."""
     _brief_locks[id(lock)] = weakref.ref(lock, partial(_forget, _brief_locks, id(lock)))
 
 

@@ -1,4 +1,4 @@
-"""GQL status objects: what a server says about an error beside its code and its message.
+"""GQL status objects: what a server says about an error besides its code and message.
 
 An error has a chain of them: the first belongs to the error itself, each further one is the cause of the one before.
 `CONDITIONS` has every status that is sent, with its condition and the sentence that its parameters fill.

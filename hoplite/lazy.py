@@ -34,7 +34,7 @@ else:
 
 
 class _LazyPattern:
-    """Compiled by whoever first uses it; from then on the methods of the pattern are its own."""
+    """Compiled on first use; from then on its methods are those of the pattern."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._text, self._flags = text, flags

@@ -77,7 +77,7 @@ else:
         return not isinstance(given, Field) or (given.init and given.kw_only is not True)
 
     def _with_slots(cls, own, known):
-        """The class once more: slots cannot be given to one that is there."""
+        """The class again: an existing one cannot be given slots."""
         taken = set()
         for base in cls.__mro__[1:-1]:
             listed = base.__dict__.get("__slots__", ())
@@ -92,7 +92,7 @@ else:
         return made
 
     class _Description:
-        """The fields as `dataclasses` describes them, made when somebody asks."""
+        """The fields as `dataclasses` describes them, made on demand."""
 
         __slots__ = ("cls",)
 

@@ -1,6 +1,6 @@
 """What the planner may ask about a graph and the engine it plans for, as one small protocol.
 
-The names of a graph's labels, types and keys, its sizes, its indexes, and the functions and procedures at hand. Whoever
+The names of a graph's labels, types and keys, its sizes, its indexes, and the functions and procedures at hand. What
 opens a database implements it; the planner never sees the storage or the function tables themselves.
 """
 

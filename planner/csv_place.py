@@ -1,4 +1,4 @@
-"""`file()` and `linenumber()`: hidden columns that LOAD CSV makes beside its variable.
+"""`file()` and `linenumber()`: hidden columns that LOAD CSV adds to its variable.
 
 Neo4j keeps the place in the file with the row, through WITH and into subqueries, until rows are aggregated. So a
 statement with LOAD CSV has the calls replaced by variables, and its projections carry these along.

@@ -365,7 +365,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reimport:
-    """Columns of the argument once more, for the rows of an aggregation that left them behind."""
+    """Columns of the argument again, for the rows of an aggregation that dropped them."""
 
     source: Plan
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Notifications: what a statement's summary says beside its answer, in Neo4j's words.
+"""Notifications: what a statement's summary says besides its answer, in Neo4j's words.
 
 A `Notification` has two forms: the older one (code, title, description) and that of GQL (status, status description).
 One function makes each kind.

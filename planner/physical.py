@@ -389,7 +389,7 @@ class Select(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reimport(PhysicalPlan):
-    """Columns of the argument once more, for the rows of an aggregation that left them behind."""
+    """Columns of the argument again, for the rows of an aggregation that dropped them."""
 
     source: Plan
     names: tuple[str, ...]

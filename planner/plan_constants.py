@@ -17,23 +17,15 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from hoplite.errors import CypherError
-from hoplite.values.spatial import Point, checked_point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.spatial import DIMENSIONS, Point, checked_point
+from hoplite.values.temporal import TEMPORAL_FUNCTIONS
 
 _EXACT = 1 << 53
 _MOST_DIGITS = 400
 _DAY = 86_400_000_000_000
 _LONG = 1 << 63
 _MOST_DAYS = 366 * 1_000_000_000
-_TEMPORAL: dict[str, type[Any]] = {
-    "date": Date,
-    "localtime": LocalTime,
-    "time": Time,
-    "localdatetime": LocalDateTime,
-    "datetime": DateTime,
-    "duration": Duration,
-}
-_NAMES = {kind: name for name, kind in _TEMPORAL.items()}
+_TEMPORAL: dict[str, Any] = {name: kind for kind, name in TEMPORAL_FUNCTIONS.items()}
 _RANGES = {  # of the parts of temporal values: the first one, and the first one behind
     "epoch_day": (-_MOST_DAYS, _MOST_DAYS),
     "nanosecond_of_day": (0, _DAY),
@@ -41,7 +33,6 @@ _RANGES = {  # of the parts of temporal values: the first one, and the first one
     "epoch_second": (-_MOST_DAYS * 86_400, _MOST_DAYS * 86_400),
     "nanosecond": (0, 1_000_000_000),
 }
-_DIMENSIONS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}  # by coordinate reference system
 
 
 def written_constant(value: Any) -> Any:
@@ -62,11 +53,11 @@ def written_constant(value: Any) -> Any:
         case Point(srid=srid, coordinates=coordinates):
             return {"point": [srid, *map(repr, coordinates)]}
         case _:
-            return {_NAMES[type(value)]: [getattr(value, field.name) for field in fields(value)]}
+            return {TEMPORAL_FUNCTIONS[type(value)]: [getattr(value, field.name) for field in fields(value)]}
 
 
 def read_constant(found: Any) -> Any:
-    """The value of some JSON; `ValueError` where it is none."""
+    """The value of some JSON; `ValueError` if it is not a constant."""
     match found:
         case None | bool() | str():
             return found
@@ -82,7 +73,7 @@ def read_constant(found: Any) -> Any:
             return {key: read_constant(item) for key, item in entries.items()}
         case {"bytes": str(text), **others} if not others:
             return _bytes(text)
-        case {"point": [int(srid), *coordinates], **others} if not others and srid in _DIMENSIONS:
+        case {"point": [int(srid), *coordinates], **others} if not others and srid in DIMENSIONS:
             return _point(srid, coordinates)
         case dict() if len(found) == 1:
             ((name, parts),) = found.items()
@@ -99,7 +90,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _point(srid: int, coordinates: list[Any]) -> Point:
-    if len(coordinates) != _DIMENSIONS[srid] or not all(isinstance(text, str) for text in coordinates):
+    if len(coordinates) != DIMENSIONS[srid] or not all(isinstance(text, str) for text in coordinates):
         raise ValueError("not the coordinates of a point")
     try:
         return checked_point(srid, tuple(map(float, coordinates)))

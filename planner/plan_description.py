@@ -71,7 +71,7 @@ class _Entry:
     computed: str
     identifiers: tuple[str, ...]
     order: str
-    branches: list[_Entry]  # the first one feeds it, the others are run beside it
+    branches: list[_Entry]  # the first one feeds it, the others are run alongside
 
 
 def plan_description(
@@ -90,8 +90,8 @@ def plan_description(
 
 
 def _entry(plan: pp.Plan, counter: list[int]) -> _Entry:
-    """The top operator of a plan, with everything below it. What is beside an operator is numbered before what feeds
-    it, as Neo4j does.
+    """The top operator of a plan, with everything below it. What runs alongside an operator is numbered before what
+    feeds it, as Neo4j does.
     """
     entries: list[_Entry] = []
     for link in chain(plan):

@@ -226,7 +226,7 @@ def _codec(annotation: Any) -> tuple[Write, Read]:
 
 
 def _union(alternatives: tuple[Any, ...]) -> tuple[Write, Read]:
-    """Nodes of several types, and None or a string beside them: the JSON type tells which."""
+    """Nodes of several types, or None, or a string: the JSON type tells which."""
     may_be_none, may_be_text = NoneType in alternatives, str in alternatives
     others = tuple(a for a in alternatives if a not in (NoneType, str))
     write: Write = _as_it_is
@@ -311,7 +311,7 @@ def _exactly(kind: type) -> Read:
 def _one_of(values: tuple[Any, ...]) -> Read:
     def read(value: Any, _: _Reading) -> Any:
         if value not in values or isinstance(value, bool):
-            raise PlanError(f"{_shown(value)} is none of {', '.join(map(repr, values))}")
+            raise PlanError(f"{_shown(value)} is not one of {', '.join(map(repr, values))}")
         return value
 
     return read
@@ -320,7 +320,7 @@ def _one_of(values: tuple[Any, ...]) -> Read:
 def _member(members: Mapping[str, Enum]) -> Read:
     def read(value: Any, _: _Reading) -> Any:
         if not isinstance(value, str) or value not in members:
-            raise PlanError(f"{_shown(value)} is none of {', '.join(members)}")
+            raise PlanError(f"{_shown(value)} is not one of {', '.join(members)}")
         return members[value]
 
     return read

@@ -1,4 +1,4 @@
-"""A physical plan as EXPLAIN shows it: a chain of operators, each fed by the next, and other plans beside some."""
+"""A physical plan as EXPLAIN shows it: a chain of operators, each fed by the next, and other plans alongside some."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ operators = _SHOWN.walk
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An operator or writing step, and the plans that are run beside what feeds it: first its subqueries."""
+    """An operator or writing step, and the plans that run alongside what feeds it: first its subqueries."""
 
     node: pp.Shown
     beside: tuple[pp.Plan, ...]

@@ -19,6 +19,7 @@ from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import transform, walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.csv_place import PLACES
 from hoplite.planner.parts import AggregateCall, SortKey, Term
@@ -77,20 +78,9 @@ class ProjectionBuilder:
     catalogue: Catalogue
     plan_expression: ExpressionPlanner
 
-    def is_aggregate(self, node: object) -> bool:
-        """Whether a part of an expression is an aggregating call."""
-        match node:
-            case ast.CountStar():
-                return True
-            case ast.FunctionCall(name=name):
-                signature = self.catalogue.function(name)
-                return signature is not None and signature.aggregating
-            case _:
-                return False
-
     def aggregates(self, node: Any) -> bool:
         """Whether an expression aggregates; what a subquery inside it aggregates is the subquery's own business."""
-        return any(map(self.is_aggregate, walk(node, not_below=(ast.SubqueryExpression,))))
+        return any(is_aggregate(part, self.catalogue) for part in walk(node, not_below=(ast.SubqueryExpression,)))
 
     def build(
         self,
@@ -193,8 +183,8 @@ class ProjectionBuilder:
         """Group by the items without aggregates, then compute those with; returns also the aggregating calls."""
         keys = [(n, e) for n, e in items if not self.aggregates(e)]
         aggregating = [(n, e) for n, e in items if self.aggregates(e)]
-        calls: Calls = [(n, e) for n, e in aggregating if self.is_aggregate(e)]
-        composed = [(n, e) for n, e in aggregating if not self.is_aggregate(e)]
+        calls: Calls = [(n, e) for n, e in aggregating if is_aggregate(e, self.catalogue)]
+        composed = [(n, e) for n, e in aggregating if not is_aggregate(e, self.catalogue)]
         computed = [(n, self._projected(self._replaced_aggregates(e, calls), keys, True)) for n, e in composed]
         for expression in order:
             self._replaced_aggregates(self._projected(expression, items, True), calls)
@@ -216,7 +206,7 @@ class ProjectionBuilder:
         def column(node: object) -> ast.Expression | None:
             if isinstance(node, ast.SubqueryExpression):
                 return node
-            if not self.is_aggregate(node):
+            if not is_aggregate(node, self.catalogue):
                 return None
             assert isinstance(node, ast.FunctionCall | ast.CountStar)
             name = next((known for known, call in calls if call == node), None)

@@ -25,7 +25,7 @@ from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalitie
 from hoplite.planner.variables import free_variables
 
 WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
-SCANNED = 0.1  # what it costs to look at a node, beside handing on a row
+SCANNED = 0.1  # what it costs to look at a node, relative to handing on a row
 WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from hoplite.grammar import ast
+from hoplite.values.value_types import TYPE_ORDER
 
-# In the order in which a union lists them.
-_ORDER = (
-    "NOTHING", "NULL", "BOOLEAN", "STRING", "INTEGER", "FLOAT", "DATE", "LOCAL TIME", "ZONED TIME", "LOCAL DATETIME",
-    "ZONED DATETIME", "DURATION", "POINT", "NODE", "RELATIONSHIP", "MAP", "LIST", "PATH", "PROPERTY VALUE", "ANY",
-)  # fmt: skip
-_STORABLE = frozenset(_ORDER[2:13])
+_ORDER = (*TYPE_ORDER, "PROPERTY VALUE", "ANY")
+_STORABLE = frozenset(_ORDER[_ORDER.index("BOOLEAN") : _ORDER.index("NODE")])
 
 
 def type_text(type: ast.TypeName) -> str:

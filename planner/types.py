@@ -115,11 +115,6 @@ class Argument:
     name: str = "input"
 
 
-def one_of(*types: CypherType) -> Argument:
-    """An argument that takes any of several types."""
-    return Argument(types)
-
-
 def optional(*types: CypherType) -> Argument:
     """An argument that may be left out."""
     return Argument(types, optional=True)

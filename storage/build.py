@@ -30,7 +30,7 @@ from hoplite.values.columns import Int64s
 _DISTRIBUTED = 1 << 22
 """So many relationships are put into buckets at once."""
 _COUNTED_PATTERNS = 1 << 16
-"""Up to so many possible patterns of labels and types are counted in a table."""
+"""Up to this many possible patterns of labels and types are counted in a table."""
 
 
 class Build:

@@ -108,7 +108,7 @@ class FoldedColumn:
                 yield numbers
 
     def unchanged(self) -> PropertyColumn | None:
-        """The column as it was, where nothing changed and nothing was added beside it."""
+        """The column as it was, where nothing changed and nothing was added."""
         if self.old is None or self.written or self.numbers is not None:
             return None
         return self.old.whole() if self.total == self.old_count or self.old.positions is not None else None

@@ -187,7 +187,7 @@ class Graph:
     # --- forks ---
 
     def before_fork(self) -> None:
-        """Let whoever changes the graph finish the step."""
+        """Let a step that changes the graph finish."""
         self._guard.acquire()
         self._is_guarded_for_fork = True
 
@@ -197,7 +197,7 @@ class Graph:
         self._guard.release()
 
     def after_fork_in_child(self) -> None:
-        """Go on from the last commit: whoever was writing has stayed in the parent."""
+        """Go on from the last commit: a writer has stayed in the parent."""
         if self._is_guarded_for_fork:
             self._is_guarded_for_fork = False
             self._guard.release()

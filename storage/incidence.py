@@ -25,7 +25,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.type_ranges import TypeRanges
 
 COMPACT_AT = 1 << 23
-"""From so many relationships, or nodes, on arrays are kept in integers as small as they can be. Below, all graphs have
+"""From this many relationships or nodes on, arrays use the smallest integers that fit. Below, all graphs have
 the same types, so that compiled kernels are compiled once."""
 
 
@@ -48,12 +48,12 @@ def layout_for(node_count: int, relationship_count: int, type_count: int) -> Lay
 
 
 def position_type(count: int) -> type[np.int32] | type[np.int64]:
-    """Integers that number so many nodes."""
+    """Integers that can number this many nodes."""
     return np.int32 if count < 2**31 else np.int64
 
 
 def label_type(node_count: int, label_set_count: int) -> type[np.uint8] | type[np.int32]:
-    """Integers that name the sets of labels of so many nodes."""
+    """Integers that can name the label sets of this many nodes."""
     return np.uint8 if node_count >= COMPACT_AT and label_set_count <= 2**8 else np.int32
 
 

@@ -1,7 +1,7 @@
 """Putting arrays of small integers in order: keys are packed into 64-bit words and sorted as such.
 
 Sorting words is several times faster than sorting their indexes, so the index is packed into the word as well,
-wherever it fits beside the key.
+wherever it fits together with the key.
 
     order_of((rows, 1000), (types, 7))   the stable order by row, then type; None if it is that already
     sorted_columns((rows, 1000), ...)    the columns themselves in that order

@@ -43,7 +43,7 @@ class _Loads:
         self._outs, self._ins = np.zeros(partitions), np.zeros(partitions)
 
     def share_out(self, out_degree: int, in_degree: int, count: int) -> Int64s:
-        """How many of so many nodes with these degrees go to each partition."""
+        """How many of the nodes with these degrees go to each partition."""
         levels = np.zeros(len(self._outs))
         if out_degree or in_degree:
             square = out_degree * out_degree + in_degree * in_degree

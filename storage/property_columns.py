@@ -34,7 +34,7 @@ DENSE_SHARE = 4
 """A column is dense when at least one entity in this many has a value."""
 
 FEW_TEXTS = 16
-"""So many texts are read at once; of more, only where they stand is kept until somebody asks for them."""
+"""How many texts are read at once; of more, only their place is kept until they are asked for."""
 
 
 _LOOKED_AT = 1 << 20  # values at once

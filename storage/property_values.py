@@ -17,7 +17,7 @@ from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 from hoplite.values.value_types import status_text, value_type
 
-_SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
+SCALARS = (bool, int, float, str, Date, DateTime, Duration, LocalDateTime, LocalTime, Time, Point)
 _MIXED = (
     "Neo4j only supports a subset of Cypher types for storage as singleton or array properties. "
     "Please refer to section cypher/syntax/values of the manual for more details."
@@ -39,9 +39,9 @@ _STORABLE_TYPES = (
 
 
 def storable(value: Any, ids: PublicIds | None = None) -> Any:
-    """The value as it is stored: itself, or a list whose integers have become floats beside floats. Raises for
+    """The value as it is stored: itself, or a list whose integers have become floats because others are. Raises for
     what no property can hold; `ids` tells how to name nodes and relationships then."""
-    if value is None or isinstance(value, (*_SCALARS, bytes)):
+    if value is None or isinstance(value, (*SCALARS, bytes)):
         return value
     if isinstance(value, list | tuple):
         return _storable_list(list(value), ids)
@@ -57,7 +57,7 @@ def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
         if isinstance(item, list | tuple | bytes):
             raise type_error("Collections containing collections can not be stored in properties.")
         if kind is None:
-            if not isinstance(item, _SCALARS):
+            if not isinstance(item, SCALARS):
                 raise _not_storable(item, ids, in_list=True)
             kind = type(item)
         elif type(item) is not kind:

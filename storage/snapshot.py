@@ -314,7 +314,7 @@ class Snapshot:
         return _values(nodes, base.node_columns.get(key), delta.node_values.get(key), base.node_count)
 
     def node_property_of(self, nodes: Int64s, key: str) -> Column:
-        """The same of nodes that are known to be some, without looking for others among them."""
+        """The same for positions that are known to be nodes, without checking them."""
         delta, base = self._delta, self._delta.base
         column = base.node_columns.get(key)
         if (
@@ -554,21 +554,6 @@ class Snapshot:
         as `pattern_count` is."""
         return statistics.patterns(self, self._delta)
 
-    def possible_keys_of_label(self, label: str) -> list[str]:
-        """The keys that nodes with the label may have: no others occur on them."""
-        delta, base = self._delta, self._delta.base
-        code = base.tokens.labels.code(label)
-        having = () if code is None else np.flatnonzero(base.tokens.sets_having(code)).tolist()
-        keys = (key for label_set in having for key in base.keys_by_label_set.get(label_set, ()))
-        return list(dict.fromkeys(keys) | dict.fromkeys(delta.node_values))
-
-    def possible_keys_of_type(self, type: str) -> list[str]:
-        """The keys that relationships of the type may have: no others occur on them."""
-        delta, base = self._delta, self._delta.base
-        code = self.type_code(type)
-        keys = () if code is None else base.keys_by_type.get(code, ())
-        return list(dict.fromkeys(keys) | dict.fromkeys(delta.relationship_values))
-
     def nodes_with_key(self, key: str) -> Int64s:
         """The nodes that have the property."""
         delta, base = self._delta, self._delta.base
@@ -667,7 +652,7 @@ def _holders(column: KeyValues | None, written: Values | None) -> Int64s:
 
 
 def maps_of(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
-    """The properties of so many entities, one map for each, from their columns by key."""
+    """The properties of a number of entities, one map for each, from their columns by key."""
     if columns and not any(bool(column.null_mask().any()) for column in columns.values()):
         keys = tuple(columns)
         rows = zip(*(column.objects().tolist() for column in columns.values()), strict=True)

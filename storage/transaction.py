@@ -62,13 +62,8 @@ class Transaction(Snapshot):
         """It was writing when the process was forked, and goes on in the parent alone."""
         return self._is_lost
 
-    @property
-    def has_changes(self) -> bool:
-        """Whether anything was written."""
-        return bool(self._journal)
-
     def prepare_write(self, patience_s: float | None = None, statement: str = "") -> None:
-        """Become the one writer, for a statement, or give up after so many seconds.
+        """Become the one writer, for a statement, or give up after `patience_s` seconds.
 
         Moves to the latest committed version, so positions read before are void: call it between statements, before
         the first that writes.
@@ -292,7 +287,7 @@ class Transaction(Snapshot):
         self._close()
 
     def abandon(self) -> None:
-        """Nobody can end this any more: whoever writes next rolls it back. May be called at any moment."""
+        """Nobody can end this any more: the next writer rolls it back. May be called at any moment."""
         if self._open and self._holds_lock:
             self._graph._writer.abandon(self)
 

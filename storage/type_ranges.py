@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 Int64s: TypeAlias = NDArray[np.int64]
 Ranges: TypeAlias = tuple[Int64s, Int64s]
 
-_WORTH = 8  # ranges are made when one row in so many was asked for
-_SHARE = 4  # all ranges together take at most so many times the bytes of the types themselves
+_WORTH = 8  # ranges are made once one row in this many was asked for
+_SHARE = 4  # all ranges together take at most this many times the bytes of the types themselves
 _LARGEST = 1 << 22  # rows; graphs beyond that are searched, for memory is what they lack
 _PIECE = 1 << 20  # rows looked at at once while they are made
 
@@ -33,7 +33,7 @@ class TypeRanges:
         self._known: dict[int, Ranges] = {}
 
     def of(self, code: int, indptr: Int64s, types: NDArray[np.int32], asked: int) -> Ranges | None:
-        """The ranges of a type, of which so many rows are asked for now; None where it does not pay to have them."""
+        """The ranges of a type, where `asked` rows are wanted now; None where having them does not pay off."""
         known = self._known.get(code)
         if known is not None:
             return known

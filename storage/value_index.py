@@ -343,7 +343,7 @@ def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> 
         if not isinstance(bound, int):
             return int(np.searchsorted(values, bound, side))
         nearest = float(bound)
-        if nearest != bound:  # the double beside it is on one side of the integer, and so are all that equal it
+        if nearest != bound:  # the nearest double is on one side of the integer, and so is everything equal to it
             side = "left" if nearest > bound else "right"
         return int(np.searchsorted(values, nearest, side))
     if isinstance(bound, float):

@@ -1,7 +1,7 @@
 """Whose turn it is to write: one transaction, load or checkpoint at a time, and the others wait.
 
 Nobody waits for what cannot come: a thread that waits for its own transaction is told so at once, and a transaction
-that was left open and collected as garbage is rolled back by whoever comes next. The collector may run anywhere, also
+that was left open and collected as garbage is rolled back by the next writer. The collector may run anywhere, also
 in the middle of a change to the graph, so that it only puts such a transaction on a list.
 """
 
@@ -40,7 +40,7 @@ class WriterTurn:
         self._abandoned: deque[Abandoned] = deque()
 
     def acquire(self, seconds: float) -> bool:
-        """Whether the turn came within so many seconds. Raises where it never can."""
+        """Whether the turn came in time. Raises where it never can."""
         self._end_abandoned()
         if not self._lock.acquire(blocking=False) and not self._comes_within(seconds):
             return False
@@ -63,7 +63,7 @@ class WriterTurn:
         self._lock.release()
 
     def abandon(self, transaction: Abandoned) -> None:
-        """Leave a transaction to whoever comes next; may be called at any moment, by any thread."""
+        """Leave a transaction to the next writer; may be called at any moment, by any thread."""
         self._abandoned.append(transaction)
 
     def _comes_within(self, seconds: float) -> bool:
@@ -91,7 +91,7 @@ class WriterTurn:
         while self._abandoned:
             try:
                 transaction = self._abandoned.popleft()
-            except IndexError:  # somebody else was faster
+            except IndexError:  # another thread was faster
                 return
             transaction.rollback()
 

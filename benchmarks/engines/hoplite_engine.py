@@ -41,7 +41,7 @@ class HopliteEngine(Engine):
         )
         db.run("CREATE CONSTRAINT IF NOT EXISTS FOR (n:N) REQUIRE n.id IS UNIQUE").consume()
 
-        @cache  # asked for after the load, which it is no part of
+        @cache  # asked for after the load, and not part of it
         def id_maps() -> tuple[Integers, Integers]:
             """What id(n) is by the property `id`, and the other way round."""
             table = db.run("MATCH (n:N) RETURN n.id AS number, id(n) AS id").to_arrow()

@@ -1,6 +1,6 @@
 """Compiling expressions: an AST goes in, an evaluator from batches to columns comes out, once per query.
 
-Each case names what computes it; the files beside this one hold the computations. Sub-expressions that are the same
+Each case names what computes it; the other files here hold the computations. Sub-expressions that are the same
 in every row are evaluated once per execution.
 """
 
@@ -184,7 +184,7 @@ def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
     operand = expression.operand
     match expression.operator:
         case "-" if isinstance(operand, ast.Literal) and type(operand.value) is int and operand.value != INT64_MIN:
-            # The least integer is written as the negation of a number that is no integer itself.
+            # The least integer is written as the negation of a number that is not an integer itself.
             return _compile_node(ast.Literal(-operand.value), functions)
         case "-":
             return _unary(_compile(operand, functions), arithmetic.negate)

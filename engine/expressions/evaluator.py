@@ -2,7 +2,7 @@
 
 An evaluator takes a batch and returns a column of as many rows. Where a row fails it raises `RowError`, and promises
 no more than this: the row does fail, with that error, and nothing that is evaluated before the failing part fails at
-that row. Whoever needs the first failing row asks `up_to_first_failure`, which evaluates the rows before again:
+that row. Callers that need the first failing row ask `up_to_first_failure`, which evaluates the rows before again:
 errors are rare, and the common case stays free of bookkeeping.
 """
 

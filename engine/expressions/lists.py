@@ -1,7 +1,7 @@
 """Lists: literals, comprehensions, any/all/none/single and reduce.
 
 The lists of all rows are laid end to end into one inner batch, with the outer columns that the inner expressions use
-repeated beside the elements; predicate and result are evaluated over it as columns, and the results are cut into
+repeated for each element; predicate and result are evaluated over it as columns, and the results are cut into
 lists again.
 
     xs        [1, 2], null, [3]         elements  1 2 3
@@ -99,7 +99,7 @@ ListsEvaluator: TypeAlias = Callable[[Batch, Column, Execution], Column]
 
 def by_slices(evaluate: ListsEvaluator, lists: Column, batch: Batch, execution: Execution) -> Column:
     """The rows of a batch with their lists, a few after the other where the lists are long: laid end to end, those of
-    all rows may be far more than any of them (a list of all nodes, beside each of them)."""
+    all rows may be far more than any of them (a list of all nodes, for each of them)."""
     bounds = _slices(lists)
     if bounds is None:
         return evaluate(batch, lists, execution)
@@ -148,7 +148,7 @@ def _inner_batch(batch: Batch, variable: str, elements: Column, rows: Int64s, us
 
 
 def checked_steps(count: int, execution: Execution) -> Iterator[int]:
-    """Where each piece of so many elements begins, one at least; between them the statement may be stopped."""
+    """Where each piece begins, at least one; the statement may be stopped between pieces."""
     for first in range(0, max(count, 1), _PIECE):
         if first:
             execution.check_time()
@@ -196,7 +196,7 @@ def comprehension(variable: str, source: Compiled, condition: Compiled | None, r
 def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) -> Evaluator:
     """`any(variable IN source WHERE condition)`, and all, none, single.
 
-    Elements are tested in order until one decides, so an error behind that one is no error.
+    Elements are tested in order until one decides, so an error after that one is never raised.
     """
     test = predicate(condition)
     outer = condition.uses - {variable}

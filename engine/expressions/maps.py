@@ -29,7 +29,7 @@ def map_of(keys: Sequence[str], columns: Sequence[Column], row_count: int) -> Ob
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One item of a projection: an expression, or where there is none the subject's property of that name."""
+    """One item of a projection: an expression, or, without one, the subject's property of that name."""
 
     key: str
     value: Compiled | None

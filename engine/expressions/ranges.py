@@ -41,7 +41,7 @@ def compile_with_range(expression: ast.Expression, part: CompilePart) -> Compile
 
 
 def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
-    """A column of ranges, or of nulls where a bound of a slice is null; None for what is no range."""
+    """A column of ranges, or of nulls where a bound of a slice is null; None for what is not a range."""
     match expression:
         case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) in (2, 3):
             return _kept(numbers_of_range, [part(argument) for argument in arguments])

@@ -43,8 +43,8 @@ _REFERENCE_IN_ASCII = "(?ia:\\"
 
 @lru_cache(maxsize=512)
 def matcher(pattern: str) -> Matcher:
-    """Whether a text matches, as a whole: `matcher('a.*')('abc', None)` is true. TimeoutError if that takes longer than
-    so many seconds."""
+    """Whether a text matches, as a whole: `matcher('a.*')('abc', None)` is true. TimeoutError if that takes too
+    long."""
     compiled = _compiled(pattern)
 
     def matches(text: str, seconds: float | None) -> bool:
@@ -76,7 +76,7 @@ class Finder:
     names: Mapping[str, int]
     group_count: int
     find: Callable[[str, float | None], Iterator[Found]]
-    """The matches in a text, from left to right. TimeoutError if one takes longer than so many seconds."""
+    """The matches in a text, from left to right. TimeoutError if one takes longer than `seconds`."""
 
 
 @lru_cache(maxsize=512)
@@ -444,7 +444,7 @@ class _Translator:
         return known.pattern() if known is not None else self._literal(self._character())
 
     def _reference(self) -> str:
-        """`\\12`: group 12 where there are so many, else group 1 and the digit 2."""
+        """`\\12`: group 12 if there are 12 groups, else group 1 and the digit 2."""
         self.cursor += 1
         number = int(self._peek())
         self.cursor += 1

@@ -104,7 +104,7 @@ def _single(found: Iterator[Batch], node: PlannedSubquery, count: int) -> Column
 
 
 def _values(found: Iterator[Batch], node: PlannedSubquery) -> tuple[Int64s, Column | None]:
-    """The row of each result, and the values beside them; None where there is no result."""
+    """The row of each result, and the values; None where there is no result."""
     assert node.value is not None
     batches = [batch for batch in found if batch.row_count]
     if not batches:

@@ -14,6 +14,7 @@ import numpy as np
 
 from hoplite.engine.expressions.evaluator import map_rows
 from hoplite.grammar.ast import TypeName
+from hoplite.storage.property_values import SCALARS
 from hoplite.values.columns import (
     Booleans,
     Column,
@@ -24,30 +25,12 @@ from hoplite.values.columns import (
     Relationships,
     Strings,
 )
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.value_types import TYPE_NAMES
 
 Test = Callable[[Any], bool]
 
-_CLASSES: dict[str, type] = {
-    "BOOLEAN": bool,
-    "STRING": str,
-    "INTEGER": int,
-    "FLOAT": float,
-    "DATE": Date,
-    "LOCAL TIME": LocalTime,
-    "ZONED TIME": Time,
-    "LOCAL DATETIME": LocalDateTime,
-    "ZONED DATETIME": DateTime,
-    "DURATION": Duration,
-    "POINT": Point,
-    "NODE": NodeRef,
-    "RELATIONSHIP": RelationshipRef,
-    "PATH": PathValue,
-    "MAP": dict,
-}
-_STORABLE = (bool, str, int, float, bytes, Date, LocalTime, Time, LocalDateTime, DateTime, Duration, Point)
+_CLASSES = {name: kind for kind, name in TYPE_NAMES.items() if kind not in (VirtualNode, VirtualRelationship)}
 _SAMPLES: dict[type, Any] = {
     Integers: 0,
     Floats: 0.0,
@@ -109,9 +92,9 @@ def _kind_test(type_name: TypeName) -> Test:
 def _is_storable(value: Any) -> bool:
     """Whether a property may hold the value: a scalar, or a list of scalars of one type (numbers mix)."""
     if not isinstance(value, list):
-        return isinstance(value, _STORABLE)
+        return isinstance(value, (*SCALARS, bytes))
     kinds = set(map(type, value))
-    return kinds <= set(_STORABLE) - {bytes} and (len(kinds) <= 1 or kinds == {int, float})
+    return kinds <= set(SCALARS) and (len(kinds) <= 1 or kinds == {int, float})
 
 
 def is_null(column: Column, negated: bool) -> Booleans:

@@ -128,7 +128,7 @@ class _Last:
 
 @_aggregate(
     "apoc.agg.nth(value :: ANY, offset :: INTEGER) :: ANY",
-    "Returns the value that so many others come before, nulls aside; the last one for -1.",
+    "Returns the value at an offset among those that are not null; the last one for -1.",
 )
 @dataclass(slots=True)
 class _Nth:
@@ -146,7 +146,7 @@ class _Nth:
 
 @_aggregate(
     "apoc.agg.slice(value :: ANY, from = 0 :: INTEGER, to = -1 :: INTEGER) :: LIST<ANY>",
-    "Returns so many values that are not null from one of them on; all that follow for -1.",
+    "Returns a number of values that are not null, from an offset on; all that follow for -1.",
 )
 @dataclass(slots=True)
 class _Slice:
@@ -169,7 +169,7 @@ class _Slice:
 
 @dataclass(slots=True)
 class _Extremes:
-    """The items with the largest value, or the smallest, as many as are asked for."""
+    """The items with the largest value, or the smallest, up to a number of them."""
 
     sign: int
     value: Any = None

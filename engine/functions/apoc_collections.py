@@ -11,6 +11,7 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import held_by
+from hoplite.engine.functions.java_format import JAVA_CLASSES
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
@@ -380,7 +381,7 @@ def insert_all(values: Items, index: int, new: list[Any]) -> Items:
 
 @apoc_function(
     "apoc.coll.remove(coll :: LIST<ANY>, index :: INTEGER, length = 1 :: INTEGER) :: LIST<ANY>",
-    "Returns the list without so many elements from a place on.",
+    "Returns the list without a number of elements from an index on.",
 )
 def remove(values: Items, index: int, length: int) -> Items:
     """A place outside the list changes nothing."""
@@ -400,9 +401,7 @@ def set_item(values: Items, index: int, value: Any) -> Items:
     return [*values[:index], value, *values[index + 1 :]]
 
 
-@apoc_function(
-    "apoc.coll.fill(item :: STRING, count :: INTEGER) :: LIST<ANY>", "Returns a list of one item so many times."
-)
+@apoc_function("apoc.coll.fill(item :: STRING, count :: INTEGER) :: LIST<ANY>", "Returns a list that repeats an item.")
 def fill(item: Any, count: int) -> list[Any]:
     """`fill('a', 2)` is `['a', 'a']`."""
     refuse_list(count)
@@ -483,17 +482,9 @@ def _is_among_sorted(function: str, values: list[Any], wanted: Any) -> bool:
 def _not_comparable(function: str, found: Any, wanted: Any) -> CypherError:
     if wanted is None:
         return function_failed(function, "java.lang.NullPointerException", "a value was expected")
-    there, here = (_JAVA_NAMES.get(type(value), "java.lang.Object") for value in (wanted, found))
+    there, here = (JAVA_CLASSES.get(type(value), "java.lang.Object") for value in (wanted, found))
     message = f"class {there} cannot be cast to class {here} ({there} and {here} are in module java.base of loader "
     return function_failed(function, "java.lang.ClassCastException", f"{message}'bootstrap')")
-
-
-_JAVA_NAMES: dict[type, str] = {
-    int: "java.lang.Long",
-    float: "java.lang.Double",
-    str: "java.lang.String",
-    bool: "java.lang.Boolean",
-}
 
 
 @apoc_function(
@@ -517,7 +508,7 @@ def frequencies_as_map(values: Items) -> dict[str, int]:
 
 @apoc_function(
     "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: LIST<ANY>",
-    "Returns each element with the one so many places after it.",
+    "Returns each element with the one that follows it at an offset.",
 )
 def pair_with_offset(values: Items, offset: int) -> Items:
     """Null where there is none."""

@@ -17,7 +17,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.java_dates import (
     DAYS,
-    MONTHS,
     BadPattern,
     Missing,
     Unreadable,
@@ -30,7 +29,7 @@ from hoplite.engine.functions.java_dates import (
 from hoplite.engine.functions.java_dates_read import read, resolved
 from hoplite.engine.functions.java_format import java_text
 from hoplite.lazy import lazy_pattern
-from hoplite.values.calendar import NANOS_PER_SECOND, SECONDS_PER_DAY, FieldError, day_of_week
+from hoplite.values.calendar import MONTH_NAMES, NANOS_PER_SECOND, SECONDS_PER_DAY, FieldError, day_of_week
 from hoplite.values.render import describe
 from hoplite.values.temporal import INSTANT_TYPES, DateTime, Duration
 
@@ -64,7 +63,7 @@ def _shown(moment: datetime, letters: str) -> str:
             year = (moment + timedelta(days=(5 - moment.weekday()) % 7)).year
             return f"{year % 100:02}" if width == 2 else f"{year:0{width}}"
         case "M" | "L":
-            name = MONTHS[moment.month - 1]
+            name = MONTH_NAMES[moment.month - 1]
             return f"{moment.month:0{width}}" if width < 3 else name[:3] if width == 3 else name
         case "E":
             name = DAYS[moment.weekday()]
@@ -160,7 +159,7 @@ def parse_moment(text: str, pattern: str, zone: tzinfo) -> datetime | None:
 def _moment(fields: dict[str, str | None], zone: tzinfo) -> datetime | None:
     month = int(fields.get("month") or 1)
     if name := fields.get("month_name"):
-        starts = [full[: max(3, len(name))].lower() for full in MONTHS]
+        starts = [full[: max(3, len(name))].lower() for full in MONTH_NAMES]
         if name.lower() not in starts:
             return None
         month = starts.index(name.lower()) + 1

@@ -34,7 +34,7 @@ _TOKENS: dict[type, tuple[str, str]] = {
 
 
 class _TooLarge(ValueError):
-    """An integer that is no long."""
+    """An integer that does not fit a long."""
 
 
 def _integer(digits: str) -> int:

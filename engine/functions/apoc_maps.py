@@ -594,5 +594,5 @@ def label_exists(context: Execution, node: Any, label: str) -> bool:
 
 @apoc_function("apoc.version() :: STRING", "Returns the version of APOC whose answers are given.")
 def version() -> str:
-    """The version beside Neo4j's."""
+    """The version that goes with Neo4j's."""
     return "5.26.12"

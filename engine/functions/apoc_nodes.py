@@ -249,7 +249,7 @@ def create_path(
     "apoc.path.slice(path :: PATH, offset = 0 :: INTEGER, length = -1 :: INTEGER) :: PATH", "Returns a part of a path."
 )
 def slice_path(path: PathValue | None, offset: int, length: int) -> PathValue | None:
-    """From a relationship on, so many of them; -1 is all that are left. Beyond the end, there is the last node."""
+    """A number of relationships from an offset on; -1 for all that are left. Beyond the end, the last node alone."""
     if path is None:
         return None
     end = len(path.relationships)

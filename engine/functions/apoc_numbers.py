@@ -136,7 +136,7 @@ def _exact(function: str, text: str) -> Decimal:
 
 
 def _rounded(function: str, value: Decimal, digits: int | None, mode: str | None) -> Decimal:
-    """To so many digits in all; 0 is as many as there are."""
+    """To a number of significant digits; 0 keeps all of them."""
     if not digits:
         return value
     if (mode or "HALF_UP") not in _MODES:

@@ -107,7 +107,7 @@ def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | No
     return [place for place in range(max(start, 0), last) if text.startswith(lookup, place)]
 
 
-@apoc_function("apoc.text.repeat(item :: STRING, count :: INTEGER) :: STRING", "Returns a text so many times over.")
+@apoc_function("apoc.text.repeat(item :: STRING, count :: INTEGER) :: STRING", "Returns a text, repeated.")
 def repeat(item: Text, count: int) -> Text:
     """`repeat('ab', 2)` is `'abab'`."""
     if item is None:
@@ -358,7 +358,7 @@ def hex_value(value: int | None) -> Text:
 
 @apoc_function("apoc.text.code(codepoint :: INTEGER) :: STRING", "Returns the character of a code.")
 def character(code: int | None) -> Text:
-    """Null for what is no code."""
+    """Null for what is not a code point."""
     return chr(code) if code is not None and 0 <= code < 0x10000 else None
 
 

@@ -40,7 +40,7 @@ class _Search:
 
 @apoc_function(
     "apoc.text.split(text :: STRING, regex :: STRING, limit = 0 :: INTEGER) :: LIST<ANY>",
-    "Splits a text at the matches of a regular expression, into so many parts at most.",
+    "Splits a text at the matches of a regular expression, into at most `limit` parts.",
     needs_context=True,
 )
 def split(execution: Execution, text: Text, regex: Text, limit: int | None) -> list[str] | None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from hoplite.values.calendar import (
+    MONTH_NAMES,
     NANOS_PER_DAY,
     NANOS_PER_SECOND,
     SECONDS_PER_DAY,
@@ -25,10 +26,6 @@ from hoplite.values.calendar import (
 )
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Temporal, Time
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ORDINALS = ("1st", "2nd", "3rd", "4th")
 _PARTS_OF_DAY = ((6, "at night"), (12, "in the morning"), (18, "in the afternoon"), (21, "in the evening"))
@@ -222,7 +219,7 @@ def _shown_day(fields: Fields, letter: str, width: int) -> str:
         era = ("AD", "Anno Domini", "A") if year > 0 else ("BC", "Before Christ", "B")
         return era[0 if width < 4 else width - 3]
     if letter in "ML":
-        return f"{month:0{width}}" if width < 3 else _named(MONTHS[month - 1], width)
+        return f"{month:0{width}}" if width < 3 else _named(MONTH_NAMES[month - 1], width)
     if letter in "Qq":
         quarter = (month + 2) // 3
         names_of_quarter = (f"Q{quarter}", f"{_ORDINALS[quarter - 1]} quarter", str(quarter))

@@ -7,7 +7,6 @@ import re
 from hoplite.engine.functions.java_dates import (
     DAYS,
     ISO_FORMATS,
-    MONTHS,
     SEARCH_FORMATS,
     BadPattern,
     Fields,
@@ -16,6 +15,7 @@ from hoplite.engine.functions.java_dates import (
     pieces,
 )
 from hoplite.values.calendar import (
+    MONTH_NAMES,
     NANOS_PER_SECOND,
     SECONDS_PER_DAY,
     check_field,
@@ -96,7 +96,7 @@ def _read_part(text: str, place: int, letter: str, run: str, following: str, fou
             raise _Failed
         return place + len(run)
     if letter in "ML" and width > 2:
-        return _read_name(text, place, MONTHS, width, "M", found)
+        return _read_name(text, place, MONTH_NAMES, width, "M", found)
     if letter == "E" or (letter in "ec" and width > 2):
         return _read_name(text, place, DAYS, width, "E", found)
     if letter == "a":

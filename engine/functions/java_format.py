@@ -22,7 +22,7 @@ from hoplite.lazy_dataclass import dataclass
 
 _SPECIFIER = lazy_pattern(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([tT])?([a-zA-Z%])")
 _WIDE = decimal.Context(prec=1 << 20)
-_JAVA_CLASSES = {
+JAVA_CLASSES = {
     str: "java.lang.String",
     int: "java.lang.Long",
     float: "java.lang.Double",
@@ -139,7 +139,7 @@ def _written(specifier: _Specifier, value: Any, thousands: str, point: str) -> s
 
 
 def _wrong(specifier: _Specifier, value: Any) -> FormatError:
-    found = _JAVA_CLASSES.get(type(value), type(value).__name__)
+    found = JAVA_CLASSES.get(type(value), type(value).__name__)
     return FormatError("IllegalFormatConversionException", f"{specifier.conversion} != {found}")
 
 
@@ -248,7 +248,7 @@ def _floating(specifier: _Specifier, value: float, thousands: str, point: str) -
 
 
 def _scientific(exact: Decimal, decimals: int) -> Decimal:
-    """Rounded to so many decimals behind the first digit."""
+    """Rounded to this many decimals after the first digit."""
     if not exact:
         return exact
     return exact.quantize(Decimal(1).scaleb(exact.adjusted() - decimals), decimal.ROUND_HALF_UP, _WIDE)

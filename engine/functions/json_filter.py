@@ -154,7 +154,7 @@ _PATH_STEP = lazy_pattern(r"""\.\.?(?:\*|[\w-]+)(?:\(\))?|\[(?:'[^']*'|"[^"]*"|[
 
 
 def parse_filter(text: str) -> Filter:
-    """The condition in `?(...)`; a ValueError where it is none."""
+    """The condition in `?(...)`; a ValueError if it is not one."""
     if not (text.startswith("(") and text.endswith(")")):
         raise ValueError("expected (...)")
     reader = _FilterReader(text[1:-1])

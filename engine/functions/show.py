@@ -9,20 +9,6 @@ from hoplite.engine.descriptions import arguments_of_function
 from hoplite.engine.functions.registry import AGGREGATES, FUNCTIONS, Function
 from hoplite.planner.types import Argument, Signature, sql_name
 
-COLUMNS = (
-    "name",
-    "category",
-    "description",
-    "signature",
-    "isBuiltIn",
-    "argumentDescription",
-    "returnDescription",
-    "aggregating",
-    "isDeprecated",
-    "deprecatedBy",
-)
-DEFAULT_COLUMNS = COLUMNS[:3]
-
 _DEPRECATED = frozenset(("id",))
 
 # What is called like a function and is syntax of its own: name, category, signature, description.

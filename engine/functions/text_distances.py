@@ -99,7 +99,7 @@ def jaro_winkler_distance(first: str, second: str) -> float:
 def of_columns(
     measure: Callable[[Codes, Int64s, Codes, Int64s], NDArray[Any]], left: Column, right: Column
 ) -> Column | None:
-    """A measure of each pair of texts; None where the texts are no text, too long for 64 bits, or too few to pay."""
+    """A measure of each pair; None where a value is not text or longer than 64 bits, or the pairs are too few."""
     if not isinstance(left, Strings) or not isinstance(right, Strings) or len(left) < _BITS:
         return None
     missing = left.null_mask() | right.null_mask()

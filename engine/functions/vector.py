@@ -100,7 +100,7 @@ def euclidean_score(one: Float32s, other: Float32s) -> float:
         return float(np.float32(1) / (np.float32(1) + np.dot(difference, difference)))
 
 
-# --- over columns: a stored one beside one vector, or two stored ones ---
+# --- over columns: a stored one and one vector, or two stored ones ---
 
 _ROWS = 1 << 14  # vectors that are compared at once
 

@@ -7,7 +7,7 @@ A kernel is written in the part of Python that Numba compiles, and declared with
     int, bool
     a NamedTuple of these arrays, or of such tuples
 
-It returns nothing, a number, a truth value or a tuple of numbers, and allocates nothing: whoever calls it brings the
+It returns nothing, a number, a truth value or a tuple of numbers, and allocates nothing: the caller brings the
 arrays to write to. So its machine code needs nothing but itself, and neither Numba nor its compiler is imported to run
 it: `machine_code.py` loads it from a file, `numba_compile.py` fills that file.
 

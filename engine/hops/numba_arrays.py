@@ -91,7 +91,7 @@ def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
 
 @cache
 def _load_narrow_kernels() -> None:
-    """Most processes never see a large graph, so whoever does has these loaded, unless that was done before."""
+    """Most processes never see a large graph, so these are loaded by the first that does."""
     from hoplite.engine.hops.numba_backend import load_kernels
 
     load_kernels(is_narrow=True)

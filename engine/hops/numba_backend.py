@@ -55,7 +55,7 @@ from hoplite.engine.hops.search import Search
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
 # Groups from which on a search in the bits of a word pays where partitions are loaded for it, and on a plain adjacency,
-# where it also takes so many hops for enough nodes to be found by several groups. Its words take 24 bytes a node.
+# where several groups also find the same nodes after enough hops. Its words take 24 bytes a node.
 _FEWEST_SHARED, _FEWEST_SHARED_PLAIN, _SHARED_FROM, _MOST_SHARED_NODES = 8, 64, 5, 1 << 23
 # Nodes that the first searches of many groups have room for.
 _FIRST_ROOM = 1 << 12

@@ -25,9 +25,9 @@ DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
 # over SIDE. From BOUNDS on: how many nodes were entered up to each level.
 LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-# A frontier of at least one node in so many is looked at for whether to pull ...
+# A frontier with at least one node in this many is examined for whether to pull ...
 _WIDE_SHARE = 64
-# ... and is pulled when it has at least one entry in so many.
+# ... and is pulled when it has at least one entry in this many.
 _DENSE_SHARE = 5
 _IN_FRONTIER = 3
 

@@ -230,7 +230,7 @@ def _word_at(_typing: Any, _address: Any) -> Any:
 
 @intrinsic
 def _is_array(_typing: Any, _address: Any, _array: Any, _dtype: Any, _ndim: Any) -> Any:
-    """Whether an object is an array of this dtype and so many dimensions, contiguous and aligned."""
+    """Whether an object is an array of this dtype and number of dimensions, contiguous and aligned."""
 
     def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, array, dtype, ndim = arguments
@@ -294,8 +294,8 @@ def compile_missing(kernels: Sequence[Variant], folder: Path, is_stopped: Callab
 
 
 def _claim(claims: BinaryIO, number: int, waits: bool) -> bool:
-    """Have a kernel to oneself; False where another process has it. Whoever ends lets go of all. On a system without
-    locks everyone compiles, which does no harm."""
+    """Claim a kernel; False where another process has it. A process that ends lets go of all. On a system without locks
+    every process compiles, which does no harm."""
     if fcntl is None:
         return True
     try:

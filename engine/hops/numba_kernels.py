@@ -156,7 +156,7 @@ def fill_steps(
 
 @kernel
 def count_steps(hop: Plain, nodes: Ints) -> int:
-    """At most so many steps lead from these nodes: loops that are met from both sides are counted twice."""
+    """An upper bound on the steps from these nodes: loops are met from both sides and counted twice."""
     total = 0
     for node in nodes:
         if 0 <= node < len(hop.outgoing.indptr) - 1:

@@ -49,7 +49,7 @@ _LOOKED_AT, _IDLE_STEPS = 1 << 16, 16
 
 
 class Read(NamedTuple):
-    """The entries that were read. remaining[k] is what a guide says of number k; of length 0: there is no guide."""
+    """The entries that were read. remaining[k] is what a guide says of number k; of length 0 without a guide."""
 
     begin: Ints
     end: Ints
@@ -250,7 +250,7 @@ class Entries:
             self.degree[numbers] = counts
 
     def _append(self, numbers: Positions) -> int:
-        """Read the first of some nodes, as many as have a bounded number of entries together; says how many."""
+        """Read the entries of the first nodes, up to a bounded number of entries; returns how many nodes that was."""
         if not len(numbers):
             return 0
         hop, nodes = self.hop, self.known[numbers]

@@ -22,7 +22,7 @@ from hoplite.storage.incidence import Adjacency
 
 _PREPARED = "numba pairs"
 _WORK = 1 << 22  # entries looked at between two calls of a check
-_WORTH = 8  # the entries of types are written down when one node in so many was asked for
+_WORTH = 8  # the entries of a type are stored once one node in this many was asked for
 _LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
 
 
@@ -42,7 +42,7 @@ class Groups(NamedTuple):
 
 
 def entries_of(hop: Hop, asked: int) -> tuple[Entries, Entries, bool] | None:
-    """What the loops begin with, of which so many nodes are asked for now; None where the hop is not plain, or where it
+    """What the loops begin with, where `asked` nodes are wanted now; None where the hop is not plain, or where it
     does not pay to write down the entries of its types."""
     known = hop.prepared.get(_PREPARED)
     if not isinstance(known, tuple):

@@ -78,7 +78,7 @@ class Scratch:
         return np.zeros(self.size, dtype=np.int32)
 
     def stamps_for(self, count: int) -> int:
-        """The number below so many new stamps, which may be set from here on: none is above it."""
+        """The number below the next stamps, which may be set from here on: none in use is above it."""
         if self.stamped + count > _LARGEST_STAMP:
             self.stamps[:] = 0
             self.stamped = 0

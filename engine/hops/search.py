@@ -9,7 +9,7 @@ The search remembers in lent arrays, by node,
     label   int64   the relationship it was entered by
 
 so that one shortest path to each node can be read off, and all of them found by asking which steps lead from one level
-to the next. Whoever makes a search clears it when it is done, and gives the arrays back.
+to the next. The code that makes a search clears it when it is done, and gives the arrays back.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ Keep: TypeAlias = Callable[[TrailBatch], Booleans]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which of the trails from one node to another are wanted: so many `paths`, or all of so many `lengths`."""
+    """Which of the trails from one node to another are wanted: a number of `paths`, or all of a number of `lengths`."""
 
     paths: int | None = None
     lengths: int | None = None

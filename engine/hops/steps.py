@@ -40,7 +40,7 @@ def expand_chunks(
 
 
 def expand_into(hop: Hop, sources: Positions, targets: Positions, *, check: Check = unchecked) -> Steps:
-    """The steps from each source to the target beside it, looked for at the end that has fewer relationships.
+    """The steps from each source to its target, looked for at the end that has fewer relationships.
 
     Where many pairs share their nodes, the relationships of each node are read once and the pairs looked up in them.
     """
@@ -78,7 +78,7 @@ class _Ends:
             self.sizes = _sizes(hop, nodes)
             self.together = int(self.sizes.sum())
             return
-        with borrowed(hop.node_count + 1) as scratch:  # the last place is for -1, which is no node
+        with borrowed(hop.node_count + 1) as scratch:  # the last place is for -1, which is not a node
             number = scratch.owner
             number[nodes] = np.arange(len(nodes))
             self.different = nodes[number[nodes] == np.arange(len(nodes))]

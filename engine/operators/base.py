@@ -108,7 +108,7 @@ def node_positions(batch: Batch, name: str) -> Int64s:
 
 
 def relationship_positions(batch: Batch, name: str) -> Int64s:
-    """The relationships of a column, -1 for null and for what is none: such a value matches nothing."""
+    """The relationships of a column, -1 for null and for anything else, which matches nothing."""
     column = batch[name]
     return column.positions if isinstance(column, Relationships) else _positions(column, RelationshipRef)
 

@@ -104,7 +104,7 @@ class CountSteps(Operator):
         return counts[place]
 
     def _are_steps(self, context: Execution, nodes: Int64s, relationships: Int64s) -> Bools:
-        """Whether each relationship could be taken from the node beside it."""
+        """Whether each relationship could be taken from its node."""
         starts, ends = context.graph.endpoints(relationships)
         forwards, backwards = starts == nodes, ends == nodes
         possible: Bools = (relationships >= 0) & (nodes >= 0)

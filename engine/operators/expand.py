@@ -42,7 +42,7 @@ from hoplite.values.entities import RelationshipRef
 
 _SIDES = {Direction.OUTGOING: Side.OUTGOING, Direction.INCOMING: Side.INCOMING, Direction.BOTH: Side.BOTH}
 _FEW_ROWS = 4
-_WORTH_LEADING = 4  # trails are led to their ends where one in so many passes a filter
+_WORTH_LEADING = 4  # trails are led to their ends where at most one in this many passes a filter
 
 
 @dataclass(slots=True, eq=False)
@@ -228,7 +228,7 @@ class Trails(Operator):
                     yield self.extended(batch, trails, sources)
 
     def _wanted_ends(self, context: Execution, hop: Hop, sources: Int64s) -> Int64s | None:
-        """The ends that pass the filter above; None where so many do that leading trails to them is not worth it, or
+        """The ends that pass the filter above; None where too many do for leading trails to them to pay off, or
         where the filter fails, which it then does again when it comes to that end."""
         reached = hops.reach_merged(
             hop, sources, self.traversal.lower, self.traversal.upper, check=context.check_time, backend=context.backend

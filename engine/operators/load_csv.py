@@ -69,7 +69,7 @@ class LoadCsv(Operator):
                 raise error
 
     def _joined(self, batch: Batch, row: int, lines: list[Any], url: str, number: int) -> Batch:
-        """One row of the batch beside some lines, of which the first has this number: empty ones do not count."""
+        """One row of the batch with some lines, of which the first has this number: empty ones do not count."""
         count = len(lines)
         repeated = batch.take(np.full(count, row, np.int64))
         return repeated.with_columns(

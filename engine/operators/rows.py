@@ -68,7 +68,7 @@ class Filter(Operator):
 
 @dataclass(slots=True, eq=False)
 class Project(Operator):
-    """Computed columns beside those that are there, or only those of `kept`."""
+    """Computed columns added to the existing ones, or only those of `kept`."""
 
     source: Operator
     names: tuple[str, ...]
@@ -101,7 +101,7 @@ class Select(Operator):
 
 @dataclass(slots=True, eq=False)
 class Reimport(Operator):
-    """Columns of the argument beside the rows that belong to it."""
+    """Columns of the argument added to the rows that belong to it."""
 
     source: Operator
     names: tuple[str, ...]

@@ -132,7 +132,7 @@ def run_schema(context: Execution, statement: str, parameters: Parameters) -> It
 @cypher_procedure(
     "apoc.cypher.runTimeboxed(statement :: STRING, params :: MAP, timeout :: INTEGER) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Runs a query that reads, for at most so many milliseconds.",
+    description="Runs a query that reads, for at most a number of milliseconds.",
     works_on_system=False,
 )
 def run_timeboxed(

@@ -23,7 +23,7 @@ from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedur
 from hoplite.storage.schema import Entity, Index, IndexKind
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.temporal import TEMPORAL_FUNCTIONS
 
 Config = dict[str, Any] | None
 _RESULT = (
@@ -39,14 +39,6 @@ _FRAMES = {
 _OTHER_FRAME = ("BEGIN\n", "COMMIT\n", "SCHEMA AWAIT\n")
 _SECTIONS = ("schema", "nodes", "relationships", "cleanup")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FUNCTIONS: dict[type, str] = {
-    Date: "date",
-    DateTime: "datetime",
-    LocalDateTime: "localdatetime",
-    LocalTime: "localtime",
-    Time: "time",
-    Duration: "duration",
-}
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -65,7 +57,7 @@ def _literal(value: Any) -> str:
         case Point():
             axes = ", ".join(f"{axis}: {string_of(at)}" for axis, at in zip("xyz", value.coordinates, strict=False))
             return f"point({{{axes}, crs: '{value.crs}'}})"
-    function = _FUNCTIONS.get(type(value))
+    function = TEMPORAL_FUNCTIONS.get(type(value))
     return f"{function}('{string_of(value)}')" if function else str(string_of(value))
 
 

@@ -1,4 +1,4 @@
-"""apoc.merge.nodeWithStats and relationshipWithStats: the merges of `apoc_write.py`, and beside each row what the whole
+"""apoc.merge.nodeWithStats and relationshipWithStats: the merges of `apoc_write.py`, and with each row what the whole
 call has changed."""
 
 from __future__ import annotations

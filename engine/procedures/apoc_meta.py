@@ -113,7 +113,7 @@ def _add_incoming(found: Collected, labels: dict[str, Any], types: dict[str, Any
     works_on_system=False,
 )
 def meta_stats(context: Execution) -> Iterator[Row]:
-    """One row; `stats` has everything once more."""
+    """One row; `stats` has everything again."""
     graph = context.graph
     all_labels, all_types = graph.labels_in_use(), graph.relationship_types_in_use()
     labels = {label: count for label in all_labels if (count := graph.label_count(label))}

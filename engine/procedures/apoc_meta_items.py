@@ -23,9 +23,9 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import cypher_type
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity
-from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
+from hoplite.values.column_types import COLUMN_TYPES
+from hoplite.values.columns import Column, Int64s
 
-_COLUMN_TYPES: dict[type, str] = {Integers: "INTEGER", Floats: "FLOAT", Booleans: "BOOLEAN", Strings: "STRING"}
 RELATIONSHIP = "RELATIONSHIP"
 
 Items = dict[str, "Item"]
@@ -181,8 +181,8 @@ def _property_firsts(
 
 def _types(column: Column, rows: Int64s) -> list[str]:
     """The types of some values of a column."""
-    if type(column) in _COLUMN_TYPES:
-        return [_COLUMN_TYPES[type(column)]] * len(rows)
+    if type(column) in COLUMN_TYPES:
+        return [COLUMN_TYPES[type(column)]] * len(rows)
     return ["LIST" if isinstance(value, list | bytes) else cypher_type(value) for value in column.take(rows).objects()]
 
 

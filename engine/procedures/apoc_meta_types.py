@@ -104,7 +104,7 @@ def _by_code(entities: Int64s, codes: NDArray[Any]) -> Iterator[tuple[int, Int64
     works_on_system=False,
 )
 def relationship_type_properties(context: Execution, config: Config) -> Iterator[Row]:
-    """A row for each type, sets of labels and property; of each kind, so many relationships are looked into."""
+    """A row for each type, sets of labels and property; only a sample of the relationships of each kind is read."""
     graph, wanted = context.graph, _Wanted(config)
     every = _ordered_relationships(context, wanted)
     kinds: dict[tuple[int, int, int], list[Int64s]] = {}

@@ -58,7 +58,7 @@ def submit(context: Execution, name: str | None, statement: str | None, config: 
 @cypher_procedure(
     f"apoc.periodic.repeat(name :: STRING, statement :: STRING, rate :: INTEGER, config = {{}} :: MAP) {_JOB}",
     mode="WRITE",
-    description="Runs a statement in the background every so many seconds.",
+    description="Runs a statement in the background at an interval of seconds.",
     works_on_system=False,
 )
 def repeat(
@@ -74,7 +74,7 @@ def repeat(
 @cypher_procedure(
     f"apoc.periodic.countdown(name :: STRING, statement :: STRING, delay :: INTEGER) {_JOB}",
     mode="WRITE",
-    description="Runs a statement in the background, again and again after so many seconds until it returns 0.",
+    description="Runs a statement in the background, again and again after a number of seconds, until it returns 0.",
     works_on_system=False,
 )
 def countdown(context: Execution, name: str | None, statement: str | None, delay: int | None) -> Iterator[Row]:

@@ -62,7 +62,7 @@ def validate_predicate(predicate: bool | None, message: str | None, parameters: 
 @cypher_procedure(
     "apoc.util.sleep(duration :: INTEGER)",
     mode="DEFAULT",
-    description="Waits for so many milliseconds.",
+    description="Waits for a number of milliseconds.",
     works_on_system=False,
 )
 def sleep(context: Execution, milliseconds: int) -> Iterator[Row]:
@@ -126,7 +126,7 @@ def partition(context: Execution, values: Items, size: int) -> Iterator[Row]:
 @cypher_procedure(
     "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: (value :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Returns each element with the one so many places after it.",
+    description="Returns each element with the one that follows it at an offset.",
     works_on_system=False,
 )
 def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterator[Row]:

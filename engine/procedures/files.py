@@ -18,12 +18,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from hoplite.engine.context import Execution
+from hoplite.engine.imported_files import NETWORK
 from hoplite.engine.memory import refuse_text
 from hoplite.engine.procedures.registry import call_failed
 from hoplite.errors import CypherError, access_mode
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-_NETWORK = ("http", "https", "ftp", "jar", "s3", "gs", "hdfs")
+_NETWORK = (*NETWORK, "s3", "gs", "hdfs")
 _IO_ERROR = "java.io.IOException"
 _OUTSIDE = "You're providing a directory outside the import directory defined into `server.directories.import`"
 _GZIP = b"\x1f\x8b"

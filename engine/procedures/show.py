@@ -9,21 +9,6 @@ from hoplite.engine.descriptions import arguments_of_procedure, results_of_proce
 from hoplite.engine.procedures.registry import PROCEDURES, Procedure
 from hoplite.planner.types import Field
 
-COLUMNS = (
-    "name",
-    "description",
-    "mode",
-    "worksOnSystem",
-    "signature",
-    "argumentDescription",
-    "returnDescription",
-    "admin",
-    "isDeprecated",
-    "deprecatedBy",
-    "option",
-)
-DEFAULT_COLUMNS = COLUMNS[:4]
-
 
 def procedure_rows(procedures: Mapping[str, Procedure] = PROCEDURES) -> list[dict[str, Any]]:
     """The rows of SHOW PROCEDURES YIELD *."""

@@ -91,7 +91,7 @@ def parse_labels(text: str | None) -> LabelFilter:
 
 @dataclass(slots=True)
 class Neighbours:
-    """The relationships and nodes beside a node, by what a step may follow; each is read once."""
+    """The relationships and neighbours of a node, by what a step may follow; each is read once."""
 
     context: Execution
     _known: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.floats import float_text
 from hoplite.values.spatial import Point
-from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
+from hoplite.values.temporal import TEMPORAL_FUNCTIONS, Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
 if TYPE_CHECKING:
     from hoplite.api.result import Result
@@ -27,15 +27,7 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 1000
 _BATCH_CHARACTERS = 500_000  # of texts and items of lists
 _LABEL, _ID, _RULE = "`UNIQUE IMPORT LABEL`", "`UNIQUE IMPORT ID`", "`UNIQUE IMPORT NAME`"
-_FUNCTIONS: Mapping[type, str] = {
-    Date: "date",
-    LocalTime: "localtime",
-    Time: "time",
-    LocalDateTime: "localdatetime",
-    DateTime: "datetime",
-    Duration: "duration",
-    Point: "point",
-}
+_FUNCTIONS: Mapping[type, str] = {**TEMPORAL_FUNCTIONS, Point: "point"}
 Row = TypeVar("Row", NodeRow, RelationshipRow)
 
 

@@ -91,7 +91,7 @@ class Database(Transfers, Retrieval, ForModels):
         """In memory without a path; else in that folder, which is made if it is not there.
 
         All who open a folder in one process share the graph in it, and the last one to be closed closes it. `memory`,
-        `partitions` and `durability` are the graph's: whoever opens it once more leaves them out, or says the same.
+        `partitions` and `durability` are the graph's: another call that opens it leaves them out, or gives the same.
         The other settings are each one's own; who opens it with `read_only` cannot write, and sees what others write.
 
         `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from neo4j import graph as driver_graph
 
 _PLAIN = (int, str, float, bool, type(None))
-_PLAIN_TYPES = frozenset(_PLAIN)
+PLAIN_TYPES = frozenset(_PLAIN)
 _AT_ONCE = 1 << 14  # entities that are made between two checks
-_TYPED = (Integers, Floats, Booleans, Strings)  # columns of nothing but plain values
+PLAIN_COLUMNS = (Integers, Floats, Booleans, Strings)  # columns of nothing but plain values
 
 
 def _attributes(value: object) -> set[str]:
@@ -226,7 +226,7 @@ class Hydrator:
                     if id(value) not in seen:
                         seen.add(id(value))
                         for item in value.values() if isinstance(value, dict) else value:
-                            if type(item) not in _PLAIN_TYPES:
+                            if type(item) not in PLAIN_TYPES:
                                 visit(item)
                 case VirtualNode(properties=properties):
                     visit(properties)
@@ -283,9 +283,9 @@ class Hydrator:
     def _property_maps(self, count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
         """Properties in the driver's values: mostly, those of the columns are that already."""
         maps = maps_of(count, columns)
-        if not all(isinstance(column, _TYPED) for column in columns.values()):
+        if not all(isinstance(column, PLAIN_COLUMNS) for column in columns.values()):
             for values in maps:
-                if not _PLAIN_TYPES.issuperset(map(type, values.values())):
+                if not PLAIN_TYPES.issuperset(map(type, values.values())):
                     values.update({key: self.value(value) for key, value in values.items()})
         return maps
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hoplite.values.columns import Booleans, Column, Floats, Integers, Strings
+from hoplite.api.hydrate import PLAIN_COLUMNS, PLAIN_TYPES
+from hoplite.values.columns import Column
 
-_AS_IT_IS = frozenset((int, str, float, bool, type(None), bytes))
-_TYPED = (Integers, Floats, Booleans, Strings)
+_AS_IT_IS = PLAIN_TYPES | {bytes}
 _BROKEN = "BrokenHydrationObject"  # what stands for a value that the driver does not know
 
 
@@ -29,7 +29,7 @@ def plain_rows(
     None where reading a value is an error."""
     plain = []
     for column, values in columns:
-        if not isinstance(column, _TYPED):
+        if not isinstance(column, PLAIN_COLUMNS):
             if any(type(value).__name__ == _BROKEN for value in values):
                 return None
             values = [value if type(value) in _AS_IT_IS else _plain(value) for value in values]

@@ -246,7 +246,7 @@ class Transfers:
         """Import the graph of a live Neo4j, given as a URI or an open driver, all of it or nothing.
 
         What is fetched is kept in the file `staging` until the import is complete, and the same import again goes on
-        from there; beside a database on disk there is such a file without being asked for (`kg.hop.fetched`).
+        from there; a database on disk has such a file next to it by default (`kg.hop.fetched`).
         `db.source_ids` then tells which node or relationship of the server each imported one was.
         """
         from hoplite.storage.importers.neo4j_server import import_neo4j

@@ -1,4 +1,4 @@
-"""`hoplite eval`: what models wrote for questions, run beside gold queries, before and after repair."""
+"""`hoplite eval`: what models wrote for questions, compared with gold queries, before and after repair."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_eval_command(commands: Any) -> None:
     parser = commands.add_parser(
         "eval",
         help="measure what models wrote for questions, before and after repair",
-        description="Run what models wrote for questions beside gold queries, as it is and after repair, and print "
+        description="Compare what models wrote for questions with gold queries, as it is and after repair, and print "
         "how much of it is right. Nothing is written.",
     )
     parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="JSON lines with question and gold; also .gz")
@@ -30,7 +30,7 @@ def add_eval_command(commands: Any) -> None:
     parser.add_argument("--model", action="append", default=[], metavar="MODEL",
                         help="a file of recorded answers, the name of a model that the questions have answers of, or "
                         "NAME@URL of an OpenAI-compatible endpoint; again for several; all recorded ones")  # fmt: skip
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="one question in so many")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth question")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each query; 10")
     parser.add_argument("--no-evidence", action="store_true", help="do not compare what the rows rest on")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all measures as JSON")

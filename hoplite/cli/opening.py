@@ -33,7 +33,7 @@ def add_database_options(parser: argparse.ArgumentParser) -> None:
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("limits")
-    group.add_argument("--timeout", type=float, metavar="SECONDS", help="stop a query after so many seconds")
+    group.add_argument("--timeout", type=float, metavar="SECONDS", help="stop a query after this many seconds")
     group.add_argument("--max-rows", type=int, metavar="N", help="stop a query that gives more rows")
     group.add_argument("--read-only", action="store_true", help="refuse queries that would change the graph")
 

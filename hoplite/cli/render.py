@@ -110,7 +110,7 @@ def _style(value: Any) -> str:
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Text that is shown as it is: `[:TREATS]` is no markup."""
+    """Text that is shown as it is: `[:TREATS]` is not markup."""
     from rich.text import Text
 
     return Text(content, style=style)

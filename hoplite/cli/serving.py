@@ -32,7 +32,7 @@ def add_serve_commands(commands: Any) -> None:
     access.add_argument("--host-name", action="append", default=[], metavar="NAME",
                         help="a name by which browsers may ask for this server")  # fmt: skip
     access.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
-                        help="pages from there may connect, beside those from here: https://example.org")  # fmt: skip
+                        help="pages from this origin may connect too: https://example.org")  # fmt: skip
     access.add_argument("--diff", action="store_true", help="let clients have queries compared with a Neo4j they name")
     more = serve.add_argument_group("limits of connections")
     more.add_argument("--max-connections", type=int, default=400, metavar="N", help="400")
@@ -49,7 +49,7 @@ def add_serve_commands(commands: Any) -> None:
 
 def _add_common(parser: argparse.ArgumentParser, port: int) -> None:
     parser.add_argument("database", nargs="?", default=MEMORY, metavar="DB",
-                        help=f"a folder, made where there is none, or {MEMORY} (the default)")  # fmt: skip
+                        help=f"a folder, created if missing, or {MEMORY} (the default)")  # fmt: skip
     shown = f"{port}" if port else "any that is free"
     parser.add_argument(
         "--port", type=int, default=port, help=f"the port to listen on, 0 for any that is free; {shown}"
@@ -100,7 +100,7 @@ def _ui(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, settings: Settings, diff: bool, ready: Callable[[Server], None]) -> int:
-    """Serve until somebody ends it."""
+    """Serve until interrupted."""
     import asyncio
     import logging
     from dataclasses import replace

@@ -67,7 +67,7 @@ class Limits:
     max_graph: int = 2_000
     """The largest graph that is compared after a write, in rows changed or not."""
     keep_records: bool = False
-    """Whether answers hold the driver's values beside the canonical ones."""
+    """Whether answers also hold the driver's values."""
 
 
 class Side(Protocol):

@@ -40,7 +40,7 @@ class Verdict(Enum):
 
     @property
     def is_difference(self) -> bool:
-        """Whether somebody must look at it."""
+        """Whether it needs a person's look."""
         return self in (Verdict.DIFFERENT, Verdict.ONE_ERROR)
 
 

@@ -33,7 +33,7 @@ class Report:
 
     @property
     def differences(self) -> tuple[Comparison, ...]:
-        """Those that somebody must look at."""
+        """Those that need a person's look."""
         return tuple(one for one in self.comparisons if one.verdict.is_difference)
 
     @property
@@ -136,7 +136,7 @@ def _answer_data(answer: Answer, only: Sequence[Row]) -> dict[str, Any]:
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Hoplite beside Neo4j</title><style>
+<html lang="en"><head><meta charset="utf-8"><title>Hoplite compared with Neo4j</title><style>
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
@@ -145,7 +145,7 @@ pre { margin: 0; white-space: pre-wrap; font-size: 13px; }
 .equal, .both-error { color: #1a7f37; } .different, .one-error { color: #cf222e; }
 .nondeterministic { color: #9a6700; } .skipped { color: #57606a; }
 </style></head><body>
-<h1>Hoplite beside Neo4j</h1>
+<h1>Hoplite compared with Neo4j</h1>
 <p>{summary}</p>
 <table><thead><tr><th>query</th><th>verdict</th><th>Jaccard</th><th>Hoplite</th><th>Neo4j</th><th>ratio</th></tr></thead>
 <tbody>

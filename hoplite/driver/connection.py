@@ -222,7 +222,7 @@ class _Queue:
             outcome = self._conversation.next_reply(message.replies)
         except (Neo4jError, DriverError) as error:
             outcome = error
-        except BaseException:  # somebody interrupts the program
+        except BaseException:  # the program is interrupted
             self.kill()
             raise
         if isinstance(outcome, list):
@@ -247,7 +247,7 @@ class _Queue:
 
 
 def checked_timeout(timeout: float | None) -> float | None:
-    """A timeout in seconds, refused as the driver refuses it where it is no positive number."""
+    """A timeout in seconds, refused as the driver refuses what is not a positive number."""
     if timeout is None:
         return None
     try:
@@ -336,7 +336,7 @@ class AsyncConnection(_Queue):
         """Nothing to send: the replies are worked out when they are fetched."""
 
     async def fetch_message(self) -> tuple[int, int]:
-        """Tell of the next reply, after working on the queue where there is none yet."""
+        """Report the next reply, working on the queue first if there is none yet."""
         self._check_open()
         if not self._outcomes:
             if not self._messages:

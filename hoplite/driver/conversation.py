@@ -76,14 +76,14 @@ class _Stream:
     failure: Neo4jError | None = None
 
     def take(self, count: int) -> list[Row] | None:
-        """Up to so many further rows, as many as are at hand; None at the end."""
+        """The next rows at hand, up to `count`; None at the end."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
         return self.result.next_rows(None if count == EVERYTHING else count)
 
     def skip(self, count: int) -> bool:
-        """Pass over so many rows; whether there were as many, so that there may be more."""
+        """Skip `count` rows; whether there were that many, so that more may follow."""
         if count == EVERYTHING or self.failure is not None:
             return False
         assert self.result is not None
@@ -229,7 +229,7 @@ class Conversation:
         return self._finish(number) if stream.is_at_end() else {"has_more": True}
 
     def discard(self, count: int, number: int) -> Replies:
-        """Give up so many rows of a result."""
+        """Give up `count` rows of a result."""
         stream = self._stream(number)
         if stream.skip(count) and not stream.is_at_end():
             return {"has_more": True}
@@ -313,7 +313,7 @@ class Conversation:
         return metadata
 
     def checked_name(self, terms: Terms) -> str:
-        """The name of the database that is meant. Raises where there is none, or nobody may use it so."""
+        """The name of the database that is meant. Raises if there is none, or if it may not be used this way."""
         self._database_of(terms)
         return _name(terms)
 

@@ -3,7 +3,7 @@
 There are never more of them than `max_connection_pool_size`, as with a server. For the asynchronous driver this means
 that a thread is always free to go on with a transaction, whatever others wait for.
 
-A forked process has a pool of its own: the threads, and whoever has a connection in another one, stay in the parent.
+A forked process has its own pool: threads, and the holders of connections among them, stay in the parent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hoplite.driver.notifications import NotificationFilter
 from hoplite.driver.target import Target
 
 _MOST_CONNECTIONS = 1000
-_LOOKED_FOR_SECONDS = 0.1  # how often whoever waits looks for places of connections that were dropped
+_LOOKED_FOR_SECONDS = 0.1  # how often a waiting thread looks for slots of dropped connections
 
 # Up to version 5, a driver that was closed can still be used: the driver package warns, and the pool opens again.
 _OPENS_AGAIN = int(neo4j.__version__.split(".")[0]) < 6
@@ -226,7 +226,7 @@ def _seconds(timeout: Any) -> float | None:
 
 
 def _waits(seconds: float | None) -> Iterator[float]:
-    """How long to wait each time, until so many seconds have passed."""
+    """How long to wait each time, until the timeout has passed."""
     end = None if seconds is None else time.monotonic() + seconds
     while end is None or (left := end - time.monotonic()) > 0:
         yield _LOOKED_FOR_SECONDS if end is None else min(left, _LOOKED_FOR_SECONDS)

@@ -67,12 +67,12 @@ def open_target(uri: str) -> Target:
 
 
 def of_database(database: Database) -> Target:
-    """A database that somebody else has opened, and will close."""
+    """A database that other code has opened, and will close."""
     return Target(database, _nothing, lambda: of_database(database))
 
 
 def _nothing() -> None:
-    """What is done with a database that belongs to somebody else."""
+    """What is done with a database that other code owns."""
 
 
 def _folder(path: Path) -> Target:

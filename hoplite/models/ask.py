@@ -75,7 +75,7 @@ def ask(
     decoding: Decoding | None = None,
     bounds: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Ask a model for a query until one gives rows, at most so many times; the last one counts."""
+    """Ask a model for a query until one gives rows, a limited number of times; the last one counts."""
     generate = endpoint(model, decoding or Decoding()) if isinstance(model, str) else model
     asked = Asked(question)
     clock = _Clock(asked.seconds)

@@ -1,6 +1,6 @@
 """What the rows of a query rest on: the nodes and relationships that its patterns matched.
 
-The query is run once more with its paths named and carried along: every WITH and RETURN collects them beside its own
+The query is run again with its paths named and carried along: every WITH and RETURN collects them with its own
 columns, so that grouping, ordering and cutting stay what they are.
 
     MATCH (a)-[:R]->(b) RETURN a.x

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hoplite.grammar import ast
+from hoplite.grammar.lenient import RENAMED
 from hoplite.models.writing import quoted
 
 _RENAMED = {
+    **RENAMED,
     "average": "avg", "mean": "avg", "total": "sum", "maximum": "max", "minimum": "min",
     "len": "size", "strlen": "size", "char_length": "size", "array_length": "size", "cardinality": "size",
     "lower": "toLower", "lcase": "toLower", "tolowercase": "toLower", "lowercase": "toLower",
     "upper": "toUpper", "ucase": "toUpper", "touppercase": "toUpper", "uppercase": "toUpper",
-    "toint": "toInteger", "int": "toInteger", "integer": "toInteger", "parseint": "toInteger",
+    "int": "toInteger", "integer": "toInteger", "parseint": "toInteger",
     "float": "toFloat", "double": "toFloat", "tonumber": "toFloat", "number": "toFloat", "parsefloat": "toFloat",
     "str": "toString", "string": "toString", "text": "toString", "tostr": "toString", "bool": "toBoolean",
     "group_concat": "collect", "array_agg": "collect", "collect_list": "collect", "list": "collect",
@@ -21,7 +23,7 @@ _RENAMED = {
     "std": "stDev", "stddev": "stDev", "stdev_samp": "stDev", "stddev_pop": "stDevP",
     "now": "datetime", "current_timestamp": "datetime", "getdate": "datetime", "sysdate": "datetime",
     "today": "date", "current_date": "date", "curdate": "date", "todate": "date", "to_date": "date",
-    "parsedate": "date", "distance": "point.distance", "first": "head", "substr": "substring",
+    "parsedate": "date", "first": "head", "substr": "substring",
     "random": "rand", "truncate": "floor", "strip": "trim", "nodelabels": "labels", "label": "labels",
     "reltype": "type", "propertykeys": "keys",
 }  # fmt: skip

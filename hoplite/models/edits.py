@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that belong together, for one reason. `offset` is where the wrong is, which may be beside the edits."""
+    """Edits that belong together, for one reason. `offset` is where the mistake is, if not the edits."""
 
     kind: str
     edits: tuple[Edit, ...]

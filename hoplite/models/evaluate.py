@@ -101,7 +101,7 @@ class Comparison:
 
 
 def read_questions(path: Path, every: int = 1) -> Iterator[Question]:
-    """The questions of a file, or one in so many of them, by a hash of the question."""
+    """The questions of a file, or one in `every` of them, chosen by a hash of the question."""
     for entry in _lines(path):
         graph, text = entry.get("graph"), entry["question"]
         digest = hashlib.sha256(f"{graph or ''}{text}".encode()).hexdigest()
@@ -122,7 +122,7 @@ def recorded_model(path: Path) -> Model:
 
 
 def named_model(name: str) -> Model:
-    """A model whose answers are recorded beside the questions."""
+    """A model whose answers are recorded with the questions."""
 
     def model(question: Question) -> Generated | None:
         return Generated(question.models[name]) if name in question.models else None
@@ -160,7 +160,7 @@ class _Run:
 
 
 class Evaluation:
-    """Runs what models wrote beside gold; `database` gives the graph of a question."""
+    """Runs what models wrote, and gold; `database` gives the graph of a question."""
 
     def __init__(
         self, database: Callable[[str | None], Database], *, seconds: float = 10.0, evidence: bool = True

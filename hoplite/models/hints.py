@@ -1,4 +1,4 @@
-"""What a check says about a statement that failed or was warned of, made when somebody asks for it."""
+"""What a check says about a statement that failed or was warned about, made on demand."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _text_properties(graph: Snapshot, label: str | None) -> Iterator[tuple[str, 
     found = []
     for name in graph.labels_in_use() if label is None else (label,):
         unique = {key for rule in graph.schema.unique(Entity.NODE, name) for key in rule.keys}
-        for key in graph.possible_keys_of_label(name):
+        for key in graph.keys_of_label(name):
             rank = 0 if key in unique else 1 if graph.has_index(name, key) else 2 if "name" in key.lower() else 3
             found.append((rank, graph.label_count(name), name, key))
     return ((name, key) for _, _, name, key in sorted(found))

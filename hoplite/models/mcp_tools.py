@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from hoplite.allowance import Allowance, deadline_after
+from hoplite.engine.khop import SIDES
 from hoplite.errors import driver_errors
 from hoplite.models.mcp_entities import find_entities, fulltext_indexes
 from hoplite.models.schema_text import Form, token_count
@@ -29,7 +30,7 @@ _BYTES_PER_TOKEN = 3.5
 _MOST_HOPS = 6
 _MOST_NAMES = 20
 _MOST_ENTITIES = 100
-_DIRECTIONS = ("out", "in", "both")
+_DIRECTIONS = tuple(SIDES)
 
 
 class ToolFailed(Exception):
@@ -142,7 +143,7 @@ class Tools:
         ]
         entries += self._from_fulltext(graph, name, label, most, {entry["elementId"] for entry in entries}, stop)
         return {"nodes": entries[:most]} | (
-            {} if search.complete else {"incomplete": "There was no time for all texts."}
+            {} if search.complete else {"incomplete": "There was not enough time to search all texts."}
         )
 
     def _run(
@@ -215,7 +216,7 @@ class Tools:
         return text if len(text.encode()) <= most else text.encode()[:most].decode(errors="ignore") + "\n... (cut)"
 
     def _fitting(self, make: Callable[[int], dict[str, Any]], count: int) -> str:
-        """The document of so many entries as JSON, or of the most of them that are within the budget."""
+        """The document of this many entries as JSON, or of as many as fit the budget."""
 
         def text(entries: int) -> str:
             left_out = {} if entries == count else {"left_out": "Not all of it fits: ask for less at once."}

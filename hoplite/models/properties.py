@@ -95,7 +95,7 @@ class Properties:
 
     def missing(self, use: Use, groups: list[tuple[str, ...]], decides: bool) -> Finding | None:
         """Where it does not decide about rows, and others columns have values, only what is certain to be meant
-        otherwise: somebody may want a column of nulls."""
+        otherwise: a column of nulls may be wanted."""
         entity = use.entity
         own = self.own_keys(entity, groups)
         shown = "|".join(groups[0])

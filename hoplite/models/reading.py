@@ -14,6 +14,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.statement import Statement
 from hoplite.grammar.tree import children
 from hoplite.planner.check.positions import key_offsets
+from hoplite.values.temporal import INSTANT_TYPES, TEMPORAL_FUNCTIONS
 
 Scope: TypeAlias = "dict[str, Entity | None]"
 
@@ -47,8 +48,6 @@ class Hop:
     relationship: Entity
     right: Entity
     pattern: ast.RelationshipPattern
-    left_pattern: ast.NodePattern
-    right_pattern: ast.NodePattern
     place: Place
     is_first: bool  # of its chain
     is_last: bool
@@ -246,8 +245,6 @@ class _Reader:
                     relationship,
                     nodes[position + 1],
                     element,
-                    left,
-                    right,
                     place,
                     position == 1,
                     position == len(elements) - 2,
@@ -388,7 +385,7 @@ def _is_constant(value: ast.Expression) -> bool:
     return isinstance(value, ast.Literal | ast.ConstantList)
 
 
-_TEMPORAL = frozenset(["date", "datetime", "localdatetime", "time", "localtime"])
+_TEMPORAL = frozenset(TEMPORAL_FUNCTIONS[kind] for kind in INSTANT_TYPES)
 
 
 def _add_labels(entity: Entity, labels: ast.LabelExpression) -> None:

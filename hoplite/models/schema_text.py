@@ -23,7 +23,7 @@ Form: TypeAlias = Literal["text", "json", "cypher"]
 _FORMS = {"text": as_text, "json": as_json, "cypher": as_cypher}
 _CHARACTERS_PER_TOKEN = 3.5  # of names and punctuation, rather low, so that a budget is kept
 
-# What an item weighs beside the label or type that it belongs to.
+# What an item weighs in relation to the label or type that it belongs to.
 _PATTERN, _KEY, _VALUES, _INDEX = 0.9, 0.6, 0.3, 0.5
 _NAMED = 100.0  # times more, where a question names it
 _CONNECTED = 10.0  # times more, where a question names what it is connected with

@@ -17,7 +17,8 @@ import numpy as np
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.snapshot import Snapshot
-from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers, Strings
+from hoplite.values.column_types import COLUMN_TYPES
+from hoplite.values.columns import Column, Int64s
 from hoplite.values.order import group_key, sort_key
 from hoplite.values.value_types import value_type
 
@@ -25,7 +26,6 @@ SAMPLE = 2_000
 _LOOKED_AT = 40 * SAMPLE  # entities among which a sample is looked for, before all are
 _FEW = 3  # values of a property that has too many to list
 _PROSE = 120  # characters: texts that are longer on average are prose, of which a few tell nothing
-_COLUMN_TYPES: dict[type, str] = {Integers: "INTEGER", Floats: "FLOAT", Booleans: "BOOLEAN", Strings: "STRING"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _label(graph: Snapshot, name: str, most_values: int) -> Kind:
 
     sampled = {
         key: _sampled(some, count, partial(graph.node_property, key=key), partial(holders, key))
-        for key in sorted(graph.possible_keys_of_label(name))
+        for key in sorted(graph.keys_of_label(name))
     }
     return Kind(name, count, _properties(graph, Entity.NODE, name, sampled, most_values))
 
@@ -127,7 +127,7 @@ def _type(graph: Snapshot, name: str, most_values: int) -> Kind:
 
     sampled = {
         key: _sampled(some, count, partial(graph.relationship_property, key=key), partial(holders, key))
-        for key in sorted(graph.possible_keys_of_type(name))
+        for key in sorted(graph.keys_of_type(name))
     }
     return Kind(name, count, _properties(graph, Entity.RELATIONSHIP, name, sampled, most_values))
 
@@ -178,7 +178,7 @@ class _Sampled:
     def of(column: Column, whole: bool) -> _Sampled:
         """The values in a column; of texts that come from a large pool, no more than these are looked at."""
         values = [value for value in column.objects().tolist() if value is not None]
-        known = _COLUMN_TYPES.get(type(column))
+        known = COLUMN_TYPES.get(type(column))
         types = tuple(sorted({_type_name(value) for value in values})) if known is None else (known,)
         return _Sampled(values, types, whole, len(values) < len(column))
 

@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hoplite.grammar.lenient import CLAUSE_WORDS
 from hoplite.grammar.tokens import Token
 from hoplite.models.edits import Edit
 from hoplite.models.writing import free_name
 
-CLAUSES = frozenset(
-    [
-        "MATCH",
-        "OPTIONAL",
-        "WITH",
-        "RETURN",
-        "UNWIND",
-        "CALL",
-        "CREATE",
-        "MERGE",
-        "SET",
-        "REMOVE",
-        "DELETE",
-        "DETACH",
-        "FOREACH",
-        "LOAD",
-        "UNION",
-        "USE",
-        "FINISH",
-    ]
-)
+CLAUSES = frozenset(CLAUSE_WORDS)
 _SQL = frozenset(["GROUP", "HAVING", "FETCH"])
 _OPENING, _CLOSING = "([{", ")]}"
 

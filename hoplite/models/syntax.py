@@ -159,7 +159,7 @@ def _prose(stopped: Stopped) -> Offers:
 
 
 def _trail(stopped: Stopped) -> Offers:
-    """What follows the query and is no clause."""
+    """What follows the query and is not a clause."""
     rest = stopped.tokens[stopped.at : -1]
     words = {word for token in rest for word in (token.word, token.text.upper())}
     if rest and stopped.at and not words & _MEANT:
@@ -226,7 +226,7 @@ def _condition(stopped: Stopped, first: int, last: int, name: str) -> str | None
 
 
 def _old_parameter(stopped: Stopped) -> Offers:
-    """`{x}` for `$x`, as parameters were written before; a placeholder beside a condition on it is left out."""
+    """`{x}` for `$x`, as parameters were written before; a placeholder with a condition on it is left out."""
     tokens, at = stopped.tokens, stopped.at
     if stopped.token.text == "}" and at >= 2 and tokens[at - 2].text == "{":
         key = tokens[at - 1]

@@ -255,7 +255,7 @@ class _Plan:
     # --- from above --------------------------------------------------------------------------------------------
 
     def _demand(self, plan: pp.Shown, child: pp.Shown, demand: float, place: int) -> float:
-        """How many rows of a plan below are asked for, where so many are asked of the one above."""
+        """How many rows are asked of a plan below, where `demand` are asked of the one above."""
         if isinstance(plan, _BLOCKING) or (place and not isinstance(plan, pp.Union)):
             return _EVERYTHING
         match plan:

@@ -11,8 +11,8 @@
     {"$type": "Path", "nodes": [...], "relationships": [...]}
     {"$type": "Map", "value": {...}}                 a map that has a key "$type" itself
 
-A value may be far larger than what is held of it, for its parts may be shared. Whoever asks says how many bytes it may
-take, and work stops there.
+A value may be far larger than what is held of it, because its parts may be shared. The caller says how many bytes it
+may take, and work stops there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TooLarge(Exception):
 
 
 class JsonValues:
-    """Makes JSON values until so many bytes are used up."""
+    """Makes JSON values until a number of bytes is used up."""
 
     def __init__(self, most_bytes: int) -> None:
         self._left = most_bytes

@@ -30,7 +30,6 @@ from hoplite.storage.snapshot import Snapshot
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 BEYOND_LIMITS = "Neo.ClientError.Statement.ResultLimitExceeded"
 
-WRITE_KINDS = ("create", "merge", "set", "remove", "delete")
 _WRITING: Mapping[type, str] = {
     ast.CreateClause: "create",
     ast.MergeClause: "merge",
@@ -38,6 +37,7 @@ _WRITING: Mapping[type, str] = {
     ast.RemoveClause: "remove",
     ast.DeleteClause: "delete",
 }
+WRITE_KINDS = tuple(_WRITING.values())
 # What they are for is to read and write files. They would find no folder to do so in.
 _FILES = ("apoc.load.*", "apoc.export.*", "apoc.import.*")
 # They begin and end work that outlives the statement, and with it all bounds.
@@ -173,7 +173,7 @@ class Judge:
             raise _forbidden(f"{name} is not allowed here: statements may not run in the background.")
         procedure = self._procedures.get(name)
         if procedure is None:
-            return  # the check says that there is none
+            return  # the check reports that there is none
         if procedure.opens_files:
             raise _forbidden(f"The procedure {name} is not allowed here: statements may not open files.")
         mode = procedure.signature.mode
@@ -189,7 +189,7 @@ class Judge:
     # --- the plan ----------------------------------------------------------------------------------------------
 
     def _judge_plan(self, plan: pp.Plan) -> None:
-        """What the text says once more, from what would be run."""
+        """What the text says, again, from what would be run."""
         for node in every_operator(plan):
             if is_writing(node) and not self.policy.writes:
                 raise _forbidden("A statement that writes is not allowed here.")

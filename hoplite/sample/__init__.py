@@ -1,7 +1,7 @@
 """The sample graph that comes with Hoplite: drugs, diseases, symptoms, side effects, genes and pathways.
 
 811 nodes and 2,338 relationships of common medical knowledge, written for this project to have something to ask about.
-It is no medical reference: it is small, simplified and not kept up to date.
+It is not a medical reference: it is small, simplified and not kept up to date.
 
     (:Drug)-[:TREATS {evidence}]->(:Disease)-[:HAS_SYMPTOM]->(:Symptom)
     (:Drug)-[:CAUSES {frequency}]->(:SideEffect)          (:Drug)-[:CONTRAINDICATED_IN]->(:Disease)

@@ -136,7 +136,7 @@ class Connection:
         return version
 
     async def _fill(self, data: bytes, size: int) -> bytes:
-        """At least so many bytes."""
+        """At least `count` bytes."""
         while len(data) < size:
             some = await self._stream.read()
             if not some:

@@ -156,7 +156,7 @@ class PackedValues(Hydrator):
             self._relationships[position] = (unbound + first + rest, bound + first + nodes + rest + element_ids, start)
 
     def _packed_maps(self, count: int, columns: dict[str, Column]) -> list[bytes]:
-        """The properties of so many entities."""
+        """The properties of a number of entities."""
         entries: list[list[bytes]] = [[] for _ in range(count)]
         for key, column in columns.items():
             name = packed_text(key)

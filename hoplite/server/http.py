@@ -1,6 +1,6 @@
 """HTTP on the port of Bolt: the files of the console, and the way into a WebSocket.
 
-A page of somebody else must not reach a server on this machine through the browser of whoever works here. A WebSocket
+A foreign page must not reach a server on this machine through a user's browser. A WebSocket
 is opened only to pages that this server has sent, or that it was told of; and requests are answered only where they
 name the server by an address or a name that it has, so that no foreign name can be made to lead here.
 """
@@ -80,7 +80,7 @@ class Neighbours:
     origins: frozenset[str] = frozenset()
 
     def knows_host(self, host: str) -> bool:
-        """`localhost`, an address, or one of the names of this server. A name of somebody else's could be led here."""
+        """`localhost`, an address, or one of the names of this server. A foreign name could be made to point here."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").lower().rstrip(".")
         except ValueError:

@@ -74,12 +74,12 @@ def packed_bytes(value: bytes) -> bytes:
 
 
 def list_header(size: int) -> bytes:
-    """What stands before so many values."""
+    """The header of a list of values."""
     return _header(size, 0x90, b"\xd4", b"\xd5", b"\xd6")
 
 
 def map_header(size: int) -> bytes:
-    """What stands before so many keys with their values."""
+    """The header of a map."""
     return _header(size, 0xA0, b"\xd8", b"\xd9", b"\xda")
 
 

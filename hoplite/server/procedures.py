@@ -1,4 +1,4 @@
-"""What the console asks the server for, beside Cypher: procedures, so that Bolt is the only way in.
+"""What the console asks the server for besides Cypher: procedures, so that Bolt is the only way in.
 
     hoplite.server()      what this server offers
     hoplite.schema()      labels, types and how they are connected, with counts
@@ -28,7 +28,7 @@ _DIFF_SECONDS, _DIFF_ROWS = 30.0, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a server does for its clients beside running their statements."""
+    """What a server does for its clients besides running their statements."""
 
     read_only: bool = False
     model: str | None = None  # NAME@URL of an OpenAI-compatible endpoint

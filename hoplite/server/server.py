@@ -26,7 +26,7 @@ _LOST = (OSError, EOFError, TimeoutError, WebSocketError)
 
 
 class Server:
-    """Serves a database, which belongs to somebody else: it is not closed here."""
+    """Serves a database that other code owns: it is not closed here."""
 
     def __init__(self, database: Database, settings: Settings, limits: Limits | None = None) -> None:
         """`limits` are for each statement, the database's own where none are given."""

@@ -18,19 +18,9 @@ NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_DAY = SECONDS_PER_DAY * NANOS_PER_SECOND
 
 MONTH_NAMES = (
-    "JANUARY",
-    "FEBRUARY",
-    "MARCH",
-    "APRIL",
-    "MAY",
-    "JUNE",
-    "JULY",
-    "AUGUST",
-    "SEPTEMBER",
-    "OCTOBER",
-    "NOVEMBER",
-    "DECEMBER",
-)
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -128,7 +118,7 @@ def day_of(year: int, month: int, day: int) -> int:
     if day > month_length(year, month):
         if day == 29:
             raise FieldError(f"Invalid date 'February 29' as '{year}' is not a leap year")
-        raise FieldError(f"Invalid date '{MONTH_NAMES[month - 1]} {day}'")
+        raise FieldError(f"Invalid date '{MONTH_NAMES[month - 1].upper()} {day}'")
     return day_number(year, month, day)
 
 

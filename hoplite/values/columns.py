@@ -262,7 +262,7 @@ _COPIED = 1 << 18  # entities that are copied for each row, before rows share wh
 
 
 def _repeats_much(offsets: Int64s, rows: Int64s) -> bool:
-    """Whether long lists would be copied again and again: a list of all nodes beside each of them."""
+    """Whether long lists would be copied again and again: a list of all nodes in each row."""
     if len(rows) < 2:
         return False
     total = int(np.diff(offsets)[rows].sum())
@@ -374,8 +374,8 @@ class Objects:
 
 
 class FloatLists(Objects):
-    """Lists of floats, all of one length, as the rows of a matrix: embeddings. To whoever does not ask for the matrix
-    it is a column of Python lists, which are made when they are first looked at."""
+    """Lists of floats, all of one length, as the rows of a matrix: embeddings. To callers that do not ask for the
+    matrix it is a column of Python lists, which are made on first use."""
 
     __slots__ = ("_lists", "matrix", "nulls")
 

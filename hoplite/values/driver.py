@@ -220,7 +220,7 @@ def from_driver(value: Any) -> Value:
         return _date_time_from(value, getattr(value, "nanosecond", 0) + value.microsecond * 1000)
     if isinstance(value, python_time.timedelta):
         nanoseconds: int | None = getattr(value, "value", None)
-        if nanoseconds is not None:  # of pandas: its days are so many seconds
+        if nanoseconds is not None:  # of pandas, whose days are counted in seconds
             return Duration(0, 0, *divmod(nanoseconds, NANOS_PER_SECOND))
         return Duration(0, value.days, value.seconds, value.microseconds * 1000)
     if isinstance(value, python_time.date):

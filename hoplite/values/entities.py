@@ -1,6 +1,6 @@
 """References to nodes, relationships and paths, as they travel through expressions.
 
-They hold positions in the storage and no way to reach it: whoever needs labels or properties asks
+They hold positions in the storage and no way to reach it: code that needs labels or properties asks
 the graph. Two references are equal when they point at the same entity.
 """
 

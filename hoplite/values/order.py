@@ -35,7 +35,7 @@ from hoplite.values.temporal import (
 )
 
 UNORDERED = 2
-"""What `compare` gives for NaN beside a number: not smaller, equal or larger, and yet not null."""
+"""What `compare` gives for NaN and a number: not smaller, equal or larger, and yet not null."""
 
 SAME = 3
 """What `compare` gives for equal points and durations, which have no order: `<=` is true, `<` null."""

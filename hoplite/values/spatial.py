@@ -32,7 +32,7 @@ _NAMES = {
     CARTESIAN_3D: "cartesian-3d",
 }
 _SRIDS = {name: srid for srid, name in _NAMES.items()}
-_DIMENSIONS = {WGS_84: 2, WGS_84_3D: 3, CARTESIAN: 2, CARTESIAN_3D: 3}
+DIMENSIONS = {WGS_84: 2, WGS_84_3D: 3, CARTESIAN: 2, CARTESIAN_3D: 3}
 _WANTED = {
     WGS_84: "'latitude' and 'longitude'",
     WGS_84_3D: "'latitude', 'longitude' and 'height'",
@@ -133,7 +133,7 @@ def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Poi
             )
     else:
         raise _incomplete(srid)
-    if len(keys) != _DIMENSIONS[srid]:
+    if len(keys) != DIMENSIONS[srid]:
         wrong, right = ("2D", "3D") if len(keys) == 3 else ("3D", "2D")
         raise argument_error(
             f"Cannot create point with {wrong} coordinate reference system and {len(keys)} "

@@ -210,3 +210,11 @@ Instant: TypeAlias = Date | LocalTime | Time | LocalDateTime | DateTime
 Temporal: TypeAlias = Instant | Duration
 
 INSTANT_TYPES = (Date, LocalTime, Time, LocalDateTime, DateTime)
+TEMPORAL_FUNCTIONS: dict[type, str] = {  # what makes values of a type of their texts
+    Date: "date",
+    LocalTime: "localtime",
+    Time: "time",
+    LocalDateTime: "localdatetime",
+    DateTime: "datetime",
+    Duration: "duration",
+}

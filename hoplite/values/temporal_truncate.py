@@ -51,7 +51,7 @@ _CLOCK_UNITS = {
 
 
 def check_unit(unit: str) -> None:
-    """Refuse what is no unit, in these very letters."""
+    """Refuse what is not a unit, spelled exactly so."""
     if unit not in _DATE_UNITS and unit not in _CLOCK_UNITS:
         raise execution_failed(f"Unsupported unit: {unit}")
 

@@ -1,9 +1,9 @@
 """The texts of a stored column, with what was made of them to group, order and search by.
 
-A property column of text is read again and again by queries. What they need beside the texts is made when it first
+A property column of text is read again and again by queries. What they need besides the texts is made when it first
 pays and kept as long as the column is: numbers that are equal where texts are (grouping), ranks (ordering), the texts
 in lower case (searching), and all texts joined into one, in which Python's own search is a hundred times as fast as
-in each of them apart. `Strings` columns taken from it are slots of the pool until somebody asks for the texts.
+in each of them apart. `Strings` columns taken from it are slots of the pool until the texts are asked for.
 
     values   object[n] of str, None is null
     nulls    bool[n + 1]
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 EDGE = "\x00"
 """Stands between texts that are joined: in `TextPool.find` for the beginning or the end of a text."""
 
-_WORTH = 4  # something is made for all texts when one in so many was asked for
+_WORTH = 4  # something is made for all texts once one in this many was asked for
 _LARGEST_POOL = 1 << 23  # texts; what is made of more of them would take too much memory
 _LARGEST_JOINED = 1 << 28  # characters; beyond, texts are searched one by one
-_FEW_HITS = 32  # one in so many texts may be hit before looking at each of them is the faster way
+_FEW_HITS = 32  # at most one text in this many may be hit; with more, looking at each is faster
 
 
 class TextPool:
@@ -58,7 +58,7 @@ class TextPool:
         return self._nulls
 
     def pays(self, purpose: str, count: int) -> bool:
-        """Whether so many texts have been asked for to some purpose that it pays to work on all of them."""
+        """Whether enough texts were asked for, for some purpose, that it pays to work on all of them."""
         asked = self._asked[purpose] = self._asked.get(purpose, 0) + count
         return len(self.values) <= min(asked * _WORTH, _LARGEST_POOL)
 
@@ -99,7 +99,7 @@ class TextPool:
         """Which of the slots first .. last have a text that contains the part; False for null.
 
         `before` and `after` are EDGE where the part must stand at the beginning or the end of the text, else empty.
-        None where the texts cannot be searched together, or so many are hit that it would not be faster.
+        None where the texts cannot be searched together, or where too many are hit for it to be faster.
         """
         joined, ends = self._searchable()
         if ends is None or EDGE in part:

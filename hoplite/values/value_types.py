@@ -20,12 +20,12 @@ from hoplite.values.spatial import GEOGRAPHIC, Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
 # In the order in which a union lists them.
-_ORDER = (
+TYPE_ORDER = (
     "NOTHING", "NULL", "BOOLEAN", "STRING", "INTEGER", "FLOAT", "DATE", "LOCAL TIME", "ZONED TIME", "LOCAL DATETIME",
     "ZONED DATETIME", "DURATION", "POINT", "NODE", "RELATIONSHIP", "MAP", "LIST", "PATH",
 )  # fmt: skip
-_RANK = {name: rank for rank, name in enumerate(_ORDER)}
-_NAMES: dict[type, str] = {
+_RANK = {name: rank for rank, name in enumerate(TYPE_ORDER)}
+TYPE_NAMES: dict[type, str] = {
     bool: "BOOLEAN",
     str: "STRING",
     int: "INTEGER",
@@ -78,7 +78,7 @@ def _type_of(value: Any) -> _Type:
         return _Type("NULL", True)
     if isinstance(value, list | bytes):
         return _Type("LIST", False, _union(map(_type_of, value)))
-    return _Type(_NAMES[type(value)], False)
+    return _Type(TYPE_NAMES[type(value)], False)
 
 
 def _union(members: Iterable[_Type]) -> tuple[_Type, ...]:

@@ -16,6 +16,7 @@ from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.labels import check_label_predicate, note_labels
 from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension
@@ -354,10 +355,10 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     name = call.name.lower()
     if name == "exists":
         return _exists(check, call, scope, place)
-    if call.distinct and ("." in name or not functions.is_aggregate(check, call)):
+    if call.distinct and ("." in name or not is_aggregate(call, check.catalogue)):
         bare_name = call.name.rpartition(".")[2]
         raise check.error(f"Invalid use of DISTINCT with function '{bare_name}'", call.span.start)
-    if functions.is_aggregate(check, call):
+    if is_aggregate(call, check.catalogue):
         _forbid_misplaced(check, call, place)
         for argument in call.arguments:
             nested = functions.aggregates_in(check, argument, subqueries=True)

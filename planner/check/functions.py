@@ -12,6 +12,7 @@ from hoplite.errors import CypherError
 from hoplite.gql_status import GqlStatus, because
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
@@ -36,9 +37,6 @@ from hoplite.planner.types import (
     sql_name,
 )
 
-AGGREGATES = frozenset(
-    "count sum avg min max collect stdev stdevp percentilecont percentiledisc".split()  # noqa: SIM905
-)
 _TRIM_ARGUMENTS = 3  # `trim(BOTH 'x' FROM s)` is a call with three
 _NORMAL_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
@@ -52,25 +50,10 @@ _OWN_ARGUMENTS = {
 }
 
 
-def is_aggregate(check: Check, call: ast.Expression) -> bool:
-    """Whether an expression is itself a call of an aggregating function."""
-    if isinstance(call, ast.CountStar):
-        return True
-    if not isinstance(call, ast.FunctionCall):
-        return False
-    name = call.name.lower()
-    if name in AGGREGATES:
-        return True
-    if "." not in name:
-        return False
-    signature = check.catalogue.function(call.name)
-    return signature is not None and signature.aggregating
-
-
 def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
     """The aggregating calls anywhere in an expression; where it is asked for, inside its subqueries too."""
     nodes = walk(expression) if subqueries else walk(expression, not_below=(ast.SubqueryExpression,))
-    return [node for node in nodes if is_aggregate(check, node)]
+    return [node for node in nodes if is_aggregate(node, check.catalogue)]
 
 
 def from_registry(signature: Signature) -> bool:

@@ -14,8 +14,9 @@ from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, transform, walk
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
-from hoplite.planner.check.functions import aggregates_in, is_aggregate
+from hoplite.planner.check.functions import aggregates_in
 from hoplite.planner.check.render import source
 from hoplite.planner.check.scopes import Guard, Scope
 from hoplite.planner.check.state import Check
@@ -241,7 +242,7 @@ def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, st
 
 
 def _implicit_keys(projection: ast.Projection, keyword: str, scope: Scope) -> Mapping[str, TypeSpec]:
-    """The names that must be grouping keys where they stand beside an aggregation.
+    """The names that must be grouping keys where they stand next to an aggregation.
 
     What comes from around an EXISTS, COUNT or COLLECT is one value for all its rows. Neo4j does not see that of a plain
     RETURN at its end; with an ORDER BY it takes a RETURN for a WITH and a RETURN.
@@ -290,7 +291,7 @@ def _ungrouped(
     match node:
         case ast.CountStar():
             return
-        case ast.FunctionCall() if is_aggregate(check, node):
+        case ast.FunctionCall() if is_aggregate(node, check.catalogue):
             return
         case ast.Variable(name=name):
             if name not in bound and name not in names and name in visible:

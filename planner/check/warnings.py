@@ -29,7 +29,7 @@ _DEPRECATED_CHARACTER = lazy_pattern(
     "(?<=[^\\s])[$\u00a2-\u00a5\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\u2e2f\ufeff]"
 )
-# A name, or what may have such characters and is none.
+# A name, or something else that may have its characters.
 _TOKEN = lazy_pattern(
     rf"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | //[^\n]* | /\*.*?\*/
         | (?P<name>{NAME_START}[{NAME_PART}]*)""",

@@ -14,7 +14,6 @@ from hoplite.planner.tree import operators
 from hoplite.planner.writes import has_writes
 
 Writing: TypeAlias = lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach
-_ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
 
 
 def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
@@ -388,4 +387,4 @@ def _subject_of_named(assignment: SingleAssignment) -> Term | None:
 
 
 def _is_arithmetic(predicate: Term) -> bool:
-    return isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC
+    return isinstance(predicate, ast.Binary) and predicate.operator in ast.ARITHMETIC

@@ -8,7 +8,7 @@
 
 The last step of a pattern need not be taken where nobody looks at where it leads: how many ways there are to take it is
 the degree of the node it starts from, less the relationships that the same MATCH has bound already and that could be
-taken again (a loop; r1 once more, of an undirected pattern). A variable-length pattern is followed up to its last step
+taken again (a loop; r1 again, in an undirected pattern). A variable-length pattern is followed up to its last step
 in the same way. Rows without any step are dropped, as they are where steps are taken. Labels of the far end are part of
 the degree.
 """

@@ -33,13 +33,11 @@ from hoplite.planner.parts import ChainHop, PlannedSubquery, Term
 from hoplite.planner.tree import operators, top_down
 from hoplite.planner.variables import free_variables
 
-_ARITHMETIC = ("+", "-", "*", "/", "%", "^", "||")
-
 
 def chains_to_distinct_ends(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Replace the chains whose middle nobody sees."""
     if not any(isinstance(operator, lp.Distinct | lp.EagerAggregation) for operator in operators(plan)):
-        return plan  # whoever is above counts rows
+        return plan  # an operator above counts rows
     return top_down(plan, above_all(plan, catalogue), _step)
 
 
@@ -87,7 +85,7 @@ def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Abo
 
 
 def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
-    """The longest chain that ends with a plan; None where it is none."""
+    """The longest chain that ends with a plan; None where there is none."""
     if above.counts_rows or above.stopped_early:
         return None
     hops: list[ChainHop] = []
@@ -125,5 +123,5 @@ def is_plain_filter(predicate: Term, catalogue: Catalogue) -> bool:
     A filter is lenient with arithmetic: anything but true is false.
     """
     return _is_settled(predicate, catalogue) and not (
-        isinstance(predicate, ast.Binary) and predicate.operator in _ARITHMETIC
+        isinstance(predicate, ast.Binary) and predicate.operator in ast.ARITHMETIC
     )

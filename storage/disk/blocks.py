@@ -1,7 +1,7 @@
 """Files of arrays, checksummed in blocks, written once and memory-mapped to be read.
 
 A file is its arrays one after another, each beginning at a multiple of 64 bytes. A CRC-32 is kept for every block of
-1 MiB (the last one is what is left), in a file of its own beside them. A block is held against it before anything is
+1 MiB (the last one is what is left), in a separate file next to them. A block is held against it before anything is
 read from it for the first time.
 
     ArrayFile  what a manifest says about a file: its size, its arrays, and where its checksums begin

@@ -1,7 +1,7 @@
 """What is held of a database on disk: partitions and columns, up to a budget in bytes; the least recently used goes
 first.
 
-To evict is to let go: whoever still reads a partition keeps it mapped until done.
+Eviction only lets go: a reader of a partition keeps it mapped until it is done.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hoplite.lazy_dataclass import dataclass
 T = TypeVar("T")
 
 ENTRIES = 384
-"""At most so many are held, whatever their size: each mapped file takes a file descriptor."""
+"""How many are held at most, whatever their size: each mapped file takes a file descriptor."""
 _SEARCHED_SHARE = 16
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 

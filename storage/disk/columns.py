@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_SHARE = 8
-"""When one in so many values is asked for at once, all of them are made Python objects, and kept."""
+"""When one in this many values is asked for at once, all of them become Python objects and are kept."""
 SMALL_COLUMN = 65_536
-"""A column of up to so many values is made Python objects as soon as any of it is asked for."""
+"""A column of up to this many values becomes Python objects as soon as any of it is asked for."""
 OBJECT_BYTES = 64
-"""What a Python object takes beside its content, about."""
+"""Roughly what a Python object takes besides its content."""
 
 
 # --- writing ---

@@ -1,8 +1,8 @@
 """The graph of a database on disk.
 
     commit       a record to the log, then the same as in memory
-    checkpoint   the delta folded into a new snapshot, beside readers and writers: they are only stopped for the moment
-                 in which the new manifest takes over, together with what was committed meanwhile
+    checkpoint   the delta folded into a new snapshot while readers and writers go on: they are only stopped for the
+                 moment in which the new manifest takes over, together with what was committed meanwhile
     bulk load    a new snapshot at once
     open         the snapshot that the manifest names, and the commits in its log
 
@@ -90,8 +90,8 @@ class Version(NamedTuple):
 
 
 class DiskGraph(Graph):
-    """A graph in a folder. `partitions` of None: as many as the budget of the cache asks for. One that is opened to
-    read may be opened at the version that another process has."""
+    """A graph in a folder. `partitions` of None: as many as the cache's budget suggests. One that is opened to read may
+    be opened at the version that another process has."""
 
     def __init__(
         self,
@@ -471,7 +471,7 @@ class DiskGraph(Graph):
 
     def _take_over(self, manifest: Manifest, tokens: Tokens, later: list[bytes]) -> Delta:
         """Put a snapshot in force, with a log of the commits that came later; the graph as it then is. Called by
-        whoever holds the writer's lock."""
+        the holder of the writer's lock."""
         old = self._log
         assert old is not None
         path = self.root / manifest.log
@@ -543,7 +543,7 @@ class DiskGraph(Graph):
             self._checkpoint_in_background()
 
     def partitions_for(self, node_count: int, relationship_count: int) -> int:
-        """As many partitions as were asked for, or so many that four of them fit the budget."""
+        """The number of partitions asked for, or one such that four of them fit the budget."""
         if self._fixed_partitions is not None:
             return self._fixed_partitions
         budget = self._cache.budget_bytes

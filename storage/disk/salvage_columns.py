@@ -156,6 +156,6 @@ def _within(whole: Any, part: Any) -> int | None:
 
 
 def _words(are_read: NDArray[np.bool_], offset: int, count: int, size: int) -> NDArray[np.bool_]:
-    """For each of so many words from a byte on: is all of it sound?"""
+    """For each of a number of words from a byte on: is all of it sound?"""
     words: NDArray[np.bool_] = np.all(are_read[offset : offset + count * size].reshape(count, size), axis=1)
     return words

@@ -31,7 +31,7 @@ from hoplite.values.columns import Floats, Int64s, Integers
 
 NODES, RELATIONSHIPS = "nodes.bin", "relationships.bin"
 COUNTED_NODES = 1_000_000
-"""In a graph of up to so many nodes, the different values of a key without an index are counted for the planner."""
+"""In a graph of up to this many nodes, the distinct values of a key without an index are counted for the planner."""
 
 
 def partition_name(partition: int, outgoing: bool) -> str:

@@ -89,7 +89,7 @@ def _read_blocks(base: StoredBase, manifest: Manifest, progress: Callable[[int, 
 def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str]:
     """Where arrays contradict each other, which no damage of single bytes leads to."""
     if len(base.node_labels) != base.node_count or not _within(base.node_labels, base.tokens.label_set_count):
-        yield f"{folder}: the labels of nodes are not as many as the nodes, or not known"
+        yield f"{folder}: there is not one known set of labels for each node"
     totals = [0, 0]
     for partition in range(len(base.outgoing)):
         for number, side in enumerate((base.outgoing, base.incoming)):

@@ -1,4 +1,4 @@
-"""Files that appear only when they are complete: written beside their place, and moved there at the end."""
+"""Files that appear only when they are complete: written next to their place, and moved there at the end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What an import has fetched from a server so far, in a file beside the database it is for: batches go in as they come,
-and the next process gets them back, if this one is killed half way.
+"""What an import has fetched from a server so far, in a file next to its database: batches go in as they come, and the
+next process gets them back if this one is killed halfway.
 
     frame    28 bytes: magic, number of the frame, length of the content, CRC-32 of the content, CRC-32 of these fields;
              then the content, a value as `storage/disk/codec.py` writes it
@@ -133,7 +133,7 @@ class FetchedFile:
         self._step(len(data))
 
     def _next(self) -> Any:
-        """The content of the next frame; None where there is none that was wholly written."""
+        """The content of the next frame; None if none was wholly written."""
         with _told(self.path):
             left = os.fstat(self._file).st_size - self._end
             head = os.pread(self._file, FRAME_BYTES, self._end)

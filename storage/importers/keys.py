@@ -1,6 +1,6 @@
 """Positions of nodes by the keys that a load gives them, in a form that fits the keys.
 
-runs      integers that count up beside the positions: nothing is stored but where they begin
+runs      integers that count up with the positions: only where they begin is stored
 table     integers that lie close together
 sorted    other integers
 texts     more than a few strings are looked up by Arrow

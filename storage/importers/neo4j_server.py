@@ -85,8 +85,8 @@ def import_neo4j(
     """Add the graph of a server, given as a URI or an open driver; all of it, or nothing and an error.
 
     `labels`: only nodes with one of them, and the relationships among those. `types`: only relationships of these.
-    `staging`: the file that keeps what was fetched until the import is complete. One beside the folder of a database on
-    disk where nothing is said; into a database in memory, none.
+    `staging`: the file that keeps what was fetched until the import is complete. By default one next to the
+    folder of a database on disk, and none for a database in memory.
     """
     began = time.perf_counter()
     is_on_disk = isinstance(graph, DiskGraph)
@@ -169,7 +169,7 @@ class _Asked:
 
 
 def _ask(source: _Source, wanted: _Wanted, commits: int | None) -> _Asked:
-    """What there is to fetch, for a database after so many commits."""
+    """What there is to fetch, for a database after `commits` commits."""
     nodes, relationships = source.numbers(wanted.node), source.numbers(wanted.relationship)
     return _Asked(
         nodes,
@@ -227,7 +227,7 @@ def _refuse_if_complete(fetched: FetchedFile, asked: _Asked) -> None:
         raise CypherError(
             EXTERNAL_RESOURCE_FAILED,
             f"{fetched.path} keeps a whole import, and the database was changed since: it may have been completed.\n"
-            "Nothing was imported. Remove that file if it was, or to import once more from the beginning.",
+            "Nothing was imported. Remove that file if it was, or to import again from the beginning.",
         )
 
 

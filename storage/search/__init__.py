@@ -1,4 +1,4 @@
-"""Search indexes: vector and full-text indexes over a base, and what was written since beside them.
+"""Search indexes: vector and full-text indexes over a base, and what was written since.
 
 An index over a base is immutable, like the base: made of its columns when it is first asked for, or mapped from the
 file that a checkpoint wrote. What was written since is in a `Changes` of the delta, which looks again at entities that

@@ -1,7 +1,7 @@
 """What an index has to look at again, because it was written to since the base was made.
 
 A delta has a `Watch` for each search index that was asked for above it: every step that writes to an entity the index
-may cover, or takes such a write back, leaves the entity's position there. Whoever asks the index next has these
+may cover, or takes such a write back, leaves the entity's position there. The next to ask the index has these
 looked at, and only these.
 """
 

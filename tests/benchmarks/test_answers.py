@@ -47,7 +47,7 @@ def test_any_choice_of_different_paths_is_right_and_nothing_else() -> None:
     assert paths_digest([(0, 3), (0, 4)], 2, exists) == right
     assert paths_digest([(0, 1), (0, 1)], 2, exists) != right
     assert paths_digest([(0, 1)], 2, exists) != right
-    assert paths_digest([(0, 1), (1, 2)], 2, exists) == "(1, 2) is no path"
+    assert paths_digest([(0, 1), (1, 2)], 2, exists) == "(1, 2) is not a path"
 
 
 @pytest.mark.parametrize("make", [umls, ibkh])
