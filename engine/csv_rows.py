@@ -70,7 +70,7 @@ class CsvRows:
                 more *= 2
 
     def _blocks(self) -> Iterator[tuple[list[Row], int]]:
-        """Rows, and the place in the text behind them."""
+        """Rows, and the place in the text after them."""
         text = self._text
         end = len(text) if self._at_end else max(text.rfind("\n"), text.rfind("\r")) + 1
         if self._is_ordinary and not self._at_end and text.endswith("\r"):

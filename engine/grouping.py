@@ -42,7 +42,7 @@ Assigned: TypeAlias = tuple[Int64s, Int64s]
 
 _Whole = TypeVar("_Whole", np.int32, np.int64)
 
-_SMALLEST_TABLE = 1 << 16  # slots of lookup arrays that may be there in any case, those of all key columns together
+_SMALLEST_TABLE = 1 << 16  # slots of lookup arrays that may be there anyway, those of all key columns together
 _FEWEST_SLOTS = 16
 _TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
 

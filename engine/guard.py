@@ -2,7 +2,7 @@
 
 Whatever may take long calls `Execution.check_time` between bounded amounts of work. Code over values cannot always: how
 long a comparison, a hash, a sort key or the driver's form of a value takes depends on how large the value is, and a
-value of thirty steps may be a billion large, for its parts are shared. Such code runs inside `interruptible()`. A
+value of thirty steps may be a billion large, because its parts are shared. Such code runs inside `interruptible()`. A
 thread of this module looks at all statements that run, every few milliseconds; where one is past its deadline,
 cancelled, or holds more memory than it may, it says so for the next `check`, and where the statement is inside such a
 block, an exception is raised in its thread.
@@ -117,7 +117,7 @@ _running: dict[int, _Thread] = {}
 
 
 def _allowed(thread: _Thread) -> int:
-    """What a statement may take before it is stopped: a little less than its limit, for that takes a moment."""
+    """What a statement may take before it is stopped: a little less than its limit, because that takes a moment."""
     execution = thread.execution
     return 0 if execution is None else max(execution.memory.limit // 8 * 7, _LEAST_LIMIT)
 

@@ -155,7 +155,7 @@ class Preparer:
         return prepared
 
     def _prepare_relaxed(self, text: str, graph: Snapshot, types: Mapping[str, Any], error: CypherError) -> Prepared:
-        """The statement that a refused text stands for in forms of today; its own error where that is refused too."""
+        """The statement that a refused text stands for in current forms; its own error where that is refused too."""
         changed, changes = relaxed(text)
         if not changes:
             raise error

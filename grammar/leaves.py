@@ -122,7 +122,7 @@ class Hops:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """A quantifier behind a path pattern or relationship: `{lower,upper}`, `+`, `*`; upper None is unbounded."""
+    """A quantifier after a path pattern or relationship: `{lower,upper}`, `+`, `*`; upper None is unbounded."""
 
     lower: int
     upper: int | None

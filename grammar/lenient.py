@@ -1,10 +1,10 @@
-"""Forms that language models still write, put into the Cypher of today. Text in, text and a list of changes out.
+"""Forms that language models still write, translated to current Cypher. Text in, text and a list of changes out.
 
 | written                          | read as                             |
 |----------------------------------|-------------------------------------|
 | a Markdown code fence            | what is inside it                   |
 | `cypher` or `Cypher query:` first | without it                          |
-| an explanation behind the query  | without it                          |
+| an explanation after the query  | without it                          |
 | `a != b`, `a == b`               | `a <> b`, `a = b`                   |
 | `exists(n.p)`                    | `(n.p IS NOT NULL)`                 |
 | `size((a)-->())`                 | `COUNT { (a)-->() }`                |
@@ -72,7 +72,7 @@ def _without_lead(text: str, start: int, changes: list[Change]) -> tuple[str, in
 
 
 def _without_prose(text: str, start: int, changes: list[Change]) -> str:
-    """Cut behind the query: at an empty line, or a semicolon at a line's end, that no clause follows."""
+    """Cut after the query: at an empty line, or a semicolon at a line's end, that no clause follows."""
     for gap in _PARAGRAPH.finditer(text):
         rest = text[gap.end() :]
         if rest.strip() and not _CLAUSE.match(rest) and text[: gap.start()].strip() and rest.lstrip()[0].isalpha():

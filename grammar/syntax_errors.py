@@ -4,7 +4,7 @@
 table, and the terminals that begin or continue an expression, a pattern or a name are summed up under that title.
 
 Neo4j reads a word as a variable when what it would otherwise begin does not work out, and then finds fault with the
-token behind it. Two such words are imitated here: a searched CASE that is not completed (the fault is its first WHEN)
+token after it. Two such words are imitated here: a searched CASE that is not completed (the fault is its first WHEN)
 and a function whose first argument does not begin (the fault is the bracket).
 """
 
@@ -214,10 +214,10 @@ def _take_titles(found: set[str], in_empty_list: bool) -> set[str]:
     if has_operand and found <= _EXPRESSION_SIGNS | {"STAR", "WHEN"} and "WHEN" in found:  # the subject of a CASE
         found &= {"WHEN"}
         return set()
-    if {"CASE", "NEQ"} <= found:  # behind WHEN
+    if {"CASE", "NEQ"} <= found:  # after WHEN
         found &= _CASE_OPERATORS
         return {"an expression"}
-    if has_operand or {"SHORTESTPATH", "RETURN"} <= found:  # behind an operand, or EXISTS {
+    if has_operand or {"SHORTESTPATH", "RETURN"} <= found:  # after an operand, or EXISTS {
         return _take_expression(found, has_operand)
     if "CASE" in found:
         if in_empty_list:
@@ -286,9 +286,9 @@ def _words(found: set[str], table: Table) -> set[str]:
     spelled = {name: text for text, name in table.vocabulary.signs.items()}
     spelled.update(_SPELLED)
     words = {spelled.get(kind, kind) for kind in found - {"INTEGER", "FLOAT", END}}
-    if {"ALL", "RETURN"} <= words:  # behind UNION
+    if {"ALL", "RETURN"} <= words:  # after UNION
         words -= {"ALL", "DISTINCT"}
-    if words == {"WHERE", "YIELD"} and END in found:  # behind SHOW INDEXES
+    if words == {"WHERE", "YIELD"} and END in found:  # after SHOW INDEXES
         words.update(["BRIEF", "SHOW", "TERMINATE", "VERBOSE"])
     if "SHOW" in words and "MATCH" in words:
         words.update(_SERVER_COMMANDS)

@@ -7,12 +7,12 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
 
     (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows,
                                               or if it begins with ":" or holds nothing
-    - <        _DASH, _LEFT_HEAD first          behind ")", if a relationship follows: --, -[...]-, <--, <-[...]-
+    - <        _DASH, _LEFT_HEAD first          after ")", if a relationship follows: --, -[...]-, <--, <-[...]-
     [x IN      ITEMS_LSQB before LSQB         unless a comma follows before any WHERE or "|"
     [( [p = (  PATHS_LSQB before LSQB         if a pattern follows and a "|" stands in the bracket
     |          SEPARATOR before VBAR          the first of reduce() and FOREACH; of a comprehension the last if it has a
                                               WHERE (`[n IN ns WHERE n:A|B | n.x]`), else the first
-    <          TYPE_LESS before LESSTHAN      behind ANY or VALUE: ANY<INTEGER | FLOAT>
+    <          TYPE_LESS before LESSTHAN      after ANY or VALUE: ANY<INTEGER | FLOAT>
     a.b.c(     FUNCTION before NAME           for the first word of dotted names before "("; keywords stay in front,
                                               unless they could only be a literal there (`null(1)`)
     any(x IN   QUANTIFIER first               also all, none, single
@@ -21,14 +21,14 @@ tokens, with the brackets paired, then puts the kinds in order by these rules:
     trim       TRIM                           if FROM stands in its bracket
     shortestPath                              the keyword before "((", else a name
     NOT, DISTINCT                             the keyword only if an expression may follow
-    CASE                                      the same, and only if a WHEN or END stands behind it
+    CASE                                      the same, and only if a WHEN or END stands after it
     STARTS, ENDS                              the keyword only before WITH
     WHEN       NAME first                     between CASE and WHEN
-    WHERE, IS  NAME first                     directly behind "(" or "[", if what follows cannot be a predicate;
-                                              IS also behind WHEN, unless NULL, NOT, TYPED, NORMALIZED or the name of a
+    WHERE, IS  NAME first                     directly after "(" or "[", if what follows cannot be a predicate;
+                                              IS also after WHEN, unless NULL, NOT, TYPED, NORMALIZED or the name of a
                                               normal form follows (Neo4j reads `WHEN IS :: INT` so)
-    FOR, IF    NAME first                     behind INDEX or CONSTRAINT, if FOR or IF follows
-    USE        _COMMAND_USE first              if SHOW, DROP, TERMINATE or CREATE and a word stand behind its graph
+    FOR, IF    NAME first                     after INDEX or CONSTRAINT, if FOR or IF follows
+    USE        _COMMAND_USE first              if SHOW, DROP, TERMINATE or CREATE and a word stand after its graph
     any word   NAME first                     before "=": it is a path variable or a property
 """
 
@@ -128,7 +128,7 @@ def tokenize(
 def _scan(
     text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token], limits: TextLimits
 ) -> int | None:
-    """Add tokens up to the end of the text, or up to a long list of constants, behind which the scan goes on.
+    """Add tokens up to the end of the text, or up to a long list of constants, after which the scan goes on.
 
     A quote or comment that is never closed is the last token: what follows is inside it.
     """
@@ -236,7 +236,7 @@ class _Row:
 
     @cached_property
     def cases(self) -> _Cases:
-        """What stands behind each token that CASE has to do with."""
+        """What stands after each token that CASE concerns."""
         return _Cases.of(self.words)
 
     def _pair(self) -> dict[int, int]:
@@ -261,7 +261,7 @@ class _Row:
     def outermost(self, opening: int, wanted: frozenset[str]) -> list[int]:
         """Where the wanted words stand inside a bracket, but not inside a deeper one.
 
-        A bracket that is never closed is looked into so far: the text is refused in any case.
+        A bracket that is never closed is searched to the end: the text is refused anyway.
         """
         found = []
         end = self.partner.get(opening, min(opening + _SEEN_OF_OPEN_BRACKET, len(self.words)))
@@ -273,7 +273,7 @@ class _Row:
         return found
 
     def starts_relationship(self, index: int) -> bool:
-        """Whether `-[...]-`, `--(`, `-->` or one of them behind `<` begins here."""
+        """Whether `-[...]-`, `--(`, `-->` or one of them after `<` begins here."""
         if self.word(index) == "<":
             index += 1
         if self.word(index) != "-":
@@ -284,7 +284,7 @@ class _Row:
         return following == "-" and self.word(index + 2) in ("(", ">")
 
     def opens_pattern(self, index: int) -> bool:
-        """Whether the bracket is a node pattern with a relationship behind it."""
+        """Whether the bracket is a node pattern with a relationship after it."""
         if self.word(index) != "(" or not self.starts_relationship(self.closing(index) + 1):
             return False
         if index not in self.partner:

@@ -39,7 +39,7 @@ class _Field:
         raise NotImplementedError
 
     def rebuilt(self, value: Any, change: Change) -> Any:
-        """The value over changed nodes; the very same one where none of them changes."""
+        """The value over changed nodes; the same one where none of them changes."""
         raise NotImplementedError
 
 
@@ -167,7 +167,7 @@ class Tree(Generic[Node]):
         return found
 
     def with_children(self, node: Node, change: Callable[[Node], Node]) -> Node:
-        """The same node over changed children; the very same one where none of them changes."""
+        """The same node over changed children; the same one where none of them changes."""
         updates: dict[str, Any] = {}
         for name, field in self._fields_of(type(node)):
             old = getattr(node, name)
@@ -216,7 +216,7 @@ class Tree(Generic[Node]):
             for index in range(len(below) - 1, -1, -1):
                 waiting.append((below[index], number, index))
         changed: dict[int, dict[int, Node]] = {}
-        for number in range(len(nodes) - 1, -1, -1):  # children come behind their parents
+        for number in range(len(nodes) - 1, -1, -1):  # children come after their parents
             if number in changed:
                 results[number] = self._with_slots(nodes[number], changed.pop(number))
             if results[number] is not nodes[number]:

@@ -78,7 +78,7 @@ def _not_hexadecimal(text: str, offset: int) -> CypherError:
     digits = text[offset + 2 : offset + 6]
     message = f"Invalid input '{digits}': expected four hexadecimal digits specifying a unicode character"
     position = position_of(text, offset)
-    # Neo4j counts the column behind the escape's first two characters, but not the offset
+    # Neo4j counts the column after the escape's first two characters, but not the offset
     shown = with_position(message, text, offset).replace(
         f"column {position.column} ", f"column {position.column + 2} ", 1
     )

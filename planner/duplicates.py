@@ -25,7 +25,7 @@ class Above:
     counts_rows: str
     catalogue: Catalogue
     unique: frozenset[str] = frozenset()  # relationships that others of the same MATCH must differ from
-    stopped_early: bool = False  # there is a LIMIT above that may be content with the first few rows
+    stopped_early: bool = False  # there is a LIMIT above that may need only the first few rows
 
 
 def above_all(plan: lp.Plan, catalogue: Catalogue) -> Above:
@@ -133,6 +133,6 @@ def _stopped_early(plan: lp.Plan, above: Above) -> bool:
         case lp.Limit() | lp.Distinct(names=()):
             return True
         case lp.EagerAggregation() | lp.Sort() | lp.Top():
-            return False  # they read everything in any case
+            return False  # they read everything anyway
         case _:
             return above.stopped_early

@@ -341,7 +341,7 @@ def _write(node: pp.WriteStep) -> Line:
 
 
 def _chains(branches: tuple[Branch, ...]) -> Iterator[str]:
-    """Branches as patterns: each goes on with the first branch of its end, the others begin there."""
+    """Branches as patterns: each continues with the first branch of its end, the others begin there."""
     for branch in branches:
         line, others = [branch], list[Branch]()
         while line[-1].branches and not line[-1].branches[0].optional:

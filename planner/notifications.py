@@ -345,7 +345,7 @@ def deprecated_character(name: str, character: str, position: Position) -> Notif
 
 
 def already_exists(command: str, rule: str) -> Notification:
-    """CREATE ... IF NOT EXISTS of something that is there."""
+    """CREATE ... IF NOT EXISTS of something that exists."""
     return Notification(
         f"{_SCHEMA}IndexOrConstraintAlreadyExists",
         f"`{command}` has no effect.",

@@ -96,7 +96,7 @@ class OrderSearch:
                 yield 1 << number, min(ways, key=lambda way: way.cost)
 
     def _next_steps(self, followed: int) -> Iterator[tuple[int, One, frozenset[str]]]:
-        """The connections that go on from those followed, and the nodes that are there before."""
+        """The connections that continue from those followed, and the nodes that are there before."""
         reached = self._reached(followed)
         for number, connection in enumerate(self.connections):
             if not followed >> number & 1 and (connection.start in reached or connection.end in reached):

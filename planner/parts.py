@@ -78,7 +78,7 @@ class ChainHop:
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
     """A hop from a node, what is asked of the node it leads to (labels, and predicates as in `ChainHop`), and the
-    branches that go on from there. Where it is `optional` and leads nowhere, there is one way all the same.
+    branches that continue from there. Where it is `optional` and leads nowhere, there is one way all the same.
     """
 
     from_node: str

@@ -244,7 +244,7 @@ class PatternReader:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._inner_path: str | None = None  # of the parentheses behind a selector
+        self._inner_path: str | None = None  # of the parentheses after a selector
 
     def read(self, patterns: tuple[ast.PathPattern, ...], predicate: ast.Expression | None) -> PatternGraph:
         """The graph of several comma-separated path patterns and their WHERE."""

@@ -470,7 +470,7 @@ class Sort(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Top(PhysicalPlan):
-    """The first `limit` rows of an order behind the first `skip`. `reads_all` as in `Cut`."""
+    """The first `limit` rows of an order after the first `skip`. `reads_all` as in `Cut`."""
 
     source: Plan
     keys: tuple[SortKey, ...]
@@ -481,7 +481,7 @@ class Top(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut(PhysicalPlan):
-    """The first `limit` rows behind the first `skip`. `reads_all`: what is below writes, for every row."""
+    """The first `limit` rows after the first `skip`. `reads_all`: what is below writes, for every row."""
 
     source: Plan
     skip: Term | None

@@ -26,7 +26,7 @@ _DAY = 86_400_000_000_000
 _LONG = 1 << 63
 _MOST_DAYS = 366 * 1_000_000_000
 _TEMPORAL: dict[str, Any] = {name: kind for kind, name in TEMPORAL_FUNCTIONS.items()}
-_RANGES = {  # of the parts of temporal values: the first one, and the first one behind
+_RANGES = {  # of the parts of temporal values: the first one, and the first one after
     "epoch_day": (-_MOST_DAYS, _MOST_DAYS),
     "nanosecond_of_day": (0, _DAY),
     "offset_seconds": (-64_800, 64_801),

@@ -32,7 +32,7 @@ NO_NAMES: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The names that a subquery has from outside: the same in all its rows, and visible behind every WITH.
+    """The names that a subquery has from outside: the same in all its rows, and visible after every WITH.
 
     Neo4j lets those of EXISTS, COUNT and COLLECT be grouping keys of each WITH in them. An aggregation there has no row
     where there are none to aggregate.

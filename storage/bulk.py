@@ -1,7 +1,7 @@
 """Loading whole tables at once: nodes and relationships as columns go in, a new base with all of them comes out.
 
 A bulk load is a transaction of its own: the one writer, nothing visible before the commit, and nothing left
-behind without it.
+behind without one.
 
     with graph.bulk() as load:
         drugs = load.add_nodes(("Drug",), 3, {"id": ids})

@@ -1,7 +1,7 @@
 """What was written since the base was made: new nodes and relationships, changed values and labels, tombstones.
 
 One delta belongs to one writer at a time, who changes it in place; a reader who pins it keeps it from being
-changed (the writer then goes on with a `copy`). Every change is one small reversible step: it appends what
+changed (the writer then continues with a `copy`). Every change is one small reversible step: it appends what
 takes it back to a `Journal`, so that a rollback, and a reader who arrives in the middle of a transaction, can
 go back to the committed state.
 

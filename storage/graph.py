@@ -4,12 +4,12 @@
     commit    puts the writer's delta in place; costs what was changed
     fold      makes a new base once the delta is a fair share of it; done when nobody is in the middle of a transaction
 
-A reader's snapshot pins a delta: a writer never changes one that a live snapshot holds, but goes on with a
+A reader's snapshot pins a delta: a writer never changes one that a live snapshot holds, but continues with a
 copy. A reader who arrives while a writer changes the delta in place gets a copy with the writer's steps taken
 back.
 
-A forked process has a copy of the graph as of the last commit, and may go on with it as with any other. What was being
-written at that moment is the parent's: the copy of that transaction, or load, is of no use in the child.
+A forked process has a copy of the graph as of the last commit, and may use it as any other. What was being written at
+that moment is the parent's: the copy of that transaction, or load, is useless in the child.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FOLD_MINIMUM = 512
 FOLD_SHARE = 4
 """A delta is folded when it is larger than one part in this many of its base ..."""
 FOLD_MAXIMUM = 2_000_000
-"""... and in any case when it is larger than this: its dictionaries take ten times the memory of a base."""
+"""... and anyway when it is larger than this: its dictionaries take ten times the memory of a base."""
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -213,7 +213,7 @@ class Graph:
             load._lose()
 
     def _take_from(self, writer: Transaction) -> None:
-        """Leave the delta to the writer who is changing it, and go on with a copy as of the last commit."""
+        """Leave the delta to the writer who is changing it, and continue with a copy as of the last commit."""
         if writer._in_place and writer._journal:
             committed = self._delta.copy()
             committed.undo(writer._journal)

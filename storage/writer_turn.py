@@ -54,7 +54,7 @@ class WriterTurn:
         return self._lock.acquire(blocking=False)
 
     def use(self, doing: str) -> None:
-        """Say that this thread goes on with what the turn was taken for, and what it is doing."""
+        """Say that this thread continues with what the turn was taken for, and what it is doing."""
         self._thread, self._doing = threading.current_thread(), doing
 
     def release(self) -> None:

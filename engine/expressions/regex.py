@@ -115,7 +115,7 @@ class _Clock:
 
 
 def _matches(pattern: Any, text: str, seconds: float | None) -> Iterator[Any]:
-    """The matches in a text; a new slice of time goes on behind the last one."""
+    """The matches in a text; a new slice of time continues after the last one."""
     clock, place, last = _Clock(seconds), 0, None
     while True:
         try:
@@ -188,7 +188,7 @@ _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 class _Translator:
-    """One pass over a pattern; `cursor` moves as in Java, for its messages name the place.
+    """One pass over a pattern; `cursor` moves as in Java, because its messages name the place.
 
     Without the flag u, case is ignored in ASCII alone. `regex` has no such flag: with `spells_case`, both letters are
     written down instead.
@@ -292,7 +292,7 @@ class _Translator:
             self.cursor += 1
         if _ONE_CHARACTER.fullmatch(atom):
             return atom + quantifier
-        # A quantifier behind an assertion or another group of ours must take all of it.
+        # A quantifier after an assertion or another group of ours must take all of it.
         return f"(?:{atom}){quantifier}"
 
     def _counted(self) -> str:

@@ -57,7 +57,7 @@ def parse_json(fail: Any, text: str) -> Any:
 
 
 def _first(fail: Any, text: str, at: int = 0) -> tuple[Any, int]:
-    """The value at a place in a text, and the place behind it."""
+    """The value at a place in a text, and the place after it."""
     if at == 0:
         refuse_list(text.count(",") + text.count("[") + text.count("{"))
     try:

@@ -383,7 +383,7 @@ SEARCH_FORMATS = _search_formats()
 
 
 def write_named(fields: Fields, format: str) -> str:
-    """The value in a format with a name, in any case of letters, or written with a pattern."""
+    """The value in a format with a name, in upper or lower case, or written with a pattern."""
     name = format.lower()
     if name == "iso_instant":
         return _write_instant(fields)

@@ -89,7 +89,7 @@ def _closing(parts: list[tuple[str, str]], opening: int) -> int:
 
 
 def _read_part(text: str, place: int, letter: str, run: str, following: str, found: dict[str, int | str]) -> int:
-    """Where the text goes on behind one part of the pattern."""
+    """Where the text goes on after one part of the pattern."""
     width = len(run)
     if not letter:
         if not text.startswith(run, place):

@@ -350,7 +350,7 @@ def _name_step(text: str, at: int) -> tuple[Step, int]:
 
 
 def _bracketed(text: str, at: int) -> tuple[str, int]:
-    """What is between this bracket and its other half, and the place behind that."""
+    """What is between this bracket and its other half, and the place after that."""
     depth, quote = 0, ""
     place = at
     while place < len(text):

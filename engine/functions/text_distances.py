@@ -4,7 +4,7 @@ Both work on bits. Position p of a text is bit p of an integer; which positions 
 step over the other text takes a few operations on integers, however long they are. For many pairs of short texts the
 integers of all of them are one array:
 
-    codes     uint32[rows, 64]   the characters, 0 behind the end
+    codes     uint32[rows, 64]   the characters, 0 after the end
     lengths   int64[rows]
     masks     uint64[rows]       the bits of a row
 """

@@ -136,7 +136,7 @@ def _linked(entry: str, object_code: bytes) -> int:
 
 
 def kept_folders() -> Iterator[Path]:
-    """Where machine code may be; ImportError behind the first where there is no Numba that could fill the second."""
+    """Where machine code may be; ImportError after the first where there is no Numba that could fill the second."""
     for found in (shipped_folder, code_folder):
         folder = found()
         if folder is not None:

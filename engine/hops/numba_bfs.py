@@ -6,10 +6,10 @@
     flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
     mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
     queue         int32[n + 1]   the nodes in the order in which they were entered
-    state         int64[]        where the search stands, so that it can be left and gone on with
+    state         int64[]        where the search stands, so that it can be left and continued
 
 Most entries lead to nodes that were entered before, in no order that a processor could foresee. So nothing depends on
-a branch: each neighbour is written behind the queue, and the queue grows by one where its mark was 0.
+a branch: each neighbour is written at the end of the queue, and the queue grows by one where its mark was 0.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Fused(NamedTuple):
 
 @kernel
 def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tail: int) -> int:
-    """Put the neighbours that were not entered yet behind the queue; returns its new end."""
+    """Put the neighbours that were not entered yet at the end of the queue; returns its new end."""
     for entry in range(at, end):
         neighbour = neighbours[entry]
         queue[tail] = neighbour

@@ -86,7 +86,7 @@ def read_segments(
 
 @kernel
 def close_up(begins: Ints, counts: Ints, relationships: Ints, neighbours: Ints) -> int:
-    """Move the steps of all rows together, over what was left free behind some; returns how many there are."""
+    """Close the gaps between the steps of rows; returns how many there are."""
     filled = 0
     for row in range(len(begins)):
         first = begins[row]

@@ -185,7 +185,7 @@ def expand(hop: Plain, nodes: Ints, row: Ints, found: Ints, neighbours: Ints) ->
 
 @inlined
 def push(side: IncidenceArrays, flags: Flags, node: int, mark: Bytes, queue: Int32s, tail: int) -> int:
-    """Put the neighbours that were not seen yet behind the queue; returns its new end."""
+    """Put the neighbours that were not seen yet at the end of the queue; returns its new end."""
     indptr, neighbours, types, _, _ = side
     at, end = indptr[node], indptr[node + 1]
     while at < end:
@@ -247,8 +247,8 @@ def bfs_levels(
 ) -> tuple[int, int, int, int]:
     """Breadth-first searches of the groups from `begin` on, until what they find has no more room.
 
-    Group g starts from sources[first_of[g]:first_of[g + 1]]. Returns the group to go on with, the depth up to which all
-    of these searches are complete, how many nodes and levels were found, counts[g] of them for each group, and how much
+    Group g starts from sources[first_of[g]:first_of[g + 1]]. Returns the next group, the depth up to which all of these
+    searches are complete, how many nodes and levels were found, counts[g] of them for each group, and how much
     room the next group may need.
     """
     used, largest, depth = 0, 0, UNLIMITED
@@ -312,7 +312,7 @@ def bfs_levels(
 
 @inlined
 def write_level(queue: Int32s, head: int, tail: int, level: int, found: Ints, levels: Ints, filled: int) -> int:
-    """The nodes of one level behind what was found, as far as there is room; returns where they end, or would."""
+    """The nodes of one level after what was found, as far as there is room; returns where they end, or would."""
     for place in range(head, min(tail, head + len(found) - filled)):
         found[filled + place - head] = queue[place]
         levels[filled + place - head] = level
@@ -397,7 +397,7 @@ def closing_lengths(
 ) -> int:
     """Undirected: the shortest trail into each source from a source of its group, into `shortest` (UNLIMITED: none).
 
-    Returns the group to go on with. The search is described in numpy_backend.py.
+    Returns the group to continue with. The search is described in numpy_backend.py.
     """
     group, done = begin, 0
     while group < len(first_of) - 1 and done <= work:

@@ -229,8 +229,8 @@ class Entries:
     def _ahead_of(self, numbers: Positions, depths: Positions, upper: int) -> tuple[Positions, Positions]:
         """Those of some nodes, at depths, that a trail may lead through: once each, as they first occur.
 
-        One that this read has come to before is left out, for so are those that it leads to, unless it lies less deep
-        now and a trail may lead further.
+        One that this read has seen before is left out, and so are those that it leads to, unless it is less deep now
+        and a trail may lead further.
         """
         kept = (depths < upper) & (depths < self.depth_seen[numbers])
         if self._guide is not None:

@@ -4,7 +4,7 @@ they have.
 `near` is the side that is followed, `far` the other one that an undirected hop follows too.
 
 A node that was entered is stamped with the number of the group, so that nothing has to be cleared between groups, nor
-between calls: their stamps go on from the last one (`Scratch.stamped`).
+between calls: their stamps continue from the last one (`Scratch.stamped`).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _entered(
     every: Int32s,
     seen: int,
 ) -> tuple[int, int]:
-    """Put the neighbours that the group had not yet behind what was found, and those that no group had behind `every`;
+    """Put the neighbours that the group had not yet after what was found, and those that no group had after `every`;
     returns the new ends of both."""
     begins, ends, neighbours = entries
     for entry in range(begins[node], ends[node]):

@@ -1,4 +1,4 @@
-"""Trails, compiled: a depth-first search that can be left and gone on with.
+"""Trails, compiled: a depth-first search that can be left and continued.
 
 The search keeps its place in a small state and a stack as deep as a trail is long, writes what it finds into arrays of
 bounded size, and comes back when one is full, when a bounded amount of work is done (so that its caller may look at the

@@ -1,4 +1,4 @@
-"""Arrays with one entry for each node that are lent to a search and given back clean.
+"""Arrays with one entry for each node that are lent to a search and returned clean.
 
 A hop from a handful of nodes must not cost time in proportion to the graph, so nothing here is allocated or cleared for
 each query: a search clears the entries that it set, and gives the arrays back for the next one. A search that fails

@@ -119,7 +119,7 @@ def shortest_paths(
 
 @dataclass(slots=True, eq=False)
 class _Wants:
-    """The targets of one source: the row of each, how much of the choice is left, and the length to go on with."""
+    """The targets of one source: the row of each, how much of the choice is left, and the length to continue with."""
 
     rows: Positions
     goals: Positions

@@ -56,7 +56,7 @@ def evaluate(
 ) -> tuple[Batch, list[Column], CypherError | None]:
     """The values of several expressions; where one fails, those of the rows before it, and its error.
 
-    A reading row by row would have handed on those rows before it met the error; a LIMIT may be content with them.
+    A reading row by row would have handed on those rows before it met the error; a LIMIT may need only them.
     """
     error: CypherError | None = None
     while True:

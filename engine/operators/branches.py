@@ -32,7 +32,7 @@ _LARGEST = 1 << 63
 
 @dataclass(slots=True, eq=False)
 class Branch:
-    """A hop, what is asked of the node it leads to, and the branches that go on from there."""
+    """A hop, what is asked of the node it leads to, and the branches that continue from there."""
 
     from_node: str
     hop: ChainHop

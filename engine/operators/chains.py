@@ -140,7 +140,7 @@ def _only(found: Neighbourhoods, step: ChainHop, context: Execution, node_count:
 
 @dataclass(slots=True, eq=False)
 class Gathered(Operator):
-    """Rows that are there already."""
+    """Rows that already exist."""
 
     found: list[Batch]
 

@@ -164,7 +164,7 @@ class Merge(Step):
         return True
 
     def _matches(self, batch: Batch, context: Execution) -> tuple[Int64s, Int64s] | None:
-        """What is there already: positions[bounds[row] : bounds[row + 1]] for each row."""
+        """What already exists: positions[bounds[row] : bounds[row + 1]] for each row."""
         try:
             found = [f for f in self.match.run(context, numbered(batch, self.imports)) if f.row_count]
         except CypherError as error:

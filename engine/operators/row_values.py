@@ -86,7 +86,7 @@ class RowValue:
 
 
 def _by_row(column: Column) -> Callable[[int], Any]:
-    """The value at a row; entities are made one by one, for there may be many rows of few of them."""
+    """The value at a row; entities are made one by one, because there may be many rows of few of them."""
     if isinstance(column, Nodes | Relationships):
         ids = column.positions
         ref: type[NodeRef] | type[RelationshipRef] = NodeRef if isinstance(column, Nodes) else RelationshipRef

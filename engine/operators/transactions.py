@@ -33,7 +33,7 @@ class InTransactions(Operator):
     optional: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """All rows after the last commit, for they see what every batch wrote; those of one that failed have nulls."""
+        """All rows after the last commit: they see what every batch wrote. Those of a batch that failed have nulls."""
         batches = list(self.left.run(context, argument))
         if not batches:
             return

@@ -57,7 +57,7 @@ def statistics(counters: Counters, rows: int, began: float) -> dict[str, int]:
 def _run_each(
     context: Execution, procedure: str, text: str | None, parameters: Parameters, config: Any, may_write: bool
 ) -> Iterator[Row]:
-    """The rows of each statement, and where that is asked for one behind them, numbered -1, with what it did."""
+    """The rows of each statement, and on request one more, numbered -1, with what it did."""
     if text is None:
         raise call_failed(procedure, _NULL, 'Cannot invoke "String.length()" because "s" is null')
     if parameters is None:

@@ -135,7 +135,7 @@ def clone_paths(context: Execution, paths: list[PathValue | None] | None, config
     "apoc.refactor.deleteAndReconnect(path :: PATH, nodes :: LIST<NODE>, config = {} :: MAP) :: (nodes :: LIST<NODE>, "
     "relationships :: LIST<RELATIONSHIP>)",
     mode="WRITE",
-    description="Deletes nodes of a path and joins those before and behind them.",
+    description="Deletes nodes of a path and joins those before and after them.",
     works_on_system=False,
 )
 def delete_and_reconnect(

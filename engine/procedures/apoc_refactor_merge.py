@@ -116,7 +116,7 @@ def _take_over(writer: Transaction, target: int, other: int, rules: MergeRules) 
 def merge_relationships(
     context: Execution, relationships: list[RelationshipRef | None] | None, config: dict[str, Any] | None
 ) -> Iterator[Row]:
-    """The first. Properties are combined where nothing is said of them."""
+    """The first. Properties are combined by default."""
     procedure = "apoc.refactor.mergeRelationships"
     distinct = list(dict.fromkeys(relationships or ()))
     if not distinct:

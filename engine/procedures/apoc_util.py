@@ -151,7 +151,7 @@ def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterato
     deprecated_by="apoc.paths.toJsonTree",
 )
 def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
-    """A map for each first node; a relationship is a key with the maps of the nodes behind it."""
+    """A map for each first node; a relationship is a key with the maps of the nodes after it."""
     maps: dict[int, dict[str, Any]] = {}
     given = list(paths or ())
     if (config or {}).get("sortPaths", True):

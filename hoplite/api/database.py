@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from hoplite.storage.importers.source_ids import SourceIds
 
 
-_TEXT = TextLimits()  # as it is where nothing is said
+_TEXT = TextLimits()  # as it is by default
 
 
 # Relationships of a graph from which on compiled kernels are loaded before a query asks for a hop.
@@ -95,7 +95,7 @@ class Database(Transfers, Retrieval, ForModels):
         The other settings are each one's own; who opens it with `read_only` cannot write, and sees what others write.
 
         `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
-        hold while it sorts, joins and aggregates (seven tenths of the machine's where nothing is said). Neither bounds
+        hold while it sorts, joins and aggregates (seven tenths of the machine's by default). Neither bounds
         the arrays of a search, which take up to 30 bytes for each node of the graph (docs/SCALE.md).
 
         `timeout` is in seconds and begins with the call: reading and planning the text count. `max_text_length`

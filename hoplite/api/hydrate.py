@@ -159,7 +159,7 @@ class Hydrator:
         return paths
 
     def value(self, value: Any) -> Any:
-        """One value; its entities are made already, for this may be interrupted."""
+        """One value; its entities are made already, because this may be interrupted."""
         if isinstance(value, _PLAIN):
             return value
         match value:

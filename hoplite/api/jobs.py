@@ -1,4 +1,4 @@
-"""Statements that run behind the caller's back, once or again and again: what apoc.periodic.submit and its kin start.
+"""Statements that run in the background, once or again and again: what apoc.periodic.submit and its kin start.
 
 Each job has a thread. It holds the database weakly, so that one that nobody holds any more ends its jobs; closing the
 database cancels them and waits for them; a forked child has none. What a job's statement raises is nobody's: the job

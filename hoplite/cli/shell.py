@@ -174,7 +174,7 @@ class Shell:
         self.parameters.update(given)
 
     def _value(self, expression: str) -> Any:
-        """What a Cypher expression gives; it may use the parameters that are there already."""
+        """What a Cypher expression gives; it may use the parameters that already exist."""
         return self.session.run(f"RETURN {expression} AS value", self.parameters).value()[0]
 
     def _begin(self, _: str) -> None:

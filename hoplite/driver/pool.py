@@ -1,7 +1,7 @@
 """Where the driver's sessions get their connections from. One costs nothing, so each is made when it is needed.
 
 There are never more of them than `max_connection_pool_size`, as with a server. For the asynchronous driver this means
-that a thread is always free to go on with a transaction, whatever others wait for.
+that a thread is always free to continue with a transaction, whatever others wait for.
 
 A forked process has its own pool: threads, and the holders of connections among them, stay in the parent.
 """
@@ -80,7 +80,7 @@ class _PoolBase:
         return self._target.database
 
     def _open_again(self) -> None:
-        """Called before a connection is taken: someone goes on with a driver that was closed, or with its session."""
+        """Called before a connection is taken: someone continues with a driver that was closed, or with its session."""
         if not _OPENS_AGAIN or self._target.reopen is None:
             raise DriverError("Driver closed")
         self._target = self._target.reopen()

@@ -123,7 +123,7 @@ def _search(graph: Snapshot, label: str, key: str, name: str, end: float, keep: 
 
 
 def _match(text: str, name: str, wanted: str) -> tuple[str, float]:
-    """How a text matches a name, and how well: 1 is the very same."""
+    """How a text matches a name, and how well: 1 is the same."""
     if text == name:
         return "exact", 1.0
     if not wanted or len(text) < len(wanted) - 2:

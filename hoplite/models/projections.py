@@ -1,4 +1,4 @@
-"""SQL's ways to end a query: WHERE behind RETURN, GROUP BY, HAVING, DISTINCT in the middle."""
+"""SQL's ways to end a query: WHERE after RETURN, GROUP BY, HAVING, DISTINCT in the middle."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _group_by(stopped: Stopped) -> Iterator[Fix]:
     if end <= keys_at:
         return
     removed = Edit(tokens[at - 1].end, tokens[end - 1].end, "")
-    if start is None:  # behind MATCH
+    if start is None:  # after MATCH
         start = next((i for i in range(end, len(tokens)) if tokens[i].word == "RETURN"), None)
         if start is None:
             return
@@ -211,7 +211,7 @@ def _nulls(stopped: Stopped) -> Iterator[Fix]:
         place = tokens[first].start
         key = text[place : tokens[last].end]
         edits.append(Edit(place, place, f"{key} IS {'NULL' if is_last else 'NOT NULL'}, "))
-    yield _fix(stopped, "Nulls come last, or first behind DESC.", *edits)
+    yield _fix(stopped, "Nulls come last, or first with DESC.", *edits)
 
 
 PROJECTION_RULES: tuple[Callable[[Stopped], Iterator[Fix]], ...] = (

@@ -57,7 +57,7 @@ class Hop:
 class Place:
     """Where in the query something stands: its clause, and the names in sight there.
 
-    `negated` where finding nothing does no harm: behind NOT, in IS NULL and coalesce. `filters` where it decides
+    `negated` where finding nothing does no harm: after NOT, in IS NULL and coalesce. `filters` where it decides
     about rows.
     """
 

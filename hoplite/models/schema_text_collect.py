@@ -140,8 +140,8 @@ def _some(entities: Int64s) -> Int64s:
 
 
 def _some_with_label(graph: Snapshot, name: str, count: int) -> Int64s:
-    """The nodes with a label, or a sample; of a common label one among nodes at equal distances, for there is no list
-    of its nodes as long as nobody asks for them."""
+    """The nodes with a label, or a sample; of a common label one taken at equal distances among all nodes, because a
+    list of its nodes is only made on demand."""
     if count > SAMPLE:
         nodes = _distances(graph.node_count)
         found = nodes[graph.node_exists(nodes) & graph.has_label(nodes, name)]

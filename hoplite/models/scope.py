@@ -163,7 +163,7 @@ def _kept_by_with(
     projected = _projected_value(refused, query, number, items, name)
     if projected is not None:
         return projected
-    reason = f"WITH does not hand {name} on, and it is used behind it."
+    reason = f"WITH does not hand {name} on, and it is used after it."
     if any(aggregates(item.expression) for item in items):
         moved = _aggregated_before(refused, query, number, clause, earlier)
         if moved is not None:
@@ -174,7 +174,7 @@ def _kept_by_with(
 def _projected_value(
     refused: Refused, query: ast.SingleQuery, number: int, items: tuple[ast.ReturnItem, ...], name: str
 ) -> Fix | None:
-    """`n.name` behind `WITH n.name AS name` is `name`."""
+    """`n.name` after `WITH n.name AS name` is `name`."""
     path = refused.path_to(query.clauses[number])
     for node in path:
         if isinstance(node, ast.Property):
@@ -267,7 +267,7 @@ def _unquoted(refused: Refused, name: str) -> Fix | None:
 
 
 def _unseen(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """Conditions behind DISTINCT or an aggregation on what came before it are asked before it."""
+    """Conditions after DISTINCT or an aggregation on what came before it are checked before it."""
     found = refused.query()
     if found is None:
         return None
@@ -510,7 +510,7 @@ def _sized_pattern(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _aggregated_condition(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`MATCH ... WHERE count(x) > 2 RETURN ...`: counted in a WITH, for what is used behind it."""
+    """`MATCH ... WHERE count(x) > 2 RETURN ...`: counted in a WITH, for what is used after it."""
     found = refused.query()
     if found is None:
         return None

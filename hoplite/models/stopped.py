@@ -36,7 +36,7 @@ class Stopped:
 
     @property
     def after(self) -> Token | None:
-        """The token behind it; None at the end."""
+        """The token after it; None at the end."""
         return self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
 
     def open_brackets(self) -> list[int]:

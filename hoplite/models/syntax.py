@@ -144,7 +144,7 @@ _PROSE = re.compile(r"\s*(?:[-*#>`]|\w+[,:]?\s+\w+|\w+:)")
 
 
 def _prose(stopped: Stopped) -> Offers:
-    """Prose behind the query, on a line of its own or behind a semicolon."""
+    """Prose after the query, on a line of its own or after a semicolon."""
     text = stopped.text
     for sign in ("\n", ";"):
         cut = text.rfind(sign, 0, stopped.offset)
@@ -239,7 +239,7 @@ def _old_parameter(stopped: Stopped) -> Offers:
 
 
 def _placeholder(stopped: Stopped, first: int, last: int) -> Offers:
-    """`{balance: ?}` with `x.balance > 500` behind it says nothing more than that."""
+    """`{balance: ?}` with `x.balance > 500` after it says nothing more than that."""
     tokens = stopped.tokens
     if first < 3 or tokens[first - 1].text != ":":
         return

@@ -1,7 +1,7 @@
 """Where the next page of an answer begins, as a text that can be handed to a stranger.
 
 A cursor says how many rows were handed out, of which statement, of which version of the graph, and what the latest page
-was: the next page runs the statement again and goes on behind the same rows, or says that they are not the same. It is
+was: the next page runs the statement again and goes on after the same rows, or says that they are not the same. It is
 signed with a key that only this process knows.
 """
 

@@ -122,7 +122,7 @@ def _float_name(value: float) -> str:
 
 
 def _moment(value: Any) -> str:
-    """ISO 8601, with the name of the zone behind it as Cypher writes it."""
+    """ISO 8601, with the name of the zone after it as Cypher writes it."""
     zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
     text = str(value.iso_format())
     return f"{text}[{zone}]" if zone and zone not in ("UTC", "Etc/UTC") else text

@@ -72,7 +72,7 @@ class Connection:
         self._threads = threads
         self._begin = begin
         self._exchange: Exchange | None = None
-        self._rest = b""  # read with the handshake, and belonging behind it
+        self._rest = b""  # read with the handshake, and belongs after it
         self._messages: deque[bytes] = deque()
         self._begun: Iterator[bytes] | None = None  # replies to the message that is being worked on
         self._changed = asyncio.Event()

@@ -97,7 +97,7 @@ class Exchange:
     # --- one message -------------------------------------------------------------------------------------------
 
     def replies(self, message: bytes) -> Iterator[bytes]:
-        """The bytes to be sent back, in pieces. Raises `StopExchange` behind the last one where the client is to be
+        """The bytes to be sent back, in pieces. Raises `StopExchange` after the last one where the client is to be
         left alone."""
         try:
             structure = _structure(message)
@@ -246,7 +246,7 @@ class Exchange:
                 f"Message of type ResetMessage cannot be handled by a session in the {self._state} state."
             )
         self._resets = max(self._resets - 1, 0)
-        if self._resets:  # another one waits behind it, and it is that one which ends the interruption
+        if self._resets:  # another one waits, and that one ends the interruption
             yield framed(structure_header(_IGNORED, 0))
             return
         self._conversation.reset()

@@ -1,6 +1,6 @@
 """What Bolt puts around messages: a handshake that settles the version, and then chunks.
 
-A message is sent as chunks, each behind its length in two bytes, and ends with an empty one. Empty chunks between
+A message is sent as chunks, each after its length in two bytes, and ends with an empty one. Empty chunks between
 messages mean nothing and keep connections alive.
 """
 

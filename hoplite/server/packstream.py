@@ -4,7 +4,7 @@
 either side, so that nothing is lost on the way that a driver could not hold. Whatever else is a structure comes out as
 a `Structure`, and nodes, relationships and paths are written as such (`hoplite/server/entities.py`).
 
-What is read may come from anybody. A length is believed only as far as there are bytes behind it, and values in each
+What is read may come from anybody. A length is believed only as far as there are bytes after it, and values in each
 other only to a depth that the interpreter's stack has room for.
 """
 

@@ -105,8 +105,8 @@ def _listed(coordinates: tuple[float, ...]) -> str:
 def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Point | None:
     """The point of a map such as `{longitude: 12.5, latitude: 55.6}`; None if a value is null.
 
-    Keys count in any case and unknown ones are passed over. `describe` words a value that cannot
-    be taken for the message.
+    Keys may be in upper or lower case; unknown ones are ignored. `describe` words a value that cannot be used, for
+    the message.
     """
     if any(value is None for value in fields.values()):
         return None
@@ -200,7 +200,7 @@ _AXES = {
 
 
 def point_component(point: Point, name: str) -> float | int | str:
-    """`point.x`, `point.crs` and so on, in any case."""
+    """`point.x`, `point.crs` and so on, in upper or lower case."""
     key = name.lower()
     if key == "crs":
         return point.crs

@@ -1,6 +1,6 @@
 """The fields of temporal values: `date.year`, `datetime.epochMillis`, `duration.minutesOfHour`.
 
-In go a value and the name of a field in any case, out comes an integer or a text. The parts that
+In go a value and the name of a field, in upper or lower case; out comes an integer or a text. The parts that
 other values are selected by (`date_part`, `time_part`, ...) live here too.
 """
 

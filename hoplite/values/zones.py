@@ -54,7 +54,7 @@ def _regions() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1024)
 def parse_zone(text: str) -> int | str:
-    """The offset in seconds or the region that `text` names, in any case: `z`, `europe/paris`.
+    """The offset in seconds or the region that `text` names, in upper or lower case: `z`, `europe/paris`.
 
     `UTC+01:00` is a region of its own with a fixed offset.
     """

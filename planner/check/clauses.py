@@ -209,7 +209,7 @@ def _check_transactions(check: Check, clauses: tuple[ast.Clause, ...]) -> None:
 
 
 def _check_clause(check: Check, clause: ast.Clause, scope: Scope, ending: str) -> tuple[Scope, Columns | None]:
-    """Check one clause; returns the scope behind it, and its columns if the query returns them."""
+    """Check one clause; returns the scope after it, and its columns if the query returns them."""
     match clause:
         case ast.MatchClause():
             _check_match(check, clause, scope)

@@ -92,7 +92,7 @@ _CHECKED_EVERY = 4096  # items of a list
 
 
 def check_predicate(check: Check, expression: ast.Expression, scope: Scope) -> None:
-    """Check what stands behind WHERE."""
+    """Check what stands after WHERE."""
     types = type_of(check, expression, scope, PREDICATE)
     check.expect_boolean(types, expression)
 

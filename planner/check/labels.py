@@ -184,7 +184,7 @@ def only_alternatives(types: ast.LabelExpression) -> bool:
 
 
 def check_label_predicate(check: Check, node: ast.HasLabels) -> None:
-    """Check a label expression that stands behind an expression: `n:A|B`."""
+    """Check a label expression that stands after an expression: `n:A|B`."""
     check_labels(check, node.labels, None, "node")
     if any(isinstance(part, ast.DynamicLabel) for part in label_parts(node.labels)):
         message = "Dynamic Label and Types are only allowed in MATCH, CREATE, MERGE, SET and REMOVE clauses."

@@ -44,7 +44,7 @@ def opened(chain: ast.PatternChain) -> Iterator[Element]:
 
 
 def inner_path(part: ast.PathPattern) -> ast.Variable | None:
-    """The path variable in the parentheses behind a selector that chooses: `SHORTEST 1 (p = (a)-->+(b) WHERE ...)`."""
+    """The path variable in the parentheses after a selector that chooses: `SHORTEST 1 (p = (a)-->+(b) WHERE ...)`."""
     if part.selector is None or part.selector.kind == "ALL":
         return None
     match chain_of(part).elements:

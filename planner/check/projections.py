@@ -29,7 +29,7 @@ _UNKNOWN_ERROR = "Neo.DatabaseError.General.UnknownError"
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """The outcome of a WITH or RETURN: its columns in order with their types, and the scope behind it."""
+    """The outcome of a WITH or RETURN: its columns in order with their types, and the scope after it."""
 
     columns: dict[str, TypeSpec]
     scope: Scope

@@ -169,7 +169,7 @@ def _hops(hops: ast.Hops) -> str:
 
 
 def quantifier(repetition: ast.Repetition | None, text: str) -> str:
-    """As it is written, with a space behind a comma: `+`, `*`, `{2}`, `{1, 2}` or `{, 3}`; nothing without one."""
+    """As it is written, with a space after a comma: `+`, `*`, `{2}`, `{1, 2}` or `{, 3}`; nothing without one."""
     if repetition is None:
         return ""
     written = text[repetition.span.start : repetition.span.end].strip()

@@ -66,7 +66,7 @@ class Scope:
         return Scope({} if names is None else names, self, guard)
 
     def replaced(self, names: dict[str, TypeSpec]) -> Scope:
-        """The scope behind a WITH: this layer's names give way to those projected."""
+        """The scope after a WITH: this layer's names give way to those projected."""
         return Scope(names, self.outer, self.guard)
 
     def visible(self) -> dict[str, TypeSpec]:

@@ -160,7 +160,7 @@ class _Taken:
 
     def _take_optional(self, step: lp.Apply) -> None:
         hops, made = _optional(step, self._catalogue), frozenset(step.added)
-        # Where a hop goes on from a node of an OPTIONAL MATCH, it drops the rows in which the node is null.
+        # Where a hop continues from a node of an OPTIONAL MATCH, it drops the rows in which the node is null.
         goes_on = any(hop.expansion.from_node in made and not hop.optional for hop in self.hops)
         if hops is None or goes_on or not self._is_free(made) or made & self._asked.keys():
             self._stays((*step.imports, *step.added))

@@ -5,7 +5,7 @@
 
 Which ends there are a frontier finds, and it asks the filter about each once; where few pass, a search back from them
 tells how far every node has to go, and trails that cannot get there are cut off. The filter stays, so that nothing
-depends on the guidance. It is not worth its search for short trails, nor below a LIMIT, which may be content with the
+depends on the guidance. It is not worth its search for short trails, nor below a LIMIT, which may need only the
 first few.
 """
 

@@ -1,4 +1,4 @@
-"""The commits of a damaged log: records that match their checksums, also those behind a damaged one, applied as far as
+"""The commits of a damaged log: records that match their checksums, also those after a damaged one, applied as far as
 what they speak of is there.
 
 Ids and numbers of names tell how much a lost record brought: its nodes and relationships leave a gap, and names that

@@ -40,7 +40,7 @@ def partition_name(partition: int, outgoing: bool) -> str:
 
 
 def open_snapshot(folder: Path, manifest: Manifest, cache: Cache, tokens: Tokens | None = None) -> StoredBase:
-    """The base that a manifest describes. With tokens, the base goes on with those, which know all its names."""
+    """The base that a manifest describes. With tokens, the base continues with those, which know all its names."""
     path = folder / CHECKSUMS
     try:
         checksums = path.read_bytes()

@@ -83,7 +83,7 @@ class FetchedFile:
 
     def take(self, noun: str, first: int, numbers: Int64s) -> FetchedBatch | None:
         """The next batch that is kept, if it has what was asked for of these numbers; without one, everything after it
-        is of no use either."""
+        is useless too."""
         content = self._next()
         if content is None:
             return None

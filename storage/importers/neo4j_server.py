@@ -2,7 +2,7 @@
 
 The numbers of all wanted nodes are read first, then their labels and properties a batch of numbers at a time, then
 relationships in the same way. A batch that fails because the server is away for a moment is asked for again, so a
-restart half way costs nothing. A server that stays away ends the import, and nothing of it is in the database; but
+restart halfway costs nothing. A server that stays away ends the import, and nothing of it is in the database; but
 batches are kept in a file (`fetched.py`), and the same import begins with them, as long as it would ask for the same
 numbers. Neo4j isolates no long reading from writers: what was deleted, added or moved meanwhile is found by comparing
 counts, and reported.
@@ -279,7 +279,7 @@ class _Source:
         return str(element_id.removesuffix(str(ids[0])))
 
     def ask(self, query: str, consume: Callable[[Any], T], parameters: Mapping[str, Any]) -> T:
-        """What `consume` makes of a result; it is called again if the server went away half way."""
+        """What `consume` makes of a result; it is called again if the server went away halfway."""
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
         # A server that never answered is not waited for: it is more likely not there than just restarting.
