@@ -41,6 +41,9 @@ _IDLE_TICKS = 100  # without a statement, after which the thread waits to be wok
 _LEAST_LIMIT = 192 << 20
 
 
+_LARGE_LIMIT = 1 << 30  # of so many bytes, what the process holds is not asked anew for each statement
+
+
 class Stopped(BaseException):
     """Ends a statement; no handler of errors on the way may take it for the failure of a row or a function."""
 
@@ -141,13 +144,14 @@ class Guarded:
         self._previous = previous
         thread.execution = self._execution
         current.memory = self._execution.memory
+        memory = self._execution.memory
         if previous is not None:
-            self._execution.memory.began = previous.memory.began
+            memory.began = previous.memory.began
         else:
-            self._execution.memory.began = process_memory()
-            _running[thread.ident] = thread
+            _running[thread.ident] = thread  # before the question: the watch looks for it before it goes to sleep
             if not _watch.is_awake:
                 _watch.wake()
+            memory.began = process_memory() if memory.limit < _LARGE_LIMIT else _watch.seen
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -220,10 +224,12 @@ class _Watch:
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
+        self.seen = b""  # what the system said of the memory of the process, a tick ago
 
     def wake(self) -> None:
         with self._lock:
             self.is_awake = True
+            self.seen = process_memory()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._look_on, name="hoplite-guard", daemon=True)
                 self._thread.start()
@@ -232,6 +238,7 @@ class _Watch:
     def _look_on(self) -> None:
         idle = 0
         while True:
+            self.seen = process_memory()
             threads = list(_running.values())
             if threads:
                 idle = 0
