@@ -37,7 +37,7 @@ _OPERATORS = {
     "concat": "+", "pow": "^", "power": "^", "mod": "%", "equals": "=",
 }  # fmt: skip
 
-_COMPONENTS = ("year", "month", "day", "hour", "minute", "second", "week", "quarter", "dayofweek")
+COMPONENTS = ("year", "month", "day", "hour", "minute", "second", "week", "quarter", "dayofweek")
 
 
 def replaced_call(call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
@@ -66,7 +66,7 @@ def _operator(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps
 
 def _component(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
     """`year(x)` is `x.year`."""
-    if name not in _COMPONENTS or len(arguments) != 1:
+    if name not in COMPONENTS or len(arguments) != 1:
         return None
     argument = call.arguments[0]
     if isinstance(argument, ast.Property) and argument.key.lower() == name:

@@ -168,7 +168,21 @@ def _kept_by_with(
         moved = _aggregated_before(refused, query, number, clause, earlier)
         if moved is not None:
             return moved
+        if any(name in _variables(item.expression) for item in items if aggregates(item.expression)):
+            return _handed_on_as_list(refused, clause, name, reason)
     return Fix("variable", (Edit(end, end, f", {quoted(name)}"),), reason, refused.offset)
+
+
+def _handed_on_as_list(refused: Refused, clause: ast.WithClause, name: str, reason: str) -> Fix:
+    """What a WITH aggregates over cannot be one of its keys, or every group would be a group of one: it is collected,
+    and taken apart again behind the WITH."""
+    text = refused.text
+    end = clause.projection.items[-1].span.end
+    behind = clause.span.start + len(text[clause.span.start : clause.span.end].rstrip())
+    several = quoted(free_name(f"{name}s", _variables(refused.statement.body)))
+    rest = text[end:behind]
+    new = f", collect({quoted(name)}) AS {several}{rest} UNWIND {several} AS {quoted(name)}"
+    return Fix("variable", (Edit(end, behind, new),), reason, refused.offset)
 
 
 def _projected_value(

@@ -13,6 +13,7 @@ from hoplite.errors import CypherError
 from hoplite.grammar.parse import parse
 from hoplite.grammar.table import load_table
 from hoplite.grammar.tokens import END, tokenize
+from hoplite.models.calls import COMPONENTS
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.names import closest, folded
 from hoplite.models.operators import OPERATOR_RULES
@@ -272,7 +273,8 @@ def _labels(stopped: Stopped) -> Offers:
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.end, ""))
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.start, ""))
     is_variable = "NAME" in before.kinds and before.word not in _BEGINNINGS and tokens[at - 2].text != "."
-    if is_variable and stopped.after is not None and stopped.after.text != ".":
+    is_component = "NAME" in before.kinds and token.text.lower() in COMPONENTS  # `n.born YEAR`
+    if (is_variable or is_component) and stopped.after is not None and stopped.after.text != ".":
         yield _fix(stopped, "A property stands behind a dot.", Edit(before.end, token.start, "."))
 
 

@@ -20,6 +20,18 @@ ACTED = "MATCH (p:Person)-[:ACTED_IN]->(m:Movie)"
 
 HABITS = [
     (
+        f"{ACTED} WITH p, count(m) AS n WHERE n > 1 RETURN p.name, m.title",
+        f"{ACTED} WITH p, count(m) AS n, collect(m) AS ms WHERE n > 1 UNWIND ms AS m RETURN p.name, m.title",
+    ),
+    (
+        f"{ACTED} WITH p, count(m) AS n RETURN p.name, n, m.title",
+        f"{ACTED} WITH p, count(m) AS n, collect(m) AS ms UNWIND ms AS m RETURN p.name, n, m.title",
+    ),
+    (
+        "MATCH (m:Movie) WITH m, date('1999-01-01') AS day WHERE day YEAR = 1999 RETURN m.title",
+        "MATCH (m:Movie) WITH m, date('1999-01-01') AS day WHERE day.YEAR = 1999 RETURN m.title",
+    ),
+    (
         f"{ACTED} RETURN p.name, count(m) AS n GROUP BY p.name HAVING n > 1 ORDER BY n DESC LIMIT 5",
         f"{ACTED} WITH p.name AS `p.name`, count(m) AS n WHERE n > 1 RETURN `p.name`, n ORDER BY n DESC LIMIT 5",
     ),
