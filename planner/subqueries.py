@@ -11,6 +11,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.grammar.tree import contains, transform
 from hoplite.planner import logical as lp
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.csv_place import PLACES
 from hoplite.planner.parts import AggregateCall, PlannedSubquery
 from hoplite.planner.projections import Imported
@@ -98,9 +99,22 @@ def _imports(node: Any, scope: frozenset[str]) -> tuple[str, ...]:
 def _subquery(node: ast.SubqueryExpression, scope: frozenset[str], builder: Builder) -> PlannedSubquery:
     imports = _imports(node, scope)
     kept = Imported(frozenset(imports) - PLACES, are_keys=True)
-    built = builder.query(node.query, lp.Argument(imports), frozenset(imports), kept)
+    query = node.query if node.kind == "COLLECT" else _without_values(node.query, builder)
+    built = builder.query(query, lp.Argument(imports), frozenset(imports), kept)
     value = built.columns[0] if node.kind == "COLLECT" and built.columns else None
     return _planned(node.kind.lower(), built.plan, imports, value, node.span, builder)
+
+
+def _without_values(query: ast.Query, builder: Builder) -> ast.Query:
+    """A query of which only the number of rows counts: what a plain RETURN at its end names is never computed."""
+    if not isinstance(query, ast.SingleQuery) or not isinstance(last := query.clauses[-1], ast.ReturnClause):
+        return query
+    returned = last.projection
+    is_plain = not (returned.star or returned.distinct or returned.order or returned.skip or returned.limit)
+    if not is_plain or contains(returned, lambda inner: is_aggregate(inner, builder.catalogue)):
+        return query
+    items = (ast.ReturnItem(ast.Literal(1), None, "1"),)
+    return replace(query, clauses=(*query.clauses[:-1], replace(last, projection=replace(returned, items=items))))
 
 
 def _planned(
