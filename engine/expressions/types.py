@@ -30,6 +30,7 @@ from hoplite.values.value_types import TYPE_NAMES
 
 Test = Callable[[Any], bool]
 
+_STORABLE = (*SCALARS, bytes)
 _CLASSES = {name: kind for kind, name in TYPE_NAMES.items() if kind not in (VirtualNode, VirtualRelationship)}
 _SAMPLES: dict[type, Any] = {
     Integers: 0,
@@ -92,7 +93,7 @@ def _kind_test(type_name: TypeName) -> Test:
 def _is_storable(value: Any) -> bool:
     """Whether a property may hold the value: a scalar, or a list of scalars of one type (numbers mix)."""
     if not isinstance(value, list):
-        return isinstance(value, (*SCALARS, bytes))
+        return isinstance(value, _STORABLE)
     kinds = set(map(type, value))
     return kinds <= set(SCALARS) and (len(kinds) <= 1 or kinds == {int, float})
 

@@ -85,7 +85,7 @@ def anticipate(name: BackendName) -> None:
         backend.start_loading()
 
 
-def described(name: BackendName) -> str:
+def backend_text(name: BackendName) -> str:
     """What hops run in at present, for EXPLAIN."""
     backend = backend_named(name)
     return f"{name}, {backend.describe()}" if isinstance(backend, AutoBackend) else name

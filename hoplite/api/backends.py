@@ -22,6 +22,6 @@ def chosen_backend(backend: BackendName, device: str | None) -> BackendName:
 
 def described_backend(backend: BackendName) -> str:
     """What EXPLAIN says of it."""
-    from hoplite.engine.hops.select import described
+    from hoplite.engine.hops.select import backend_text
 
-    return described(backend)
+    return backend_text(backend)
