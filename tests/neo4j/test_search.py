@@ -83,8 +83,17 @@ def test_vector_answers_and_scores_are_those_of_a_server(empty: Driver, similari
             empty.execute_query(statement, {"rows": rows})
             database.run(statement, rows=rows).consume()
         empty.execute_query("CALL db.awaitIndexes()")
+        missed = 0
         for number in range(250):
             given = {"query": choices.vector(8), "count": 1 + number % 20}
             theirs = _asked(on_server, ask, given)
             mine = _asked(database.run, ask, given)
-            assert _is_same(mine, theirs), given
+            assert not isinstance(mine, str) and not isinstance(theirs, str)
+            nearest, found = sorted(mine.values(), reverse=True), sorted(theirs.values(), reverse=True)
+            assert len(nearest) == len(found), given
+            for one, other in zip(nearest, found, strict=True):  # a server's graph may miss some
+                assert one >= other - _CLOSE, given
+            missed += len(mine.keys() - theirs.keys())
+            for entity in mine.keys() & theirs.keys():
+                assert mine[entity] == pytest.approx(theirs[entity], abs=1e-6), given
+        assert missed <= 0.02 * sum(1 + number % 20 for number in range(250))
