@@ -13,10 +13,14 @@ texts, of which nothing has to be asked, and need no driver either.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from hoplite.api.hydrate import PLAIN_COLUMNS, PLAIN_TYPES
 from hoplite.values.columns import Column
+
+if TYPE_CHECKING:
+    from neo4j.graph import Node, Path, Relationship
 
 _AS_IT_IS = PLAIN_TYPES | {bytes}
 _BROKEN = "BrokenHydrationObject"  # what stands for a value that the driver does not know
@@ -50,17 +54,25 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if kind is dict:
         return {key: _plain(item) for key, item in value.items()}
+    node, relationship, path = _entities()
+    if isinstance(value, node):
+        properties = dict(value.items())
+        if _AS_IT_IS.issuperset(map(type, properties.values())):
+            return properties
+        return {key: _plain(item) for key, item in properties.items()}
+    if isinstance(value, relationship):
+        return _plain(value.start_node), kind.__name__, _plain(value.end_node)
+    if isinstance(value, path):
+        parts = [_plain(value.nodes[0])]
+        for step, end in zip(value.relationships, value.nodes[1:], strict=True):
+            parts += [type(step).__name__, _plain(end)]
+        return parts
+    return value
+
+
+@cache
+def _entities() -> tuple[type[Node], type[Relationship], type[Path]]:
+    """The driver's classes, looked for once: many values are asked whether they are of one."""
     from neo4j.graph import Node, Path, Relationship
 
-    match value:
-        case Node():
-            return {key: _plain(item) for key, item in dict(value).items()}
-        case Relationship(start_node=start, end_node=end):
-            return _plain(start), kind.__name__, _plain(end)
-        case Path(nodes=nodes, relationships=relationships):
-            parts = [_plain(nodes[0])]
-            for relationship, node in zip(relationships, nodes[1:], strict=True):
-                parts += [type(relationship).__name__, _plain(node)]
-            return parts
-        case _:
-            return value
+    return Node, Relationship, Path
