@@ -147,6 +147,11 @@ class Database(Transfers, Retrieval, ForModels):
         mode = ", read-only" if self._limits.read_only else ""
         return f"<Database {where}{mode}: {graph.node_count:,} nodes, {graph.relationship_count:,} relationships>"
 
+    def _repr_html_(self) -> str:
+        from hoplite.api.display import database_html
+
+        return database_html(repr(self), {} if self._closed else self.schema())
+
     @property
     def uuid(self) -> str:
         """The middle part of the element ids of this database."""

@@ -46,9 +46,9 @@ def _attributes(value: object) -> set[str]:
 @cache
 def _driver() -> ModuleType:
     """The driver's classes, loaded when the first entity is made."""
-    from neo4j import graph
+    from hoplite.api import entities
 
-    return graph
+    return entities
 
 
 @cache

@@ -513,6 +513,18 @@ class Result:
             return f"<Result of {self._prepared.text!r}, no {'more ' if self._row_count else ''}rows>"
         return "\n".join((f"<Result of {self._prepared.text!r}", *shown)) + ">"
 
+    def _repr_html_(self) -> str:
+        from hoplite.api.display import ROWS_SHOWN, result_html, said
+
+        columns = self._prepared.columns
+        return result_html(columns, *self.first_rows(ROWS_SHOWN)) if columns else said(repr(self))
+
+    def first_rows(self, count: int) -> tuple[list[Row], bool]:
+        """The next rows, which are still there to be read afterwards, and whether there are more."""
+        self._look_ahead(count + 1)
+        rows = [tuple.__add__(record, ()) for record in reversed(self._buffer[-count:])]
+        return rows, len(self._buffer) > count
+
     def _look_ahead(self, count: int) -> None:
         """Make so many rows, if there are so many. An error waits for whoever reads them."""
         while len(self._buffer) < count and self._failure is None:

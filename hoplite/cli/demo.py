@@ -59,6 +59,10 @@ def run_demo(console: Console | None = None) -> None:
         _explain(console, db, "4. The plan: only the ends are wanted, so no path is ever enumerated", REACHABLE)
         _retrieve(console, db, "5. k-hop retrieval: what lies within two hops of a question's entities")
         _fail(console, db, "6. A mistake, and what comes back to repair it", ERROR)
+    console.print()
+    console.print(
+        Text("hoplite ui --sample opens this graph in the browser; hoplite serve takes any Neo4j driver.", "dim")
+    )
 
 
 def _heading(console: Console, title: str, query: str | None = None) -> None:

@@ -1,4 +1,5 @@
-"""Libraries written for Neo4j run unchanged on a Hoplite driver, with a script in place of the language model.
+"""Libraries written for Neo4j run unchanged on a Hoplite driver and against `hoplite serve`, with a script in place of
+the language model.
 
 They are heavy and not among the development tools: `make libraries-test` installs them beside and runs this file.
 """
@@ -27,8 +28,8 @@ pytestmark = [
 
 ACTORS = "MATCH (p:Person)-[:ACTED_IN]->(m:Movie {title: 'The Matrix'}) RETURN p.name AS name ORDER BY name"
 SCHEMA = """Node properties:
-Person {name: STRING, born: INTEGER}
-Movie {title: STRING, released: INTEGER, plot: STRING, embedding: LIST}
+Person {born: INTEGER, name: STRING}
+Movie {embedding: LIST, plot: STRING, released: INTEGER, title: STRING}
 Relationship properties:
 ACTED_IN {roles: LIST}
 The relationships:
@@ -49,10 +50,20 @@ def _library(name: str) -> Any:
     return pytest.importorskip(name, reason=f"{name} is not installed: make libraries-test")
 
 
+@pytest.fixture(params=["in the process", "by Bolt"])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where an empty database is found: by its name in this process, or on a server."""
+    if request.param == "by Bolt":
+        with hoplite.serve() as uri:
+            yield uri
+    else:
+        yield "hoplite://memory/movies"
+
+
 @pytest.fixture
-def movies() -> Iterator[neo4j.Driver]:
-    """Two actors and two movies with texts and vectors, in a database that libraries find by its name."""
-    with GraphDatabase.driver("hoplite://memory/movies") as driver:
+def movies(address: str) -> Iterator[neo4j.Driver]:
+    """Two actors and two movies with texts and vectors, in a database that libraries find by its URL."""
+    with GraphDatabase.driver(address, auth=("neo4j", "x")) as driver:
         driver.execute_query(
             """
             CREATE (k:Person {name: 'Keanu Reeves', born: 1964}), (c:Person {name: 'Carrie-Anne Moss', born: 1967}),
@@ -111,7 +122,7 @@ def test_graphrag_reads_the_schema(movies: neo4j.Driver) -> None:
     structured = schema.get_structured_schema(movies)
     assert structured["relationships"] == [{"start": "Person", "type": "ACTED_IN", "end": "Movie"}]
     assert [rule["name"] for rule in structured["metadata"]["constraint"]] == ["person"]
-    (index,) = structured["metadata"]["index"]
+    (index,) = [one for one in structured["metadata"]["index"] if one["properties"] == ["title"]]
     assert (index["label"], index["properties"], index["size"]) == ("Movie", ["title"], 2)
 
 
@@ -150,10 +161,10 @@ def test_graphrag_searches_vectors_and_texts(movies: neo4j.Driver) -> None:
 
 
 @pytest.fixture
-def graph(movies: neo4j.Driver, installed: None) -> Iterator[Any]:
+def graph(movies: neo4j.Driver, address: str, installed: None) -> Iterator[Any]:
     """LangChain's graph, which makes its driver by itself."""
     langchain_neo4j = _library("langchain_neo4j")
-    with langchain_neo4j.Neo4jGraph(url="hoplite://memory/movies", username="neo4j", password="x") as graph:
+    with langchain_neo4j.Neo4jGraph(url=address, username="neo4j", password="x") as graph:
         yield graph
 
 
@@ -192,14 +203,14 @@ def test_langchain_answers_a_question(graph: Any) -> None:
     assert answer["intermediate_steps"][1]["context"] == [{"name": "Carrie-Anne Moss"}, {"name": "Keanu Reeves"}]
 
 
-def test_langchain_stores_vectors(installed: None) -> None:
+def test_langchain_stores_vectors(address: str, installed: None) -> None:
     vectors = _library("langchain_neo4j").Neo4jVector
     embeddings = _library("langchain_core.embeddings").DeterministicFakeEmbedding(size=8)
     store = vectors.from_texts(
         ["a hacker wakes up", "a bus must not slow down"],
         embeddings,
         metadatas=[{"title": "The Matrix"}, {"title": "Speed"}],
-        url="hoplite://memory",
+        url=address,
         username="neo4j",
         password="x",
         search_type="hybrid",

@@ -93,10 +93,8 @@ def java(uri: str, rows: int, build: Path = BUILD) -> None:
     """Java's driver."""
     _need("java", "mvn")
     folder = _laid_out("java", build)
-    copied = ["dependency:copy-dependencies", "-DoutputDirectory=libraries"]
-    _install(["mvn", "-q", "-B", "package", *copied], folder, "packaged")
-    path = os.pathsep.join(("target/classes", "libraries/*"))
-    _call(["java", "-cp", path, "Common", uri, str(rows)], folder, "Common.java")
+    _install(["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libraries"], folder, "installed")
+    _call(["java", "-cp", "libraries/*", "Common.java", uri, str(rows)], folder, "Common.java")
 
 
 def cypher_shell(uri: str, rows: int, build: Path = BUILD) -> None:

@@ -1,0 +1,26 @@
+"""The driver's paths and graphs, which show themselves in notebooks."""
+
+from __future__ import annotations
+
+from neo4j import graph as driver_graph
+
+Node = driver_graph.Node
+Relationship = driver_graph.Relationship
+
+
+class Graph(driver_graph.Graph):
+    """A graph that is drawn."""
+
+    def _repr_html_(self) -> str:
+        from hoplite.api.picture import graph_html
+
+        return graph_html(self)
+
+
+class Path(driver_graph.Path):
+    """A path that is written as in Cypher."""
+
+    def _repr_html_(self) -> str:
+        from hoplite.api.display import path_html
+
+        return path_html(self)
