@@ -43,6 +43,12 @@ _QUERIES = (
     "RETURN 1 AS x", "RETURN $x AS x", "UNWIND range(1, 50) AS x RETURN x", "CREATE (n:F {x: $x}) RETURN n",
     "RETURN 1 +", "MATCH (n:F) RETURN n LIMIT 3", "UNWIND [1, 0] AS x RETURN 1 / x", "MATCH (n:F) DETACH DELETE n", "",
 )  # fmt: skip
+_SCRIPTS = (
+    ("RUN", "PULL", "RESET"), ("RUN", "PULL", "RESET"), ("RUN", "DISCARD", "RESET"), ("RUN", "PULL", "PULL", "RESET"),
+    ("BEGIN", "RUN", "PULL", "COMMIT", "RESET"), ("BEGIN", "RUN", "RUN", "PULL", "PULL", "ROLLBACK", "RESET"),
+    ("ROUTE", "RESET"), ("TELEMETRY", "RESET"), ("LOGOFF", "LOGON", "RESET"), ("RUN", "RESET", "RESET"),
+    ("BEGIN", "HELLO"), ("COMMIT",),
+)  # fmt: skip
 _INTERNAL = "Neo.DatabaseError."
 
 
@@ -69,7 +75,9 @@ def fuzz(count: int, dice: random.Random) -> Outcome:
 
 
 def _connection(port: int, dice: random.Random, outcome: Outcome) -> None:
-    sent = [_message(dice) for _ in range(_AT_ONCE)]
+    sent: list[bytes] = []
+    while len(sent) < _AT_ONCE:
+        sent += [_message(name, dice) for name in dice.choice(_SCRIPTS)]
     outcome.messages += len(sent)
     hello = packed(Structure(TAGS["HELLO"], ({"user_agent": "f", "bolt_agent": {"product": "f"}},)))
     logon = packed(Structure(TAGS["LOGON"], ({"scheme": "none"},)))
@@ -77,10 +85,16 @@ def _connection(port: int, dice: random.Random, outcome: Outcome) -> None:
     if dice.random() < 0.9:
         data += framed(hello) + framed(logon)
     data += b"".join(_framed(message, dice) for message in sent)
+    is_cut = dice.random() < 0.05
+    if is_cut:
+        data += struct.pack(">H", dice.randrange(1, 0x10000)) + bytes(dice.randrange(30))
+    else:
+        data += framed(packed(Structure(TAGS["GOODBYE"], ())))
     with socket.create_connection(("127.0.0.1", port), 60) as connection:
         try:
             connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
+            if is_cut:
+                connection.shutdown(socket.SHUT_WR)
         except OSError:
             return  # it has hung up already
         _read(connection, outcome, sent)
@@ -112,22 +126,20 @@ def _check(reply: Any, outcome: Outcome, sent: list[bytes]) -> None:
         outcome.problems.append(f"{reply.fields[0]} after {[message.hex() for message in sent]}")
 
 
-def _message(dice: random.Random) -> bytes:
+def _message(name: str, dice: random.Random) -> bytes:
     """A message that is right, or wrong in a field, or with some bytes changed."""
-    name, fields = _right(dice)
-    if dice.random() < 0.4 and fields:
+    fields = _right(name, dice)
+    if dice.random() < 0.25 and fields:
         place = dice.randrange(len(fields))
         fields[place] = _spoiled(fields[place], dice)
-    if dice.random() < 0.05:
+    if dice.random() < 0.03:
         fields = fields[:-1] if dice.random() < 0.5 else [*fields, 1]
-    tag = TAGS[name] if dice.random() < 0.97 else dice.randrange(256)
+    tag = TAGS[name] if dice.random() < 0.995 else dice.randrange(256)
     message = packed(Structure(tag, tuple(fields)))
-    return _damaged(message, dice) if dice.random() < 0.4 else message
+    return _damaged(message, dice) if dice.random() < 0.25 else message
 
 
-def _right(dice: random.Random) -> tuple[str, list[Any]]:
-    name = dice.choice(("RUN", "RUN", "RUN", "PULL", "PULL", "PULL", "DISCARD", "BEGIN", "COMMIT", "ROLLBACK", "RESET",
-                        "RESET", "ROUTE", "TELEMETRY", "LOGON", "LOGOFF", "HELLO", "GOODBYE"))  # fmt: skip
+def _right(name: str, dice: random.Random) -> list[Any]:
     terms = {"db": "neo4j", "tx_timeout": 1000, "mode": "w"} if dice.random() < 0.5 else {}
     fields: dict[str, list[Any]] = {
         "RUN": [dice.choice(_QUERIES), {"x": dice.choice(_ODD)}, terms],
@@ -139,7 +151,7 @@ def _right(dice: random.Random) -> tuple[str, list[Any]]:
         "LOGON": [{"scheme": "none"}],
         "HELLO": [{"user_agent": "f", "bolt_agent": {}}],
     }
-    return name, fields.get(name, [])
+    return fields.get(name, [])
 
 
 def _spoiled(value: Any, dice: random.Random) -> Any:
@@ -169,7 +181,7 @@ def _damaged(message: bytes, dice: random.Random) -> bytes:
 
 
 def _framed(message: bytes, dice: random.Random) -> bytes:
-    """In one chunk, or in many, or with a wrong length now and then."""
+    """In one chunk, or in many, with empty ones between them."""
     what = dice.random()
     if what < 0.7:
         return framed(message)
@@ -177,7 +189,7 @@ def _framed(message: bytes, dice: random.Random) -> bytes:
         size = dice.randint(1, 9)
         pieces = [message[first : first + size] for first in range(0, len(message), size)]
         return b"".join(struct.pack(">H", len(piece)) + piece for piece in pieces) + b"\0\0" * dice.randint(1, 3)
-    return struct.pack(">H", dice.randrange(0x10000)) + message + b"\0\0"
+    return b"\0\0" + framed(message)
 
 
 def main() -> None:
