@@ -19,7 +19,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import physical as pp
-from hoplite.planner.parts import ChainHop
+from hoplite.planner.parts import ChainHop, MatchCheck
 from hoplite.planner.plan_json import PlanError, plan_from_json
 from hoplite.planner.plan_tree import every_operator, is_writing
 
@@ -61,6 +61,9 @@ def _refuse_wrong_lengths(plan: pp.Plan) -> None:
         match node:
             case pp.Expand() | pp.ExpandInto() | ChainHop() | pp.FollowBound(is_list=False):
                 fits = node.traversal.lower == node.traversal.upper == 1
+            case MatchCheck(traversal=traversal, kind=kind):
+                fits = (traversal is None) == (kind in ("=", "<>"))
+                fits = fits and (traversal is None or traversal.lower == traversal.upper == 1)
             case pp.CountSteps():
                 fits = node.traversal.upper is not None
             case _:

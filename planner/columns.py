@@ -9,7 +9,16 @@ from dataclasses import fields
 from typing import Any, assert_never
 
 from hoplite.planner import logical as lp
-from hoplite.planner.parts import AggregateCall, CreateNode, CreateRelationship, Group
+from hoplite.planner.parts import (
+    AggregateCall,
+    Branch,
+    CreateNode,
+    CreateRelationship,
+    Group,
+    MatchCheck,
+    MatchHop,
+    MatchStep,
+)
 from hoplite.planner.tree import children, operators
 from hoplite.planner.variables import free_variables
 
@@ -85,6 +94,21 @@ def _collect(value: Any, names: set[str]) -> None:
             _collect(getattr(value, field.name), names)
 
 
+def names_of_matches(steps: tuple[MatchStep, ...], branches: tuple[Branch, ...]) -> Names:
+    """What a pattern whose matches are counted asks of the rows it begins with."""
+    used = {branch.from_node for branch in branches}
+    made: set[str] = set()
+    for step in steps:
+        match step:
+            case MatchHop(from_node=from_node, relationship=relationship, hop=hop, into=into):
+                used |= {from_node, *step.distinct_from}
+                (used if into else made).add(hop.node)
+                made.add(relationship)
+            case MatchCheck(left=left, right=right):
+                used |= {left, right}
+    return frozenset(used - made)
+
+
 def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
     """The columns that a child must deliver where those in `needed` are used above its parent."""
     match plan:
@@ -126,6 +150,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - {name, to_node}) | {from_node}
         case lp.CountBranches(branches=branches, name=name):
             return (needed - {name}) | {branch.from_node for branch in branches}
+        case lp.CountMatches(steps=steps, branches=branches, name=name):
+            return (needed - {name}) | names_of_matches(steps, branches)
         case lp.NodeIndexSearch(conditions=conditions):
             return needed | free_variables(tuple(c.value for c in conditions))
         case lp.GetDegree(from_node=from_node, name=name, distinct_from=others):

@@ -18,6 +18,8 @@ from hoplite.planner.parts import (
     ChainHop,
     DropLabels,
     DropProperty,
+    MatchCheck,
+    MatchHop,
     SortKey,
     Term,
     Traversal,
@@ -82,6 +84,7 @@ def describe(node: pp.Shown) -> Line:
             | pp.DistinctExpand()
             | pp.CountWalks()
             | pp.CountBranches()
+            | pp.CountMatches()
             | pp.CountSteps()
             | pp.Reach()
             | pp.Trails()
@@ -221,6 +224,7 @@ _Hops: TypeAlias = (
     | pp.DistinctExpand
     | pp.CountWalks
     | pp.CountBranches
+    | pp.CountMatches
     | pp.CountSteps
     | pp.Reach
     | pp.Trails
@@ -245,6 +249,9 @@ def _hops(node: _Hops) -> Line:
             return Line("CountWalks", _chain(from_node, hops), "walk counts for each end, hop by hop")
         case pp.CountBranches(branches=branches):
             return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
+        case pp.CountMatches(steps=steps, branches=branches):
+            computed = "matches counted, not made" + ("; branches by sums of walk counts" if branches else "")
+            return Line("CountMatches", ", ".join([*map(_match_step, steps), *_chains(branches)]), computed)
         case pp.CountSteps():
             return _degree(node)
         case pp.Reach(into=into, reason=reason):
@@ -350,6 +357,22 @@ def _chains(branches: tuple[Branch, ...]) -> Iterator[str]:
         hops = tuple((part.hop, part.labels) for part in line)
         yield ("OPTIONAL " if branch.optional else "") + _labelled_chain(branch.from_node, hops)
         yield from _chains((*line[-1].branches, *others))
+
+
+def _match_step(step: MatchHop | MatchCheck) -> str:
+    match step:
+        case MatchHop(from_node=from_node, relationship=relationship, hop=hop, labels=labels):
+            differing = [f"{named(relationship)} <> {named(other)}" for other in step.distinct_from]
+            text = _pattern(from_node, relationship, hop.traversal, hop.node)
+            text = text.removesuffix(")") + "".join(f":{label}" for label in labels) + ")"
+            asked = [*map(_term, hop.predicates), *differing]
+            return f"{text} WHERE {' AND '.join(asked)}" if asked else text
+        case MatchCheck(left=left, right=right, kind=kind, traversal=Traversal() as traversal):
+            return f"{'NOT ' if kind == 'missing' else ''}EXISTS {_pattern(left, '', traversal, right)}"
+        case MatchCheck(left=left, right=right, kind=kind):
+            return f"{named(left)} {kind} {named(right)}"
+        case _:
+            assert_never(step)
 
 
 def _chain(from_node: str, hops: tuple[ChainHop, ...]) -> str:

@@ -19,6 +19,7 @@ from hoplite.planner.parts import (
     Creation,
     Group,
     IndexCondition,
+    MatchStep,
     SingleAssignment,
     SortKey,
     Step,
@@ -177,6 +178,19 @@ class CountBranches:
     """
 
     source: Plan
+    branches: tuple[Branch, ...]
+    name: str
+    keep: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountMatches:
+    """How many ways there are to go through all steps from the nodes of a row, and on along all branches. Rows without
+    any are dropped. `keep` as in `Expand`.
+    """
+
+    source: Plan
+    steps: tuple[MatchStep, ...]
     branches: tuple[Branch, ...]
     name: str
     keep: frozenset[str] | None = None
@@ -627,6 +641,7 @@ Plan: TypeAlias = (
     | DistinctExpand
     | CountWalks
     | CountBranches
+    | CountMatches
     | GetDegree
     | VarLengthExpand
     | Repeat

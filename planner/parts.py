@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from hoplite.grammar.ast import NOWHERE, Direction, Expression, Span
 from hoplite.lazy_dataclass import dataclass
@@ -86,6 +86,35 @@ class Branch:
     labels: tuple[str, ...]
     branches: tuple[Branch, ...]
     optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchHop:
+    """A relationship of a pattern whose matches are counted: from a bound node to a new one, of which labels and
+    predicates as in `Branch` are asked, or `into` a bound one. It differs from those in `distinct_from`.
+    """
+
+    from_node: str
+    relationship: str
+    hop: ChainHop
+    into: bool
+    labels: tuple[str, ...] = ()
+    distinct_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchCheck:
+    """What is asked of two bound nodes of such a pattern: to be the same or not, or to have such a relationship between
+    them or not.
+    """
+
+    kind: Literal["=", "<>", "there", "missing"]
+    left: str
+    right: str
+    traversal: Traversal | None = None
+
+
+MatchStep: TypeAlias = MatchHop | MatchCheck
 
 
 @dataclass(frozen=True, slots=True, eq=False)

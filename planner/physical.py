@@ -21,6 +21,7 @@ from hoplite.planner.parts import (
     Creation,
     Group,
     IndexCondition,
+    MatchStep,
     PhysicalPlan,
     SingleAssignment,
     SortKey,
@@ -205,6 +206,17 @@ class CountBranches(PhysicalPlan):
     """How many ways there are to follow all branches from the nodes of a row."""
 
     source: Plan
+    branches: tuple[Branch, ...]
+    name: str
+    keep: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountMatches(PhysicalPlan):
+    """How many ways there are through the steps of a pattern, and on along its branches, for each row."""
+
+    source: Plan
+    steps: tuple[MatchStep, ...]
     branches: tuple[Branch, ...]
     name: str
     keep: frozenset[str] | None
@@ -712,6 +724,7 @@ Plan: TypeAlias = (
     | DistinctExpand
     | CountWalks
     | CountBranches
+    | CountMatches
     | CountSteps
     | Reach
     | Trails

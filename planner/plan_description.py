@@ -43,6 +43,7 @@ _TOUCHING = (
     pp.DistinctExpand,
     pp.CountWalks,
     pp.CountBranches,
+    pp.CountMatches,
     pp.CountSteps,
     pp.Reach,
     pp.Trails,

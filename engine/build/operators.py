@@ -23,6 +23,7 @@ from hoplite.engine.operators import (
     distinct_ends,
     expand,
     load_csv,
+    matches,
     paths,
     rows,
     scans,
@@ -34,7 +35,7 @@ from hoplite.engine.operators import (
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, SMALL_BATCH, Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.planner import physical as pp
-from hoplite.planner.parts import Branch, ChainHop, SortKey, Step, Term
+from hoplite.planner.parts import Branch, ChainHop, MatchCheck, MatchHop, SortKey, Step, Term
 from hoplite.planner.plan_tree import first_source
 
 _KEPT_SUBQUERIES = 1024
@@ -117,6 +118,7 @@ class OperatorBuilder:
                 | pp.DistinctExpand()
                 | pp.CountWalks()
                 | pp.CountBranches()
+                | pp.CountMatches()
                 | pp.CountSteps()
                 | pp.FollowBound()
                 | pp.DistinctRelationships()
@@ -214,6 +216,9 @@ class OperatorBuilder:
                 return walks.CountWalks(self.build(plan.source), start, self._hops(plan.hops), to_node, name)
             case pp.CountBranches(branches=below, name=name, keep=keep):
                 return branches.CountBranches(self.build(plan.source), self._branches(below), name, keep)
+            case pp.CountMatches(steps=steps, branches=below, name=name, keep=keep):
+                source, made = self.build(plan.source), tuple(map(self._match_step, steps))
+                return matches.CountMatches(source, made, self._branches(below), name, keep)
             case pp.CountSteps():
                 return degrees.CountSteps(
                     self.build(plan.source),
@@ -253,6 +258,12 @@ class OperatorBuilder:
             branches.Branch(b.from_node, self._hop(b.hop), b.labels, self._branches(b.branches), b.optional)
             for b in below
         )
+
+    def _match_step(self, step: MatchHop | MatchCheck) -> matches.MatchHop | MatchCheck:
+        if isinstance(step, MatchCheck):
+            return step
+        hop = self._hop(step.hop)
+        return matches.MatchHop(step.from_node, step.relationship, hop, step.into, step.labels, step.distinct_from)
 
     def _hops(self, hops: tuple[ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
         return tuple(map(self._hop, hops))
@@ -458,6 +469,7 @@ _Following: TypeAlias = (
     | pp.DistinctExpand
     | pp.CountWalks
     | pp.CountBranches
+    | pp.CountMatches
     | pp.CountSteps
     | pp.FollowBound
     | pp.DistinctRelationships

@@ -22,11 +22,13 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     unchecked,
 )
+from hoplite.engine.hops.into import expand_into
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
+from hoplite.engine.hops.matches import count_matches
 from hoplite.engine.hops.pairs import count_pairs, neighbourhoods, neighbours_of_all
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
-from hoplite.engine.hops.steps import degrees, expand, expand_chunks, expand_into
+from hoplite.engine.hops.steps import degrees, expand, expand_chunks
 
 __all__ = [
     "BackendName",
@@ -44,6 +46,7 @@ __all__ = [
     "Side",
     "Steps",
     "TrailBatch",
+    "count_matches",
     "count_pairs",
     "count_trails",
     "degrees",

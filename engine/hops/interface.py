@@ -16,6 +16,7 @@ positions (int64) of one snapshot. What is asked for decides what is carried alo
     count_trails(hop, sources, lower, upper)              -> int64[]          how many trails, for each row
     neighbourhoods(hop, offsets, sources)                 -> Neighbourhoods   distinct ends of one hop, for each group
     count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many different numbers, for each
+    count_matches(pattern, given, row_count)              -> int64[]          how many matches, for each row
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
 batch; a node of -1 stands for null, and nothing is found from it. An `upper` of None means no bound.
@@ -35,6 +36,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency
 
 if TYPE_CHECKING:
+    from hoplite.engine.hops.pattern import Given, Pattern
     from hoplite.engine.hops.scratch import Scratch
     from hoplite.engine.hops.search import Search
 
@@ -351,6 +353,10 @@ class Backend(Protocol):
         self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         """How many different numbers are paired with each, as `pairs.py` says."""
+        ...
+
+    def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
+        """How many matches a pattern has from each row, as `pattern.py` says."""
         ...
 
     def closing_lengths(

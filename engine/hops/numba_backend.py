@@ -17,6 +17,7 @@ from hoplite.engine.hops import (
     numba_bfs,
     numba_gather,
     numba_levels,
+    numba_matches,
     numba_paged,
     numba_pairs,
     numba_shortest,
@@ -49,6 +50,7 @@ from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numpy_backend import NumpyBackend
+from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.search import Search
 
@@ -96,6 +98,7 @@ OPERATIONS: dict[str, tuple[Kernel, ...]] = {
     "search": _kernels(numba_shortest.enter),
     "neighbourhoods": _kernels(numba_pairs.count_entries, numba_pairs.find_neighbours),
     "count_pairs": _kernels(numba_pairs.count_numbers),
+    "count_matches": _kernels(numba_matches.search),
     "closing_lengths": _kernels(kernels.closing_lengths),
 }
 
@@ -224,6 +227,10 @@ class NumbaBackend(NumpyBackend):
         if pairs.nodes.dtype != np.int32:
             return super().count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
         return numba_pairs.count(pairs, row_numbers, node_numbers, counts, by_rows)
+
+    def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
+        counts = numba_matches.count_matches(pattern, given, row_count, check)
+        return super().count_matches(pattern, given, row_count, check=check) if counts is None else counts
 
     def closing_lengths(
         self,

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from hoplite.engine import grouping
-from hoplite.engine.hops import numpy_pairs
+from hoplite.engine.hops import numpy_matches, numpy_pairs
 from hoplite.engine.hops.expansion import breadth, chunked, gather, in_sorted, segments_of
 from hoplite.engine.hops.interface import (
     UNLIMITED,
@@ -32,6 +32,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
+from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
 
@@ -113,6 +114,9 @@ class NumpyBackend:
         self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
         return numpy_pairs.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
+
+    def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
+        return numpy_matches.count_matches(pattern, given, row_count, check)
 
     def closing_lengths(
         self,

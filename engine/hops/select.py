@@ -33,6 +33,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.numpy_backend import NumpyBackend
+from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 from hoplite.errors import argument_error
@@ -332,6 +333,11 @@ class AutoBackend:
     ) -> Positions:
         backend = self._compiled.get(("count_pairs", False), self._numpy)
         return backend.count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)
+
+    def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
+        counts = self._for(pattern.first_hop, "count_matches").count_matches(pattern, given, row_count, check=check)
+        self._done(int(counts.sum()))
+        return counts
 
     def closing_lengths(
         self,

@@ -17,17 +17,16 @@ import numpy as np
 from hoplite.engine import hops
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
+from hoplite.engine.hops.exact_sums import LARGEST, Sums, product, total
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.operators.base import Operator, node_positions
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.degrees import labels_are_certain
 from hoplite.engine.operators.expand import make_hop, used_columns
-from hoplite.engine.operators.walks import PIECE, Sums, total
+from hoplite.engine.operators.walks import PIECE
 from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s, Integers
-
-_LARGEST = 1 << 63
 
 
 @dataclass(slots=True, eq=False)
@@ -59,28 +58,28 @@ class CountBranches(Operator):
             ways = np.ones(batch.row_count, np.int64)
             for branch in self.branches:
                 nodes = node_positions(batch, branch.from_node)
-                found = _from_any(context, branch, nodes[rows])
-                rows, ways = rows[found > 0], _product(ways[found > 0], found[found > 0])
+                found = ways_from(context, branch, nodes[rows])
+                rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
             if len(rows):
                 # All of them may be added up above, where a sum that does not fit would not be an integer any more.
                 so_far += total(ways)
-                if so_far >= _LARGEST:
+                if so_far >= LARGEST:
                     raise arithmetic_error("long overflow")
                 yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
 
 
-def _from_any(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
+def ways_from(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
     """The ways along a branch from each of some nodes, which may be the same or null."""
     different, place = np.unique(nodes, return_inverse=True)
     ways = np.zeros(len(different), np.int64)
     there = different >= 0
-    ways[there] = _ways(context, branch, different[there])
+    ways[there] = ways_along(context, branch, different[there])
     if branch.optional:
         ways = np.maximum(ways, 1)
     return ways[place.reshape(-1)]
 
 
-def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
+def ways_along(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
     """The ways along a branch from each of some different nodes."""
     step = branch.hop
     hop = make_hop(context, step.traversal)
@@ -95,8 +94,8 @@ def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
         reached = reached[step.allowed(context, reached)]
     onwards = np.ones(len(reached), np.int64)
     for below in branch.branches:
-        ways = _ways(context, below, reached)
-        onwards = _product(onwards, np.maximum(ways, 1) if below.optional else ways)
+        ways = ways_along(context, below, reached)
+        onwards = product(onwards, np.maximum(ways, 1) if below.optional else ways)
         if not below.optional:
             reached, onwards = reached[ways > 0], onwards[ways > 0]
     sums = Sums(len(nodes))
@@ -107,12 +106,3 @@ def _ways(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
             context.check_time()
             sums.add(steps.row, scratch.owner[steps.neighbours])
     return sums.totals()
-
-
-def _product(left: Int64s, right: Int64s) -> Int64s:
-    """The products; raises where one does not fit."""
-    if len(left) and int(left.max()) * int(right.max()) >= _LARGEST:
-        largest = max(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
-        if largest >= _LARGEST:
-            raise arithmetic_error("long overflow")
-    return left * right

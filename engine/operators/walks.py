@@ -1,8 +1,7 @@
 """How many ways lead along a chain of hops to each end: the cost is the relationships that are passed.
 
 For the ways w_k that lead to the nodes of level k:  w_{k+1}(u) = sum of w_k(v), v -> u.  Each level has every node
-once, whichever rows or ways it was reached by. Sums are exact: they are kept in two halves and fit 64 bits or raise an
-error.
+once, whichever rows or ways it was reached by. Sums are exact: they fit 64 bits or raise an error.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from hoplite.engine import hops
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.hops import Hop, Steps
+from hoplite.engine.hops.exact_sums import LARGEST, Sums, total
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.operators.base import LARGEST_BATCH, Operator, argument_rows, node_positions
 from hoplite.engine.operators.chains import ChainHop
@@ -25,39 +25,6 @@ from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes
 
 PIECE = 1 << 19  # relationships that are passed at once
-_LOW_BITS = 32
-_LOW = (1 << _LOW_BITS) - 1
-
-
-class Sums:
-    """Sums of integers by place, exact."""
-
-    def __init__(self, size: int) -> None:
-        self._low = np.zeros(size, np.int64)
-        self._high: Int64s | None = None
-
-    def add(self, places: Int64s, values: Int64s) -> None:
-        """Add each value at its place; none is negative."""
-        if int(values.max(initial=0)) >> _LOW_BITS:
-            if self._high is None:
-                self._high = np.zeros(len(self._low), np.int64)
-            np.add.at(self._high, places, values >> _LOW_BITS)
-            values = values & _LOW
-        np.add.at(self._low, places, values)
-
-    def totals(self) -> Int64s:
-        """The sums; raises where one does not fit."""
-        if self._high is None:
-            return self._low
-        high = self._high + (self._low >> _LOW_BITS)
-        if int(high.max(initial=0)) >= 1 << (63 - _LOW_BITS):
-            raise arithmetic_error("long overflow")
-        return (high << _LOW_BITS) + (self._low & _LOW)
-
-
-def total(ways: Int64s) -> int:
-    """The sum of them all, however large."""
-    return (int((ways >> _LOW_BITS).sum()) << _LOW_BITS) + int((ways & _LOW).sum())
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +43,7 @@ class CountWalks(Operator):
         for batch, ways in self._to_ends(context, argument):
             # All of them may be added up above, where a sum that does not fit would not be an integer any more.
             so_far += total(ways)
-            if so_far >= 1 << 63:
+            if so_far >= LARGEST:
                 raise arithmetic_error("long overflow")
             yield batch.with_columns({self.name: Integers(ways)})
 

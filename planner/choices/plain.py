@@ -36,6 +36,7 @@ def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
             | lp.DistinctExpand()
             | lp.CountWalks()
             | lp.CountBranches()
+            | lp.CountMatches()
             | lp.GetDegree()
             | lp.ProjectEndpoints()
             | lp.DistinctRelationships()
@@ -100,6 +101,7 @@ _Following: TypeAlias = (
     | lp.DistinctExpand
     | lp.CountWalks
     | lp.CountBranches
+    | lp.CountMatches
     | lp.GetDegree
     | lp.ProjectEndpoints
     | lp.DistinctRelationships
@@ -120,6 +122,8 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
             return pp.CountWalks(source, start, hops, to_node, name)
         case lp.CountBranches(branches=branches, name=name, keep=keep):
             return pp.CountBranches(source, branches, name, keep)
+        case lp.CountMatches(steps=steps, branches=branches, name=name, keep=keep):
+            return pp.CountMatches(source, steps, branches, name, keep)
         case lp.GetDegree():
             return pp.CountSteps(
                 source,

@@ -11,7 +11,8 @@ relationships that are passed, however many ways there are. An OPTIONAL MATCH is
 Operators that have to see rows stay, and branches below them are taken out from between.
 
 Ways are walks, and a MATCH asks for relationships that differ. Where two could be the same the plan has a
-DistinctRelationships, which names both: they have to be in the rows.
+DistinctRelationships, which names both: they have to be in the rows, or in a pattern whose matches are counted
+(`match_counts.py`) and whose nodes the branches hang from.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from hoplite.planner.duplicates import BLIND_AGGREGATES
 from hoplite.planner.parts import AggregateCall, Branch, ChainHop, Term
 from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import is_plain_filter
+from hoplite.planner.rules.match_counts import countable
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
@@ -77,13 +79,24 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
         return node
     steps, base = _steps(source, catalogue)
     taken = _Taken(steps, used, catalogue)
-    aggregates = _summed(node.aggregates, taken.hops, paths)
-    if aggregates is None or not taken.is_worth_it():
+    left = [step for step in steps if id(step) not in taken.gone]
+    counted, count = countable(left, steps, used)
+    if not counted and not taken.is_worth_it():
         return node
-    for step in reversed(steps):
-        if id(step) not in taken.gone:
-            base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
+    never_null = taken.never_null | {name for step in left[:count] for name in _made(step)}
+    aggregates = _summed(node.aggregates, never_null | (paths if taken.all_there else frozenset()))
+    if aggregates is None:
+        return node
+    for step in reversed(left[count:]):
+        base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
+    if counted:
+        return replace(node, source=lp.CountMatches(base, counted, taken.branches(), DEGREE), aggregates=aggregates)
     return replace(node, source=lp.CountBranches(base, taken.branches(), DEGREE), aggregates=aggregates)
+
+
+def _made(step: _Step) -> tuple[str, ...]:
+    """The names that an expansion finds there or makes."""
+    return (step.from_node, step.relationship, step.to_node) if isinstance(step, lp.Expand) else ()
 
 
 def _without_paths(plan: lp.Plan) -> tuple[lp.Plan, Names]:
@@ -174,6 +187,17 @@ class _Taken:
         starts = [hop.expansion.from_node for hop in self.hops]
         return len(starts) > 2 or len(starts) > len(set(starts)) or any(hop.optional for hop in self.hops)
 
+    @property
+    def all_there(self) -> bool:
+        """Whether none of the branches is part of an OPTIONAL MATCH."""
+        return not any(hop.may_be_null for hop in self.hops)
+
+    @property
+    def never_null(self) -> Names:
+        """The names of branches that every row has."""
+        there = [hop for hop in self.hops if not hop.may_be_null]
+        return frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
+
     def branches(self) -> tuple[Branch, ...]:
         """The branches from nodes of the rows."""
         made = {hop.node for hop in self.hops}
@@ -225,12 +249,8 @@ def _counts(aggregate: AggregateCall) -> bool:
             return False
 
 
-def _summed(aggregates: tuple[AggregateCall, ...], hops: list[_Hop], paths: Names) -> tuple[AggregateCall, ...] | None:
+def _summed(aggregates: tuple[AggregateCall, ...], never_null: Names) -> tuple[AggregateCall, ...] | None:
     """The aggregates with every count as a sum; None where one would see each row."""
-    there = [hop for hop in hops if not hop.may_be_null]
-    never_null = frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
-    if len(there) == len(hops):
-        never_null |= paths
     summed: list[AggregateCall] = []
     for aggregate in aggregates:
         if _counts(aggregate) and free_variables(aggregate.arguments) <= never_null:

@@ -34,7 +34,7 @@ def _pruned(plan: lp.Plan, needed: Names) -> tuple[lp.Plan, Callable[[lp.Plan], 
             case _:
                 break
     match plan:
-        case lp.Expand() | lp.CountBranches():
+        case lp.Expand() | lp.CountBranches() | lp.CountMatches():
             plan = replace(plan, keep=needed)
         case lp.Select(names=names):
             plan = replace(plan, names=tuple(name for name in names if name in needed))

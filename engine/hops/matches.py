@@ -1,0 +1,14 @@
+"""Matches of a pattern: a pattern and what rows give it go in, how many matches each row has comes out."""
+
+from __future__ import annotations
+
+from hoplite.engine.hops.interface import Check, Positions, unchecked
+from hoplite.engine.hops.pattern import Given, Pattern
+from hoplite.engine.hops.select import BackendName, backend_named
+
+
+def count_matches(
+    pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Positions:
+    """How many matches there are from each row, by weight."""
+    return backend_named(backend).count_matches(pattern, given, row_count, check=check)

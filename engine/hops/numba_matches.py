@@ -1,0 +1,521 @@
+"""Compiled loops that count the matches of a pattern: a depth-first search through its steps, which holds one partial
+match at a time. Where the last step only has to avoid a few nodes or relationships, it is not taken: all neighbours
+count, less those.
+
+The entries of a hop are written down once for a version of the graph (`Relation`), those of a node in order of their
+neighbours, so that two bound nodes are looked up instead of searched for. Which relationships are between a node and
+many others is a question that inner loops ask over and over for the same node: then its neighbours are marked, and
+each answer is one look at a mark. A new node that has to be next to two bound ones is searched for at the one with far
+fewer relationships.
+
+    levels  int64[levels, 10]   steps that bind a relationship, in order
+    checks  int64[checks, 6]    what is asked after each level
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hoplite.engine.hops.compiled import Int32s, Ints, Table, inlined, kernel
+from hoplite.engine.hops.expansion import is_among
+from hoplite.engine.hops.interface import Check, Hop, Positions, Side
+from hoplite.engine.hops.numba_arrays import as_compiled
+from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
+from hoplite.storage.incidence import Adjacency
+
+_PREPARED = "matches"
+_WORK = 1 << 22  # entries looked at between two calls of a check
+_WORTH = 64  # a relation is written down when one node in so many was asked for
+_LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
+_MOST_MARKS = 1 << 25  # marks of all looks together
+_MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
+
+# Columns of levels: what is done, with which registers and arrays; `PARTNER`: the next level closes a cycle here.
+_INTO, _SOURCE, _RELATION, _TARGET, _RELATIONSHIP, _WEIGHT, _FIRST, _LAST, _MARKS, _PARTNER = range(10)
+# Columns of checks; of the two relationships of _OTHER, the second one is between the nodes of the last two registers.
+_KIND, _LEFT, _RIGHT, _ACROSS, _CHECK_MARKS = range(5)
+_SAME, _DIFFERENT, _OTHER, _THERE, _MISSING = range(5)
+# Columns of marks: whose neighbours are marked, with which stamp (0: not yet), how often that was asked for.
+_OWNER, _STAMP, _ASKED = range(3)
+_FAR_FEWER = 8  # times fewer relationships make it worth to begin at the other node
+_MARK_AT = 8  # a node's neighbours are marked after one question for so many of them
+
+
+class Relation(NamedTuple):
+    """Node v has the entries begins[v] .. begins[v + 1], in order of their neighbours."""
+
+    begins: Ints
+    neighbours: Int32s
+    relationships: Int32s
+
+
+class Relations(NamedTuple):
+    """All that a pattern needs."""
+
+    a: Relation
+    b: Relation
+    c: Relation
+    d: Relation
+    e: Relation
+    f: Relation
+    g: Relation
+    h: Relation
+
+
+class Program(NamedTuple):
+    """What is done, over `loads`, the registers that a row gives; `sizes` are the number of nodes and of
+    checks before the first level, and whether the last level is summed."""
+
+    levels: Table
+    checks: Table
+    loads: Ints
+    weights: Table
+    sizes: Ints
+
+
+class State(NamedTuple):
+    """Where the search is: the level (-1: at the next row), registers, and by level the entries that are left, the
+    ways so far, and whether the level and its partner have changed places. `sums` has, for each node, one more than
+    the weights that the last level leads to from it, once they were added up."""
+
+    level: Ints
+    registers: Ints
+    at: Ints
+    ends: Ints
+    ways: Ints
+    turned: Ints
+    marks: Table
+    stamps: Int32s
+    places: Int32s
+    sums: Ints
+
+
+def relation_of(hop: Hop, asked: int) -> Relation | None:
+    """The entries of a hop, of which so many nodes are asked for now; None where the hop is not plain, or where it does
+    not pay to write them down."""
+    known = hop.prepared.get(_PREPARED)
+    if not isinstance(known, Relation):
+        before = known if isinstance(known, int) else 0
+        hop.prepared[_PREPARED] = before + asked
+        if not _can_be_written(hop) or (before + asked) * _WORTH < hop.node_count:
+            return None
+        known = hop.prepared[_PREPARED] = _written(hop)
+    return known
+
+
+def _turned(hop: Hop) -> Hop:
+    """The hop from its far end, the same one each time."""
+    if hop.side is Side.BOTH:
+        return hop
+    turned = hop.prepared.setdefault("turned", hop.turned())
+    assert isinstance(turned, Hop)
+    return turned
+
+
+def _can_be_written(hop: Hop) -> bool:
+    if not hop.is_plain or hop.node_count > _LARGEST:
+        return False
+    return all(
+        isinstance(side.partitions, tuple) and len(side.partitions[0].neighbours) < 1 << 31 for side in hop.sides
+    )
+
+
+def _written(hop: Hop) -> Relation:
+    keys, relationships = zip(*(_entries(hop, side, number == 1) for number, side in enumerate(hop.sides)), strict=True)
+    key, relationship = np.concatenate(keys), np.concatenate(relationships)
+    if len(key) and (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")  # which is quick for what consists of ordered pieces
+        key, relationship = key[order], relationship[order]
+    node, neighbour = np.divmod(key, hop.node_count)
+    begins = np.searchsorted(node, np.arange(hop.node_count + 1))
+    return Relation(begins, neighbour.astype(np.int32), relationship)
+
+
+def _entries(hop: Hop, side: Adjacency, drop_loops: bool) -> tuple[Positions, Int32s]:
+    """Node and neighbour of each entry of a side as one number, and the relationships."""
+    incidence = side.partitions[0]
+    nodes = np.repeat(np.arange(hop.node_count, dtype=np.int64), np.diff(incidence.indptr))
+    kept = None if hop.types is None else is_among(incidence.types, hop.types)
+    if drop_loops:
+        other = incidence.neighbours != nodes
+        kept = other if kept is None else kept & other
+    places = np.arange(len(nodes)) if kept is None else np.flatnonzero(kept)
+    if incidence.relationships is None:
+        relationships = places + incidence.first_relationship
+    else:
+        relationships = incidence.relationships[places]
+    return nodes[places] * hop.node_count + incidence.neighbours[places], relationships.astype(np.int32)
+
+
+def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
+    """How many matches there are from each row; None where the loops cannot do it, or it would not pay."""
+    made = _program(pattern, given, row_count)
+    if made is None:
+        return None
+    program, relations, marks = made
+    depth, nodes = len(program.levels), int(program.sizes[0])
+    at, ends, ways, turned = np.zeros((4, depth + 1), np.int64)
+    known = np.tile(np.array((-1, 0, 0), np.int64), (max(marks, 1), 1))
+    state = State(
+        np.full(1, -1, np.int64), np.full(pattern.register_count, -1, np.int64), at, ends, ways, turned,
+        known, np.zeros(marks * nodes, np.int32), np.empty(marks * nodes, np.int32), np.zeros(nodes, np.int64),
+    )  # fmt: skip
+    rows = np.stack([as_compiled(given[number]) for number in program.loads.tolist()])
+    totals = np.zeros(row_count, np.int64)
+    row = 0
+    while row < row_count:
+        check()
+        row = search(relations, program, state, rows, totals, row, _WORK)
+    return totals
+
+
+def _program(pattern: Pattern, given: Given, row_count: int) -> tuple[Program, Relations, int] | None:
+    """The pattern as numbers, what it reads, and how many sets of marks it needs."""
+    writer = _Writer(pattern, given, row_count)
+    largest = 1
+    for weights in pattern.weights:
+        largest *= max(int(weights.max(initial=0)), 1)
+    if largest > _MOST_WAYS or not all(writer.add(step) for step in pattern.steps):
+        return None
+    nodes = writer.node_count
+    if not 0 < len(writer.relations) <= len(Relations._fields) or writer.marks * nodes > _MOST_MARKS:
+        return None
+    relations = [relation for _, relation in writer.relations]
+    relations += [relations[0]] * (len(Relations._fields) - len(relations))
+    program = Program(
+        np.array(writer.levels, np.int64),
+        np.array(writer.checks or [[0] * 5], np.int64),
+        np.array(sorted(given), np.int64),
+        pattern.weights,
+        np.array((nodes, writer.row_checks, writer.can_be_summed()), np.int64),
+    )
+    return program, Relations(*relations), writer.marks
+
+
+class _Writer:
+    """Writes the steps of a pattern down as numbers."""
+
+    def __init__(self, pattern: Pattern, given: Given, row_count: int) -> None:
+        self.levels: list[list[int]] = []
+        self.checks: list[list[int]] = []
+        self.relations: list[tuple[Hop, Relation]] = []
+        self.marks = 0
+        self.row_checks = 0  # checks before the first level
+        self.node_count = 0
+        self._weights = pattern.weighted
+        self._bound = dict.fromkeys(given, -1)  # the level each register is bound at
+        self._ends: dict[int, tuple[int, int]] = {}  # the nodes that a relationship is between
+        self._asked = row_count
+
+    def add(self, step: Follow | Compare | Look | Differ) -> bool:
+        """Write a step; False where the loops cannot do it."""
+        match step:
+            case Follow(hop=hop, source=source, target=target, into=into):
+                if into and self._is_later(source, target):
+                    return hop.can_turn and self._follow(_turned(hop), target, source, step.relationship, True)
+                return self._follow(hop, source, target, step.relationship, into)
+            case Look(hop=hop, source=source, target=target, there=there):
+                if self._is_later(source, target):
+                    if not hop.can_turn:
+                        return False
+                    hop, source, target = _turned(hop), target, source
+                relation = self._relation(hop)
+                self._check(_THERE if there else _MISSING, source, target, relation, self.marks)
+                self.marks += 1
+                return relation >= 0
+            case Compare(left=left, right=right, same=same):
+                if self._is_later(right, left):
+                    left, right = right, left
+                self._check(_SAME if same else _DIFFERENT, left, right)
+            case Differ(left=left, right=right):
+                self._check(_OTHER, left, right, *self._ends.get(right, (-1, -1)))
+        return True
+
+    def _is_later(self, one: int, other: int) -> bool:
+        """Whether a node is bound further inside than another: that of the outer loop is looked up in."""
+        return self._bound[one] > self._bound[other]
+
+    def _relation(self, hop: Hop) -> int:
+        """The number of a relation; -1 where it is not to be had."""
+        for number, (known, _) in enumerate(self.relations):
+            if known is hop:
+                return number
+        relation = relation_of(hop, self._asked)
+        if relation is None:
+            return -1
+        self.node_count = hop.node_count
+        self.relations.append((hop, relation))
+        return len(self.relations) - 1
+
+    def _follow(self, hop: Hop, source: int, target: int, relationship: int, into: bool) -> bool:
+        relation = self._relation(hop)
+        if relation < 0:
+            return False
+        level = len(self.levels)
+        weight = -1 if into else self._weights.get(target, -1)
+        end = len(self.checks)
+        self.levels.append([int(into), source, relation, target, relationship, weight, end, end, self.marks, 0])
+        if into:
+            self.marks += 1
+            # The node that was just found has to be next to this one too.
+            before = self.levels[level - 1] if level else None
+            if before and not before[_INTO] and before[_TARGET] == target:
+                before[_PARTNER] = int(self._bound[source] < level - 1)
+        else:
+            self._bound[target] = level
+        if relationship >= 0:
+            self._bound[relationship] = level
+            self._ends[relationship] = source, target
+        return True
+
+    def can_be_summed(self) -> bool:
+        """Whether the last level forbids a few entries of a node and needs nothing else: then all of them are counted
+        at once, and those taken off again."""
+        last = self.levels[-1]
+        return not last[_INTO] and all(
+            (check[_LEFT] == last[_TARGET] and check[_KIND] == _DIFFERENT)
+            or (check[_LEFT] == last[_RELATIONSHIP] and check[_KIND] == _OTHER and check[_ACROSS] >= 0)
+            for check in self.checks[last[_FIRST] : last[_LAST]]
+        )
+
+    def _check(self, kind: int, left: int, right: int, relation: int = -1, marks: int = 0) -> None:
+        self.checks.append([kind, left, right, relation, marks])
+        if self.levels:
+            self.levels[-1][_LAST] = len(self.checks)
+        else:
+            self.row_checks = len(self.checks)
+
+
+@inlined
+def _between(relation: Relation, state: State, source: int, target: int, marks: int, size: int) -> tuple[int, int]:
+    """The entries of one node that lead to another; without marks where `marks` is -1."""
+    if source < 0 or target < 0:
+        return 0, 0
+    begin, end = relation.begins[source], relation.begins[source + 1]
+    if begin == end:
+        return 0, 0
+    neighbours = relation.neighbours
+    first = begin
+    if marks >= 0:
+        known = state.marks
+        if known[marks, _OWNER] != source:
+            known[marks, _OWNER] = source
+            known[marks, _ASKED] = 1
+        elif known[marks, _ASKED] > 0:
+            known[marks, _ASKED] += 1
+        asked = known[marks, _ASKED]
+        base = marks * size
+        if asked > 0 and asked * _MARK_AT >= end - begin:
+            known[marks, _STAMP] += 1
+            known[marks, _ASKED] = asked = 0
+            stamp = known[marks, _STAMP]
+            for entry in range(end - 1, begin - 1, -1):
+                place = base + neighbours[entry]
+                state.stamps[place] = stamp
+                state.places[place] = entry
+        if asked == 0:
+            place = base + target
+            if state.stamps[place] != known[marks, _STAMP]:
+                return 0, 0
+            first = int(state.places[place])
+            last = first + 1
+            while last < end and neighbours[last] == target:
+                last += 1
+            return first, last
+    high = end
+    while first < high:
+        middle = (first + high) >> 1
+        if neighbours[middle] < target:
+            first = middle + 1
+        else:
+            high = middle
+    last = first
+    while last < end and neighbours[last] == target:
+        last += 1
+    return first, last
+
+
+@inlined
+def _holds(relations: Relations, program: Program, state: State, first: int, last: int) -> bool:
+    """Whether the checks from `first` on hold."""
+    registers = state.registers
+    for number in range(first, last):
+        kind = program.checks[number, _KIND]
+        left, right = registers[program.checks[number, _LEFT]], registers[program.checks[number, _RIGHT]]
+        if kind == _OTHER:
+            if left == right:
+                return False
+        elif kind == _DIFFERENT:
+            if left == right or left < 0 or right < 0:
+                return False
+        elif kind == _SAME:
+            if left != right or left < 0:
+                return False
+        else:
+            relation = relations[program.checks[number, _ACROSS]]
+            marks = program.checks[number, _CHECK_MARKS]
+            found, end = _between(relation, state, left, right, marks, program.sizes[0])
+            if (found < end) != (kind == _THERE):
+                return False
+    return True
+
+
+@inlined
+def _enter(relations: Relations, program: Program, state: State, level: int) -> None:
+    """Set the entries that a level goes through."""
+    levels, registers = program.levels, state.registers
+    source = registers[levels[level, _SOURCE]]
+    relation = relations[levels[level, _RELATION]]
+    if levels[level, _INTO] == 0:
+        state.turned[level] = 0
+        if source < 0:
+            state.at[level] = state.ends[level] = 0
+            return
+        begin, end = relation.begins[source], relation.begins[source + 1]
+        if levels[level, _PARTNER] == 1 and end > begin:
+            other = registers[levels[level + 1, _SOURCE]]
+            if other < 0:
+                end = begin
+            else:
+                closing = relations[levels[level + 1, _RELATION]]
+                fewer = closing.begins[other + 1] - closing.begins[other]
+                if fewer * _FAR_FEWER < end - begin:
+                    state.turned[level] = 1
+                    begin = closing.begins[other]
+                    end = begin + fewer
+        state.at[level], state.ends[level] = begin, end
+        return
+    target = registers[levels[level, _TARGET]]
+    marks = levels[level, _MARKS]
+    if level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
+        source = registers[levels[level - 1, _SOURCE]]
+        relation = relations[levels[level - 1, _RELATION]]
+        marks = -1
+    begin, end = _between(relation, state, source, target, marks, program.sizes[0])
+    state.at[level], state.ends[level] = begin, end
+
+
+@inlined
+def _summed(relation: Relation, program: Program, state: State, source: int) -> int:
+    """The weights of everything that the last level leads to from a node, less what its checks forbid."""
+    if source < 0:
+        return 0
+    level = len(program.levels) - 1
+    weight, registers = program.levels[level, _WEIGHT], state.registers
+    begin, end = relation.begins[source], relation.begins[source + 1]
+    found = end - begin
+    if weight >= 0:
+        if state.sums[source] == 0:
+            state.sums[source] = 1
+            for entry in range(begin, end):
+                state.sums[source] += program.weights[weight, relation.neighbours[entry]]
+        found = state.sums[source] - 1
+    first, last = program.levels[level, _FIRST], program.levels[level, _LAST]
+    for number in range(first, last):
+        forbidden = registers[program.checks[number, _RIGHT]]
+        other, is_relationship = forbidden, program.checks[number, _KIND] == _OTHER
+        if is_relationship:
+            one, two = registers[program.checks[number, _ACROSS]], registers[program.checks[number, _CHECK_MARKS]]
+            if source == one:
+                other = two
+            elif source == two:
+                other = one
+            else:
+                continue
+        elif forbidden < 0:
+            return 0
+        is_known = False  # whether it is forbidden already
+        for before in range(first, last):
+            if before != number and (before < number or is_relationship):
+                value = registers[program.checks[before, _RIGHT]]
+                if program.checks[before, _KIND] == _DIFFERENT:
+                    is_known = is_known or value == other
+                else:
+                    is_known = is_known or (before < number and is_relationship and value == forbidden)
+        if is_known:
+            continue
+        low, high = _between(relation, state, source, other, -1, program.sizes[0])
+        of_node = 1 if weight < 0 else program.weights[weight, other]
+        for entry in range(low, high):
+            if not is_relationship or relation.relationships[entry] == forbidden:
+                found -= of_node
+    return found
+
+
+@kernel
+def search(relations: Relations, program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
+    """Go on from where the state is, at this row, until so many entries were looked at or no row is left; returns the
+    row that is next, or under way."""
+    levels, registers = program.levels, state.registers
+    level = state.level[0]
+    last_level = len(levels) - 1
+    done = 0
+    while done < work:
+        if level < 0:
+            if row == len(totals):
+                break
+            done += 1
+            for number in range(len(program.loads)):
+                registers[program.loads[number]] = rows[number, row]
+            if not _holds(relations, program, state, 0, program.sizes[1]):
+                row += 1
+                continue
+            level = 0
+            state.ways[0] = 1
+            _enter(relations, program, state, 0)
+        # The level and its partner may have changed places: the relationship that is followed here is the other's.
+        own = level
+        first, last = levels[level, _FIRST], levels[level, _LAST]
+        if levels[level, _PARTNER] == 1 and state.turned[level] == 1:
+            own = level + 1
+            last = first  # both relationships are there after the next level
+        elif level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
+            own = level - 1
+            first = levels[own, _FIRST]
+        relation = relations[levels[own, _RELATION]]
+        into, target = levels[level, _INTO] == 1, levels[level, _TARGET]
+        relationship = levels[own, _RELATIONSHIP]
+        weight = levels[level, _WEIGHT]
+        begin, end = state.at[level], state.ends[level]
+        if into and relationship < 0 and begin < end:
+            # Which of several parallel relationships it is makes no difference.
+            state.ways[level] *= end - begin
+            end = begin + 1
+        ways = state.ways[level]
+        entered, found = False, 0
+        if level == last_level and program.sizes[2] == 1:
+            found = _summed(relation, program, state, registers[levels[level, _SOURCE]])
+            begin = end
+            done += 1
+        for entry in range(begin, end):
+            if not into:
+                registers[target] = relation.neighbours[entry]
+            if relationship >= 0:
+                registers[relationship] = relation.relationships[entry]
+            of_node = 1
+            if weight >= 0:
+                of_node = program.weights[weight, registers[target]]
+                if of_node == 0:
+                    continue
+            if first < last and not _holds(relations, program, state, first, last):
+                continue
+            if level == last_level:
+                found += of_node
+                continue
+            done += entry + 1 - begin
+            state.at[level], state.ends[level] = entry + 1, end
+            level += 1
+            state.ways[level] = ways * of_node
+            _enter(relations, program, state, level)
+            entered = True
+            break
+        if not entered:
+            done += end - begin
+            totals[row] += found * ways
+            level -= 1
+            if level < 0:
+                row += 1
+    state.level[0] = level
+    return row

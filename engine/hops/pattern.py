@@ -1,0 +1,85 @@
+"""Patterns whose matches are counted from given nodes, without making any of them.
+
+A pattern is a list of steps over registers. Each row gives some registers their nodes and relationships, and the steps
+fill the others, one after another:
+
+    Follow   a relationship from a bound node to a new one, or between two bound ones (`into`)
+    Compare  two bound nodes are the same, or differ
+    Look     a relationship between two bound nodes is there, or is missing
+    Differ   two relationships are not the same
+
+A match is a way through all steps. It counts as often as the product of the weights of its nodes says: weights are
+the ways to go on from a node along what hangs from it alone, and 0 where the pattern does not allow the node.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops.interface import Hop, Positions
+from hoplite.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Follow:
+    """One hop; `relationship` is the register it is put into, -1 where nobody asks for it."""
+
+    hop: Hop
+    source: int
+    target: int
+    relationship: int
+    into: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compare:
+    """Two nodes; null is neither the same as anything nor different from it."""
+
+    left: int
+    right: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """A hop between two nodes that has to be there, or has to be missing."""
+
+    hop: Hop
+    source: int
+    target: int
+    there: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differ:
+    """Two relationships."""
+
+    left: int
+    right: int
+
+
+MatchStep: TypeAlias = Follow | Compare | Look | Differ
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """Steps over so many registers. A register of a node that is followed to may have weights: `weighted` says which
+    row of `weights`, which has a column for each node of the graph.
+    """
+
+    steps: tuple[MatchStep, ...]
+    register_count: int
+    weighted: dict[int, int]
+    weights: NDArray[np.int64]
+
+    @property
+    def first_hop(self) -> Hop:
+        """Any hop of the graph."""
+        return next(step.hop for step in self.steps if isinstance(step, Follow))
+
+
+Given: TypeAlias = dict[int, Positions]
+"""What the registers hold that are bound in each row."""

@@ -1,0 +1,207 @@
+"""How many matches a pattern has from the nodes of a row, without making them: steps become a pattern of the hops, and
+what hangs from its nodes alone becomes weights of these nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hoplite.engine import hops
+from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution
+from hoplite.engine.hops.exact_sums import LARGEST, product, total
+from hoplite.engine.hops.pattern import Compare, Differ, Follow, Look, MatchStep, Pattern
+from hoplite.engine.operators.base import Operator, node_positions, relationship_positions
+from hoplite.engine.operators.branches import Branch, ways_along, ways_from
+from hoplite.engine.operators.chains import ChainHop
+from hoplite.engine.operators.degrees import labels_are_certain
+from hoplite.engine.operators.expand import make_hop, used_columns
+from hoplite.errors import arithmetic_error
+from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.parts import MatchCheck, Traversal
+from hoplite.values.columns import Bools, Int64s, Integers
+
+
+@dataclass(slots=True, eq=False)
+class MatchHop:
+    """A relationship from a bound node to a new one, or `into` a bound one."""
+
+    from_node: str
+    relationship: str
+    hop: ChainHop
+    into: bool
+    labels: tuple[str, ...]
+    distinct_from: tuple[str, ...]
+
+    @property
+    def to_node(self) -> str:
+        return self.hop.node
+
+
+@dataclass(slots=True, eq=False)
+class CountMatches(Operator):
+    """The number of matches for each row, as a column."""
+
+    source: Operator
+    steps: tuple[MatchHop | MatchCheck, ...]
+    branches: tuple[Branch, ...]
+    name: str
+    keep: frozenset[str] | None
+
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """The rows that have a match."""
+        counter: _Counter | None = None
+        so_far = 0
+        for batch in self.source.run(context, argument):
+            context.check_time()
+            counter = counter or _Counter(context, self.steps, self.branches)
+            rows, ways = counter.counts(batch)
+            if len(rows):
+                # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+                so_far += total(ways)
+                if so_far >= LARGEST:
+                    raise arithmetic_error("long overflow")
+                yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
+
+
+class _Counter:
+    """Counts for one run, from batch to batch."""
+
+    def __init__(
+        self, context: Execution, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
+    ) -> None:
+        self._context = context
+        self._steps = steps
+        self._registers: dict[str, int] = {}
+        self._relationships: set[str] = set()  # those that are compared with others
+        for step in steps:
+            if isinstance(step, MatchHop) and step.distinct_from:
+                self._relationships |= {step.relationship, *step.distinct_from}
+        self._weighing = _Weighing(context, steps, branches)
+        made = [made for step in steps for made in self._written(step)]
+        self._given_nodes = self._weighing.given | {
+            name for name in self._registers if name not in self._weighing.made | self._relationships
+        }
+        bound = {step.relationship for step in steps if isinstance(step, MatchHop)}
+        self._given_relationships = self._relationships - bound
+        self._before = [branch for branch in branches if branch.from_node not in self._weighing.made]
+        weighted = {self._registers[name]: number for name, number in self._weighing.numbers.items()}
+        self._pattern = Pattern(tuple(made), len(self._registers), weighted, self._weighing.weights)
+
+    def counts(self, batch: Batch) -> tuple[Int64s, Int64s]:
+        """The rows of a batch that have a match, and how many."""
+        context = self._context
+        rows, ways = np.arange(batch.row_count, dtype=np.int64), np.ones(batch.row_count, np.int64)
+        for branch in self._before:
+            found = ways_from(context, branch, node_positions(batch, branch.from_node)[rows])
+            rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
+        if not len(rows):
+            return rows, ways
+        nodes = {name: node_positions(batch, name)[rows] for name in self._given_nodes}
+        self._weighing.weigh(nodes)
+        given = {self._registers[name]: values for name, values in nodes.items() if name in self._registers}
+        for name in self._given_relationships:
+            given[self._registers[name]] = relationship_positions(batch, name)[rows]
+        counts = hops.count_matches(self._pattern, given, len(rows), check=context.check_time, backend=context.backend)
+        kept = counts > 0
+        return rows[kept], product(ways[kept], counts[kept])
+
+    def _register(self, name: str) -> int:
+        return self._registers.setdefault(name, len(self._registers))
+
+    def _written(self, step: MatchHop | MatchCheck) -> Iterator[MatchStep]:
+        """A step over registers."""
+        match step:
+            case MatchHop(from_node=from_node, hop=hop, into=into):
+                relationship = self._register(step.relationship) if step.relationship in self._relationships else -1
+                follows = make_hop(self._context, hop.traversal, both_adjacencies=True)
+                yield Follow(follows, self._register(from_node), self._register(step.to_node), relationship, into)
+                for other in step.distinct_from:
+                    yield Differ(relationship, self._register(other))
+            case MatchCheck(kind=kind, left=left, right=right, traversal=Traversal() as traversal):
+                between = make_hop(self._context, traversal, both_adjacencies=True)
+                yield Look(between, self._register(left), self._register(right), kind == "there")
+            case MatchCheck(kind=kind, left=left, right=right):
+                yield Compare(self._register(left), self._register(right), kind == "=")
+
+
+class _Weighing:
+    """The weights of nodes: how many ways lead on from a node along the branches of its variable, 0 where labels or
+    predicates do not allow it. Each node is weighed once, when a batch is the first to reach it.
+    """
+
+    def __init__(
+        self, context: Execution, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
+    ) -> None:
+        self._context = context
+        self._hops = {step.to_node: step for step in steps if isinstance(step, MatchHop) and not step.into}
+        self._branches: dict[str, list[Branch]] = {}
+        for branch in branches:
+            self._branches.setdefault(branch.from_node, []).append(branch)
+        self.made = set(self._hops)
+        self.numbers: dict[str, int] = {}  # rows of weights, by variable
+        for name, step in self._hops.items():
+            if name in self._branches or step.hop.predicates or self._labels(step):
+                self.numbers[name] = len(self.numbers)
+        self.given = {self._start(name) for name in self.numbers}
+        node_count = 0
+        if self.numbers:
+            step = next(iter(self._hops.values()))
+            node_count = make_hop(context, step.hop.traversal, both_adjacencies=True).node_count
+        self.weights = np.zeros((len(self.numbers), node_count), np.int64)
+        self._known = np.zeros((len(self.numbers), node_count), np.bool_)
+
+    def weigh(self, given: dict[str, Int64s]) -> None:
+        """Weigh whatever can be reached from the nodes of a batch."""
+        reached = {name: np.unique(nodes[nodes >= 0]) for name, nodes in given.items() if name in self.given}
+        for name in self.numbers:
+            self._reach(name, reached)
+
+    def _start(self, name: str) -> str:
+        while name in self._hops:
+            name = self._hops[name].from_node
+        return name
+
+    def _labels(self, step: MatchHop) -> tuple[str, ...]:
+        """The labels that have to be looked at."""
+        certain = labels_are_certain(self._context, step.hop.traversal, step.labels)
+        return () if certain else step.labels
+
+    def _reach(self, name: str, reached: dict[str, Int64s]) -> None:
+        """Add the nodes that a variable may be to `reached`, and those of the variables on the way."""
+        way = []
+        while name not in reached:
+            way.append(name)
+            name = self._hops[name].from_node
+        for node in reversed(way):
+            step = self._hops[node]
+            hop = make_hop(self._context, step.hop.traversal, both_adjacencies=True)
+            check, backend = self._context.check_time, self._context.backend
+            found = hops.neighbours_of_all(hop, reached[step.from_node], check=check, backend=backend)
+            nodes = found.astype(np.int64, copy=False)
+            number = self.numbers.get(node)
+            if number is not None:
+                known = self._known[number]
+                new = nodes[~known[nodes]]
+                known[new] = True
+                kept, ways = self._weighed(node, step, new)
+                self.weights[number, kept] = ways
+                nodes = nodes[self.weights[number, nodes] > 0]
+            reached[node] = nodes
+
+    def _weighed(self, name: str, step: MatchHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """Those of some different nodes that are allowed, and their weights."""
+        for label in self._labels(step):
+            having: Bools = self._context.graph.has_label(nodes, label)
+            nodes = nodes[having]
+        if step.hop.predicates:
+            nodes = nodes[step.hop.allowed(self._context, nodes)]
+        ways = np.ones(len(nodes), np.int64)
+        for branch in self._branches.get(name, ()):
+            found = ways_along(self._context, branch, nodes)
+            if branch.optional:
+                found = np.maximum(found, 1)
+            nodes, ways = nodes[found > 0], product(ways[found > 0], found[found > 0])
+        return nodes, ways

@@ -1,0 +1,174 @@
+"""Which operators at the top of a pattern can count its matches instead of making a row for each.
+
+    EagerAggregation count(*)                     EagerAggregation sum(degree)
+      Filter a <> c                                 CountMatches (a)-[r1]-(b), (b)-[r2]-(c) WHERE r2 <> r1, a <> c
+        DistinctRelationships r2, r1          =>      NodeByLabelScan a:Person
+          Expand (b)-[r2]-(c)
+            Expand (a)-[r1]-(b)
+              NodeByLabelScan a:Person
+
+A search that holds one partial match at a time does the same as these operators, in the same order: it follows
+relationships, compares nodes and relationships, and looks for relationships between bound nodes. So it may stand for
+any of them that make nothing that is used above. What is asked of one node alone is asked once for each node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hoplite.grammar import ast
+from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
+from hoplite.planner.parts import ChainHop, MatchCheck, MatchHop, MatchStep, PlannedSubquery, Term
+from hoplite.planner.variables import free_variables
+
+
+def countable(
+    operators: Sequence[lp.Plan], every: Sequence[lp.Plan], used: frozenset[str]
+) -> tuple[tuple[MatchStep, ...], int]:
+    """The steps that stand for the first operators (the top one is the first), and for how many of these; none where
+    that saves nothing. `every` are the operators of the whole pattern, `used` the names that are used above.
+    """
+    hops = [o for o in every if isinstance(o, lp.Expand)]
+    known = _Known(
+        frozenset(name for hop in hops for name in (hop.from_node, hop.to_node)),
+        frozenset(hop.relationship for hop in hops),
+        used,
+    )
+    count = 0
+    while count < len(operators) and known.can_stand_for(operators[count]):
+        count += 1
+    while count:
+        steps, unfit = _steps(operators[:count])
+        if unfit is None:
+            return (tuple(steps), count) if _is_worth_it(steps) else ((), 0)
+        count = unfit
+    return (), 0
+
+
+class _Known:
+    """What is known of the names in a pattern."""
+
+    def __init__(self, nodes: frozenset[str], relationships: frozenset[str], used: frozenset[str]) -> None:
+        self._nodes = nodes
+        self._relationships = relationships
+        self._used = used
+
+    def can_stand_for(self, operator: lp.Plan) -> bool:
+        """Whether a step can do what an operator does, as far as it can be seen from the operator alone."""
+        match operator:
+            case lp.Expand(relationship=relationship, to_node=to_node, into=into):
+                return relationship not in self._used and (into or to_node not in self._used)
+            case lp.DistinctRelationships(relationship=relationship, others=others):
+                return {relationship, *others} <= self._relationships
+            case lp.Filter(predicate=predicate):
+                check = _check(predicate)
+                if check is not None:
+                    return {check.left, check.right} <= self._nodes
+                return len(free_variables(predicate)) == 1 and _never_fails(predicate)
+            case _:
+                return False
+
+
+def _never_fails(predicate: Term) -> bool:
+    """Whether a predicate has a value for any node: it is also asked of nodes that are in no match."""
+    match predicate:
+        case ast.HasLabels(operand=ast.Variable()):
+            return True
+        case ast.IsNull(operand=operand):
+            return _is_plain_value(operand)
+        case ast.Comparison(operands=operands):
+            return all(map(_is_plain_value, operands))
+        case ast.Binary(operator="STARTS WITH" | "ENDS WITH" | "CONTAINS", left=left, right=right):
+            return _is_plain_value(left) and _is_plain_value(right)
+        case ast.Binary(operator="AND" | "OR" | "XOR", left=left, right=right):
+            return _never_fails(left) and _never_fails(right)
+        case ast.Unary(operator="NOT", operand=operand):
+            return _never_fails(operand)
+        case _:
+            return False
+
+
+def _is_plain_value(term: Term) -> bool:
+    match term:
+        case ast.Literal() | ast.Parameter() | ast.Variable() | ast.Property(subject=ast.Variable()):
+            return True
+        case _:
+            return False
+
+
+def _check(predicate: Term) -> MatchCheck | None:
+    """What a predicate asks of two nodes; None where it is something else."""
+    match predicate:
+        case ast.Comparison(
+            operands=(ast.Variable(name=left), ast.Variable(name=right)), operators=("=" | "<>" as operator,)
+        ):
+            return MatchCheck(operator, left, right)
+        case ast.Unary(operator="NOT", operand=PlannedSubquery() as subquery):
+            found = _looked_for(subquery)
+            return None if found is None else replace(found, kind="missing")
+        case PlannedSubquery():
+            return _looked_for(predicate)
+        case _:
+            return None
+
+
+def _looked_for(subquery: PlannedSubquery) -> MatchCheck | None:
+    """`EXISTS` of one relationship between two nodes of the row."""
+    match subquery:
+        case PlannedSubquery(
+            kind="exists", plan=pp.Distinct(source=pp.ExpandInto(source=pp.Argument(variables=given)) as hop)
+        ) if {hop.from_node, hop.to_node} <= set(given):
+            return MatchCheck("there", hop.from_node, hop.to_node, hop.traversal)
+        case _:
+            return None
+
+
+def _steps(operators: Sequence[lp.Plan]) -> tuple[list[MatchStep], int | None]:
+    """The steps for operators, and the number of the last operator that has to go, with all below it, if there is one:
+    it asks about a name that is made further below."""
+    steps: list[MatchStep] = []
+    hops: dict[str, int] = {}  # by what they make, nodes and relationships
+    for number in range(len(operators) - 1, -1, -1):
+        operator = operators[number]
+        match operator:
+            case lp.Expand(from_node=from_node, relationship=relationship, to_node=to_node, into=into):
+                hops[relationship] = len(steps)
+                if not into:
+                    hops[to_node] = len(steps)
+                steps.append(MatchHop(from_node, relationship, ChainHop(operator.traversal, to_node, ()), into))
+            case lp.DistinctRelationships(relationship=relationship, others=others):
+                place = hops.get(relationship)
+                if place is None or any(hops.get(other, -1) > place for other in others):
+                    return steps, number
+                hop = steps[place]
+                assert isinstance(hop, MatchHop)
+                steps[place] = replace(hop, distinct_from=(*hop.distinct_from, *others))
+            case lp.Filter(predicate=predicate):
+                check = _check(predicate)
+                if check is not None:
+                    steps.append(check)
+                    continue
+                (name,) = free_variables(predicate)
+                place = hops.get(name)
+                made = None if place is None else steps[place]
+                if place is None or not isinstance(made, MatchHop) or made.hop.node != name:
+                    return steps, number
+                steps[place] = _asked(made, predicate)
+    return steps, None
+
+
+def _asked(hop: MatchHop, predicate: Term) -> MatchHop:
+    """The hop with what is asked of the node it leads to."""
+    match predicate:
+        case ast.HasLabels(operand=ast.Variable(), labels=ast.LabelName(name=label)):
+            return replace(hop, labels=tuple(dict.fromkeys((*hop.labels, label))))
+        case _:
+            return replace(hop, hop=replace(hop.hop, predicates=(*hop.hop.predicates, predicate)))
+
+
+def _is_worth_it(steps: Sequence[MatchStep]) -> bool:
+    """Whether there is more than a degree could tell."""
+    hops = [step for step in steps if isinstance(step, MatchHop)]
+    return bool(hops) and (len(hops) < len(steps) or any(hop.into for hop in hops) or len(hops) > 1)
