@@ -187,6 +187,19 @@ def inlined(function: _Function) -> _Function:
     return function
 
 
+def unfolded(function: _Function) -> _Function:
+    """Declare a function whose code is to be part of each kernel that calls it, however long it is: its records would
+    be copied for every call."""
+    function.is_unfolded = True  # type: ignore[attr-defined]
+    return function
+
+
+def half_word_at(address: int, place: int) -> int:
+    """An int32 of an array, by the address of the array: a kernel may take the addresses of any number of arrays, which
+    whoever calls it holds."""
+    return ctypes.c_int32.from_address(address + 4 * place).value
+
+
 def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
     """The type of an argument from what it is annotated with."""
     if hint is int or hint is bool:

@@ -229,8 +229,7 @@ class NumbaBackend(NumpyBackend):
         return numba_pairs.count(pairs, row_numbers, node_numbers, counts, by_rows)
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
-        counts = numba_matches.count_matches(pattern, given, row_count, check)
-        return super().count_matches(pattern, given, row_count, check=check) if counts is None else counts
+        return numba_matches.count_matches(pattern, given, row_count, check)
 
     def closing_lengths(
         self,

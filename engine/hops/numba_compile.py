@@ -36,7 +36,16 @@ from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from hoplite.engine.hops.compiled import ArgumentType, ArrayOf, Kernel, RecordOf, Signature, Variant, argument_type
+from hoplite.engine.hops.compiled import (
+    ArgumentType,
+    ArrayOf,
+    Kernel,
+    RecordOf,
+    Signature,
+    Variant,
+    argument_type,
+    half_word_at,
+)
 from hoplite.engine.hops.flat_code import flattened
 from hoplite.engine.hops.machine_code import IS_FLAT, store_kernel
 
@@ -187,11 +196,12 @@ def _jitted(function: Callable[..., Any], is_narrow: bool) -> Any:
         called = scope.get(name)
         called = called.function if isinstance(called, Kernel) else called
         if isinstance(called, python_types.FunctionType):
-            scope[name] = _jitted(called, is_narrow)
+            scope[name] = _READING.get(called) or _jitted(called, is_narrow)
     alone = python_types.FunctionType(function.__code__, scope, function.__name__)
     hints = get_type_hints(function, include_extras=True)
     stated = None if is_narrow or Any in hints.values() else _numba_signature(hints)
-    compiled: Any = numba.njit(stated, pipeline_class=_ForObjectCode, **_OPTIONS)
+    unfolds = hasattr(function, "is_unfolded")
+    compiled: Any = numba.njit(stated, pipeline_class=_ForObjectCode, forceinline=unfolds, **_OPTIONS)
     return compiled(alone)
 
 
@@ -226,6 +236,20 @@ def _word_at(_typing: Any, _address: Any) -> Any:
         return _load(builder, arguments[0], 0)
 
     return types.int64(types.int64), write
+
+
+@intrinsic
+def _int32_at(_typing: Any, _address: Any, _place: Any) -> Any:
+    """What `half_word_at` of a kernel is."""
+
+    def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        array = builder.inttoptr(arguments[0], ir.IntType(32).as_pointer())
+        return builder.sext(builder.load(builder.gep(array, (arguments[1],))), _WORD)
+
+    return types.int64(types.int64, types.int64), write
+
+
+_READING: dict[Any, Any] = {half_word_at: _int32_at}
 
 
 @intrinsic

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hoplite.engine.hops.compiled import Int32s, Ints, Table, inlined, kernel
+from hoplite.engine.hops import numpy_matches
+from hoplite.engine.hops.compiled import Int32s, Ints, Table, half_word_at, kernel, unfolded
 from hoplite.engine.hops.expansion import is_among
 from hoplite.engine.hops.interface import Check, Hop, Positions, Side
 from hoplite.engine.hops.numba_arrays import as_compiled
@@ -27,7 +28,8 @@ from hoplite.storage.incidence import Adjacency
 
 _PREPARED = "matches"
 _WORK = 1 << 22  # entries looked at between two calls of a check
-_WORTH = 64  # a relation is written down when one node in so many was asked for
+_WORTH = 8  # a relation is written down after one partial match for so many nodes
+_FIRST_ROWS = 256  # that are counted before it is asked again whether relations pay; then four times as many
 _LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
 _MOST_MARKS = 1 << 25  # marks of all looks together
 _MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
@@ -39,29 +41,19 @@ _KIND, _LEFT, _RIGHT, _ACROSS, _CHECK_MARKS = range(5)
 _SAME, _DIFFERENT, _OTHER, _THERE, _MISSING = range(5)
 # Columns of marks: whose neighbours are marked, with which stamp (0: not yet), how often that was asked for.
 _OWNER, _STAMP, _ASKED = range(3)
+# Columns of relations: the addresses of their arrays.
+_BEGINS, _NEIGHBOURS, _RELATIONSHIPS = range(3)
+_MOST_RELATIONS = 64
 _FAR_FEWER = 8  # times fewer relationships make it worth to begin at the other node
-_MARK_AT = 8  # a node's neighbours are marked after one question for so many of them
+_FEWEST_ASKED, _MARK_AT = 4, 8  # a node's neighbours are marked after some questions, and one for so many of them
 
 
 class Relation(NamedTuple):
     """Node v has the entries begins[v] .. begins[v + 1], in order of their neighbours."""
 
-    begins: Ints
+    begins: Int32s
     neighbours: Int32s
     relationships: Int32s
-
-
-class Relations(NamedTuple):
-    """All that a pattern needs."""
-
-    a: Relation
-    b: Relation
-    c: Relation
-    d: Relation
-    e: Relation
-    f: Relation
-    g: Relation
-    h: Relation
 
 
 class Program(NamedTuple):
@@ -71,6 +63,7 @@ class Program(NamedTuple):
     levels: Table
     checks: Table
     loads: Ints
+    relations: Table
     weights: Table
     sizes: Ints
 
@@ -92,17 +85,26 @@ class State(NamedTuple):
     sums: Ints
 
 
-def relation_of(hop: Hop, asked: int) -> Relation | None:
-    """The entries of a hop, of which so many nodes are asked for now; None where the hop is not plain, or where it does
-    not pay to write them down."""
-    known = hop.prepared.get(_PREPARED)
-    if not isinstance(known, Relation):
-        before = known if isinstance(known, int) else 0
-        hop.prepared[_PREPARED] = before + asked
-        if not _can_be_written(hop) or (before + asked) * _WORTH < hop.node_count:
-            return None
-        known = hop.prepared[_PREPARED] = _written(hop)
-    return known
+def relation_of(hop: Hop) -> Relation | None:
+    """The entries of a hop; None where the hop is not plain, or where it does not pay to write them down."""
+    known = hop.prepared.get(_PREPARED, 0)
+    if isinstance(known, Relation):
+        return known
+    assert isinstance(known, int)
+    if known * _WORTH < hop.node_count or not _can_be_written(hop):
+        return None
+    relation = hop.prepared[_PREPARED] = _written(hop)
+    return relation
+
+
+def _note_work(pattern: Pattern, amount: int) -> None:
+    """So many partial matches were followed without relations: from some number on those are worth having."""
+    for step in pattern.steps:
+        if isinstance(step, Follow | Look):
+            for hop in {id(hop): hop for hop in (step.hop, _turned(step.hop))}.values():
+                known = hop.prepared.get(_PREPARED, 0)
+                if isinstance(known, int):
+                    hop.prepared[_PREPARED] = known + amount
 
 
 def _turned(hop: Hop) -> Hop:
@@ -130,7 +132,7 @@ def _written(hop: Hop) -> Relation:
         key, relationship = key[order], relationship[order]
     node, neighbour = np.divmod(key, hop.node_count)
     begins = np.searchsorted(node, np.arange(hop.node_count + 1))
-    return Relation(begins, neighbour.astype(np.int32), relationship)
+    return Relation(begins.astype(np.int32), neighbour.astype(np.int32), relationship)
 
 
 def _entries(hop: Hop, side: Adjacency, drop_loops: bool) -> tuple[Positions, Int32s]:
@@ -149,12 +151,28 @@ def _entries(hop: Hop, side: Adjacency, drop_loops: bool) -> tuple[Positions, In
     return nodes[places] * hop.node_count + incidence.neighbours[places], relationships.astype(np.int32)
 
 
-def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
-    """How many matches there are from each row; None where the loops cannot do it, or it would not pay."""
-    made = _program(pattern, given, row_count)
+def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
+    """How many matches there are from each row, by weight."""
+    counts: list[Positions] = [np.zeros(0, np.int64)]
+    begin, size = 0, _FIRST_ROWS
+    while begin < row_count:
+        rest = {number: values[begin:] for number, values in given.items()}
+        compiled = _count_compiled(pattern, rest, row_count - begin, check)
+        if compiled is not None:
+            counts.append(compiled)
+            break
+        piece = {number: values[:size] for number, values in rest.items()}
+        counts.append(numpy_matches.count_matches(pattern, piece, min(size, row_count - begin), check, _note_work))
+        begin, size = begin + size, size * 4
+    return np.concatenate(counts)
+
+
+def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
+    """The same in compiled loops; None where they cannot do it, or where it would not pay."""
+    made = _program(pattern, given)
     if made is None:
         return None
-    program, relations, marks = made
+    program, held, marks = made  # `held`: the arrays whose addresses are in the program
     depth, nodes = len(program.levels), int(program.sizes[0])
     at, ends, ways, turned = np.zeros((4, depth + 1), np.int64)
     known = np.tile(np.array((-1, 0, 0), np.int64), (max(marks, 1), 1))
@@ -167,37 +185,38 @@ def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) 
     row = 0
     while row < row_count:
         check()
-        row = search(relations, program, state, rows, totals, row, _WORK)
+        row = search(program, state, rows, totals, row, _WORK)
+    del held
     return totals
 
 
-def _program(pattern: Pattern, given: Given, row_count: int) -> tuple[Program, Relations, int] | None:
+def _program(pattern: Pattern, given: Given) -> tuple[Program, list[Relation], int] | None:
     """The pattern as numbers, what it reads, and how many sets of marks it needs."""
-    writer = _Writer(pattern, given, row_count)
+    writer = _Writer(pattern, given)
     largest = 1
     for weights in pattern.weights:
         largest *= max(int(weights.max(initial=0)), 1)
     if largest > _MOST_WAYS or not all(writer.add(step) for step in pattern.steps):
         return None
     nodes = writer.node_count
-    if not 0 < len(writer.relations) <= len(Relations._fields) or writer.marks * nodes > _MOST_MARKS:
+    if not 0 < len(writer.relations) <= _MOST_RELATIONS or writer.marks * nodes > _MOST_MARKS:
         return None
     relations = [relation for _, relation in writer.relations]
-    relations += [relations[0]] * (len(Relations._fields) - len(relations))
     program = Program(
         np.array(writer.levels, np.int64),
         np.array(writer.checks or [[0] * 5], np.int64),
         np.array(sorted(given), np.int64),
+        np.array([[array.ctypes.data for array in relation] for relation in relations], np.int64),
         pattern.weights,
-        np.array((nodes, writer.row_checks, writer.can_be_summed()), np.int64),
+        np.array((nodes, writer.row_checks, pattern.summed_step is not None), np.int64),
     )
-    return program, Relations(*relations), writer.marks
+    return program, relations, writer.marks
 
 
 class _Writer:
     """Writes the steps of a pattern down as numbers."""
 
-    def __init__(self, pattern: Pattern, given: Given, row_count: int) -> None:
+    def __init__(self, pattern: Pattern, given: Given) -> None:
         self.levels: list[list[int]] = []
         self.checks: list[list[int]] = []
         self.relations: list[tuple[Hop, Relation]] = []
@@ -206,8 +225,7 @@ class _Writer:
         self.node_count = 0
         self._weights = pattern.weighted
         self._bound = dict.fromkeys(given, -1)  # the level each register is bound at
-        self._ends: dict[int, tuple[int, int]] = {}  # the nodes that a relationship is between
-        self._asked = row_count
+        self._ends = pattern.relationship_ends
 
     def add(self, step: Follow | Compare | Look | Differ) -> bool:
         """Write a step; False where the loops cannot do it."""
@@ -242,7 +260,7 @@ class _Writer:
         for number, (known, _) in enumerate(self.relations):
             if known is hop:
                 return number
-        relation = relation_of(hop, self._asked)
+        relation = relation_of(hop)
         if relation is None:
             return -1
         self.node_count = hop.node_count
@@ -267,18 +285,7 @@ class _Writer:
             self._bound[target] = level
         if relationship >= 0:
             self._bound[relationship] = level
-            self._ends[relationship] = source, target
         return True
-
-    def can_be_summed(self) -> bool:
-        """Whether the last level forbids a few entries of a node and needs nothing else: then all of them are counted
-        at once, and those taken off again."""
-        last = self.levels[-1]
-        return not last[_INTO] and all(
-            (check[_LEFT] == last[_TARGET] and check[_KIND] == _DIFFERENT)
-            or (check[_LEFT] == last[_RELATIONSHIP] and check[_KIND] == _OTHER and check[_ACROSS] >= 0)
-            for check in self.checks[last[_FIRST] : last[_LAST]]
-        )
 
     def _check(self, kind: int, left: int, right: int, relation: int = -1, marks: int = 0) -> None:
         self.checks.append([kind, left, right, relation, marks])
@@ -288,15 +295,15 @@ class _Writer:
             self.row_checks = len(self.checks)
 
 
-@inlined
-def _between(relation: Relation, state: State, source: int, target: int, marks: int, size: int) -> tuple[int, int]:
+@unfolded
+def _between(program: Program, state: State, across: int, source: int, target: int, marks: int) -> tuple[int, int]:
     """The entries of one node that lead to another; without marks where `marks` is -1."""
     if source < 0 or target < 0:
         return 0, 0
-    begin, end = relation.begins[source], relation.begins[source + 1]
+    begins, neighbours = program.relations[across, _BEGINS], program.relations[across, _NEIGHBOURS]
+    begin, end = half_word_at(begins, source), half_word_at(begins, source + 1)
     if begin == end:
         return 0, 0
-    neighbours = relation.neighbours
     first = begin
     if marks >= 0:
         known = state.marks
@@ -306,39 +313,39 @@ def _between(relation: Relation, state: State, source: int, target: int, marks: 
         elif known[marks, _ASKED] > 0:
             known[marks, _ASKED] += 1
         asked = known[marks, _ASKED]
-        base = marks * size
-        if asked > 0 and asked * _MARK_AT >= end - begin:
+        base = marks * program.sizes[0]
+        if asked >= _FEWEST_ASKED and asked * _MARK_AT >= end - begin:
             known[marks, _STAMP] += 1
             known[marks, _ASKED] = asked = 0
             stamp = known[marks, _STAMP]
             for entry in range(end - 1, begin - 1, -1):
-                place = base + neighbours[entry]
+                place = base + half_word_at(neighbours, entry)
                 state.stamps[place] = stamp
                 state.places[place] = entry
         if asked == 0:
             place = base + target
             if state.stamps[place] != known[marks, _STAMP]:
                 return 0, 0
-            first = int(state.places[place])
+            first = np.int64(state.places[place])
             last = first + 1
-            while last < end and neighbours[last] == target:
+            while last < end and half_word_at(neighbours, last) == target:
                 last += 1
             return first, last
     high = end
     while first < high:
         middle = (first + high) >> 1
-        if neighbours[middle] < target:
+        if half_word_at(neighbours, middle) < target:
             first = middle + 1
         else:
             high = middle
     last = first
-    while last < end and neighbours[last] == target:
+    while last < end and half_word_at(neighbours, last) == target:
         last += 1
     return first, last
 
 
-@inlined
-def _holds(relations: Relations, program: Program, state: State, first: int, last: int) -> bool:
+@unfolded
+def _holds(program: Program, state: State, first: int, last: int) -> bool:
     """Whether the checks from `first` on hold."""
     registers = state.registers
     for number in range(first, last):
@@ -354,64 +361,68 @@ def _holds(relations: Relations, program: Program, state: State, first: int, las
             if left != right or left < 0:
                 return False
         else:
-            relation = relations[program.checks[number, _ACROSS]]
-            marks = program.checks[number, _CHECK_MARKS]
-            found, end = _between(relation, state, left, right, marks, program.sizes[0])
+            across, marks = program.checks[number, _ACROSS], program.checks[number, _CHECK_MARKS]
+            found, end = _between(program, state, across, left, right, marks)
             if (found < end) != (kind == _THERE):
                 return False
     return True
 
 
-@inlined
-def _enter(relations: Relations, program: Program, state: State, level: int) -> None:
+@unfolded
+def _enter(program: Program, state: State, level: int) -> None:
     """Set the entries that a level goes through."""
     levels, registers = program.levels, state.registers
     source = registers[levels[level, _SOURCE]]
-    relation = relations[levels[level, _RELATION]]
+    across = levels[level, _RELATION]
     if levels[level, _INTO] == 0:
         state.turned[level] = 0
         if source < 0:
             state.at[level] = state.ends[level] = 0
             return
-        begin, end = relation.begins[source], relation.begins[source + 1]
+        begins = program.relations[across, _BEGINS]
+        begin, end = half_word_at(begins, source), half_word_at(begins, source + 1)
         if levels[level, _PARTNER] == 1 and end > begin:
             other = registers[levels[level + 1, _SOURCE]]
             if other < 0:
                 end = begin
             else:
-                closing = relations[levels[level + 1, _RELATION]]
-                fewer = closing.begins[other + 1] - closing.begins[other]
-                if fewer * _FAR_FEWER < end - begin:
+                closing = program.relations[levels[level + 1, _RELATION], _BEGINS]
+                first, last = half_word_at(closing, other), half_word_at(closing, other + 1)
+                if (last - first) * _FAR_FEWER < end - begin:
                     state.turned[level] = 1
-                    begin = closing.begins[other]
-                    end = begin + fewer
+                    begin, end = first, last
         state.at[level], state.ends[level] = begin, end
         return
     target = registers[levels[level, _TARGET]]
     marks = levels[level, _MARKS]
     if level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
         source = registers[levels[level - 1, _SOURCE]]
-        relation = relations[levels[level - 1, _RELATION]]
+        across = levels[level - 1, _RELATION]
         marks = -1
-    begin, end = _between(relation, state, source, target, marks, program.sizes[0])
+    begin, end = _between(program, state, across, source, target, marks)
     state.at[level], state.ends[level] = begin, end
 
 
-@inlined
-def _summed(relation: Relation, program: Program, state: State, source: int) -> int:
+@unfolded
+def _summed(program: Program, state: State, source: int) -> int:
     """The weights of everything that the last level leads to from a node, less what its checks forbid."""
     if source < 0:
         return 0
     level = len(program.levels) - 1
     weight, registers = program.levels[level, _WEIGHT], state.registers
-    begin, end = relation.begins[source], relation.begins[source + 1]
+    across = program.levels[level, _RELATION]
+    begins, neighbours = program.relations[across, _BEGINS], program.relations[across, _NEIGHBOURS]
+    begin, end = half_word_at(begins, source), half_word_at(begins, source + 1)
     found = end - begin
+    if found == 0:
+        return 0
     if weight >= 0:
         if state.sums[source] == 0:
             state.sums[source] = 1
             for entry in range(begin, end):
-                state.sums[source] += program.weights[weight, relation.neighbours[entry]]
+                state.sums[source] += program.weights[weight, half_word_at(neighbours, entry)]
         found = state.sums[source] - 1
+    relationships = program.relations[across, _RELATIONSHIPS]
     first, last = program.levels[level, _FIRST], program.levels[level, _LAST]
     for number in range(first, last):
         forbidden = registers[program.checks[number, _RIGHT]]
@@ -436,35 +447,39 @@ def _summed(relation: Relation, program: Program, state: State, source: int) -> 
                     is_known = is_known or (before < number and is_relationship and value == forbidden)
         if is_known:
             continue
-        low, high = _between(relation, state, source, other, -1, program.sizes[0])
+        low, high = _between(program, state, across, source, other, -1)
         of_node = 1 if weight < 0 else program.weights[weight, other]
         for entry in range(low, high):
-            if not is_relationship or relation.relationships[entry] == forbidden:
+            if not is_relationship or half_word_at(relationships, entry) == forbidden:
                 found -= of_node
     return found
 
 
 @kernel
-def search(relations: Relations, program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
+def search(program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
     """Go on from where the state is, at this row, until so many entries were looked at or no row is left; returns the
     row that is next, or under way."""
     levels, registers = program.levels, state.registers
     level = state.level[0]
     last_level = len(levels) - 1
     done = 0
-    while done < work:
+    entering = False
+    while done < work or entering:
         if level < 0:
             if row == len(totals):
                 break
             done += 1
             for number in range(len(program.loads)):
                 registers[program.loads[number]] = rows[number, row]
-            if not _holds(relations, program, state, 0, program.sizes[1]):
+            if not _holds(program, state, 0, program.sizes[1]):
                 row += 1
                 continue
             level = 0
             state.ways[0] = 1
-            _enter(relations, program, state, 0)
+            entering = True
+        if entering:
+            entering = False
+            _enter(program, state, level)
         # The level and its partner may have changed places: the relationship that is followed here is the other's.
         own = level
         first, last = levels[level, _FIRST], levels[level, _LAST]
@@ -474,7 +489,8 @@ def search(relations: Relations, program: Program, state: State, rows: Table, to
         elif level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
             own = level - 1
             first = levels[own, _FIRST]
-        relation = relations[levels[own, _RELATION]]
+        across = levels[own, _RELATION]
+        neighbours, relationships = program.relations[across, _NEIGHBOURS], program.relations[across, _RELATIONSHIPS]
         into, target = levels[level, _INTO] == 1, levels[level, _TARGET]
         relationship = levels[own, _RELATIONSHIP]
         weight = levels[level, _WEIGHT]
@@ -484,22 +500,22 @@ def search(relations: Relations, program: Program, state: State, rows: Table, to
             state.ways[level] *= end - begin
             end = begin + 1
         ways = state.ways[level]
-        entered, found = False, 0
+        found = 0
         if level == last_level and program.sizes[2] == 1:
-            found = _summed(relation, program, state, registers[levels[level, _SOURCE]])
+            found = _summed(program, state, registers[levels[level, _SOURCE]])
             begin = end
             done += 1
         for entry in range(begin, end):
             if not into:
-                registers[target] = relation.neighbours[entry]
+                registers[target] = half_word_at(neighbours, entry)
             if relationship >= 0:
-                registers[relationship] = relation.relationships[entry]
+                registers[relationship] = half_word_at(relationships, entry)
             of_node = 1
             if weight >= 0:
                 of_node = program.weights[weight, registers[target]]
                 if of_node == 0:
                     continue
-            if first < last and not _holds(relations, program, state, first, last):
+            if first < last and not _holds(program, state, first, last):
                 continue
             if level == last_level:
                 found += of_node
@@ -508,10 +524,9 @@ def search(relations: Relations, program: Program, state: State, rows: Table, to
             state.at[level], state.ends[level] = entry + 1, end
             level += 1
             state.ways[level] = ways * of_node
-            _enter(relations, program, state, level)
-            entered = True
+            entering = True
             break
-        if not entered:
+        if not entering:
             done += end - begin
             totals[row] += found * ways
             level -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pa
 from hoplite.lazy_dataclass import dataclass
 
 _PIECE = 1 << 16  # partial matches that one step hands to the next
+
+
+def _forget(pattern: Pattern, amount: int) -> None:
+    """Nobody asks how much work it was."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +36,15 @@ class _Partial:
         )
 
 
-def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
-    """How many matches there are from each row, by weight."""
+def count_matches(
+    pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[Pattern, int], None] = _forget
+) -> Positions:
+    """How many matches there are from each row, by weight. `note_work` is told how many partial matches it took."""
+    followed = 0
     sums = Sums(row_count)
     begun = _Partial(np.arange(row_count, dtype=np.int64), dict(given), np.ones(row_count, np.int64))
     waiting = [iter((begun,))]  # one iterator for each step that is under way
+    summed = pattern.summed_step
     while waiting:
         check()
         partial = next(waiting[-1], None)
@@ -45,7 +53,12 @@ def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) 
         elif len(waiting) > len(pattern.steps):
             sums.add(partial.row, partial.ways)
         elif len(partial.row):
+            followed += len(partial.row)
+            if len(waiting) - 1 == summed:
+                sums.add(partial.row, product(partial.ways, _ways_on(pattern, summed, partial, check)))
+                continue
             waiting.append(_after(pattern, len(waiting) - 1, partial, check))
+    note_work(pattern, followed)
     return sums.totals()
 
 
@@ -86,6 +99,42 @@ def _weighted(pattern: Pattern, step: Follow, partial: _Partial, nodes: Position
     kept = of_nodes > 0
     partial = partial.take(kept)
     return _Partial(partial.row, partial.registers, product(partial.ways, of_nodes[kept]))
+
+
+def _ways_on(pattern: Pattern, number: int, partial: _Partial, check: Check) -> Positions:
+    """The weights of everything that the last hop leads to, less what is forbidden behind it."""
+    follow, registers = pattern.steps[number], partial.registers
+    assert isinstance(follow, Follow)
+    hop, sources = follow.hop, registers[follow.source]
+    row = pattern.weighted.get(follow.target)
+    weights = None if row is None else pattern.weights[row]
+    different, place = np.unique(sources, return_inverse=True)
+    sums = Sums(len(different))
+    for piece in chunked(hop, different, _PIECE):
+        check()
+        steps = gather(hop, different, piece.segments, False)
+        sums.add(steps.row, np.ones(len(steps.row), np.int64) if weights is None else weights[steps.neighbours])
+    ways = sums.totals()[place.reshape(-1)]
+    avoided: list[Positions] = []  # nodes that are forbidden, for each row
+    ends = pattern.relationship_ends
+    for step in sorted(pattern.steps[number + 1 :], key=lambda step: isinstance(step, Differ)):
+        if isinstance(step, Compare):
+            other = registers[step.right if step.left == follow.target else step.left]
+            ways = np.where(other < 0, 0, ways)
+        else:
+            assert isinstance(step, Differ)
+            one, two = (registers[end] for end in ends[step.right])
+            other = np.where(sources == one, two, np.where(sources == two, one, -1))
+        for earlier in avoided:
+            other = np.where(other == earlier, -1, other)
+        found = expand_into(hop, sources, other, check=check)
+        rows = found.row
+        if isinstance(step, Differ):
+            rows = rows[found.relationships == registers[step.right][rows]]
+        else:
+            avoided.append(other)
+        ways = ways - np.bincount(rows, minlength=len(ways)) * (1 if weights is None else weights[other])
+    return np.maximum(ways, 0)
 
 
 def _is_there(hop: Hop, sources: Positions, targets: Positions, check: Check) -> Booleans:

@@ -76,6 +76,33 @@ class Pattern:
     weights: NDArray[np.int64]
 
     @property
+    def summed_step(self) -> int | None:
+        """The number of the last step that follows a relationship, where nothing is asked behind it but that its node
+        and relationship differ from others: then it need not be taken, for all neighbours count, less these."""
+        last = max(number for number, step in enumerate(self.steps) if isinstance(step, Follow))
+        follow = self.steps[last]
+        assert isinstance(follow, Follow)
+        ends = self.relationship_ends
+        for step in self.steps[last + 1 :]:
+            match step:
+                case Compare(left=left, right=right, same=False) if (left == follow.target) != (right == follow.target):
+                    pass
+                case Differ(left=left, right=right) if left == follow.relationship and right in ends:
+                    pass
+                case _:
+                    return None
+        return None if follow.into else last
+
+    @property
+    def relationship_ends(self) -> dict[int, tuple[int, int]]:
+        """The registers of the nodes that a relationship is between, by its register."""
+        return {
+            step.relationship: (step.source, step.target)
+            for step in self.steps
+            if isinstance(step, Follow) and step.relationship >= 0
+        }
+
+    @property
     def first_hop(self) -> Hop:
         """Any hop of the graph."""
         return next(step.hop for step in self.steps if isinstance(step, Follow))

@@ -171,4 +171,4 @@ def _asked(hop: MatchHop, predicate: Term) -> MatchHop:
 def _is_worth_it(steps: Sequence[MatchStep]) -> bool:
     """Whether there is more than a degree could tell."""
     hops = [step for step in steps if isinstance(step, MatchHop)]
-    return bool(hops) and (len(hops) < len(steps) or any(hop.into for hop in hops) or len(hops) > 1)
+    return bool(hops) and (len(hops) < len(steps) or any(hop.into for hop in hops) or len(hops) > 2)

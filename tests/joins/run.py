@@ -16,8 +16,8 @@ _QUERIES_A_GRAPH = 20
 
 
 def database(graph: Graph, seed: int) -> hoplite.Database:
-    """The graph in memory: in one partition or several, folded or partly in a delta."""
-    db = hoplite.open(partitions=(1, 1, 3)[seed % 3])
+    """The graph in memory: in one partition or several, folded or partly in a delta, hops compiled or not."""
+    db = hoplite.open(partitions=(1, 1, 3)[seed % 3], backend=("auto", "auto", "numba", "numba")[seed % 4])
     for number, node in enumerate(graph.nodes):
         labels = "".join(":" + label for label in sorted(node.labels))
         db.run(f"CREATE ({labels} {{i: $i, x: $x}})", i=number, x=node.x).consume()
