@@ -129,6 +129,7 @@ class Estimates:
                 | lp.DistinctExpand()
                 | lp.CountWalks()
                 | lp.CountBranches()
+                | lp.CountMatches()
                 | lp.GetDegree()
                 | lp.Repeat()
                 | lp.ShortestPath()

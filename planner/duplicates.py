@@ -93,6 +93,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             lp.Argument()
             | lp.CountWalks()
             | lp.CountBranches()
+            | lp.CountMatches()
             | lp.Repeat()
             | lp.ShortestPath()
             | lp.StatefulShortestPath()

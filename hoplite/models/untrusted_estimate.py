@@ -130,6 +130,7 @@ class _Plan:
                 pp.Argument()
                 | pp.CountWalks()
                 | pp.CountBranches()
+                | pp.CountMatches()
                 | pp.CountSteps()
                 | pp.ShortestPaths()
                 | pp.SelectShortest()
