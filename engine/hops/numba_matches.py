@@ -455,52 +455,58 @@ def _summed(program: Program, state: State, source: int) -> int:
     return found
 
 
+@unfolded
+def _begun(program: Program, state: State, rows: Table, row: int) -> bool:
+    """Give the registers what a row gives them; says whether it passes the checks on that alone."""
+    for number in range(len(program.loads)):
+        state.registers[program.loads[number]] = rows[number, row]
+    state.ways[0] = 1
+    return _holds(program, state, 0, program.sizes[1])
+
+
+@unfolded
+def _own(levels: Table, state: State, level: int) -> tuple[int, int, int]:
+    """The level whose relationship is followed at a level, and the checks after it: a level and its partner may have
+    changed places, and then both relationships are there after the second of them."""
+    first, last = levels[level, _FIRST], levels[level, _LAST]
+    if levels[level, _PARTNER] == 1 and state.turned[level] == 1:
+        return level + 1, first, first
+    if level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
+        return level - 1, levels[level - 1, _FIRST], last
+    return level, first, last
+
+
 @kernel
 def search(program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
     """Go on from where the state is, at this row, until so many entries were looked at or no row is left; returns the
     row that is next, or under way."""
     levels, registers = program.levels, state.registers
-    level = state.level[0]
-    last_level = len(levels) - 1
-    done = 0
-    entering = False
+    level, last_level = state.level[0], len(levels) - 1
+    done, entering = 0, False
     while done < work or entering:
         if level < 0:
             if row == len(totals):
                 break
             done += 1
-            for number in range(len(program.loads)):
-                registers[program.loads[number]] = rows[number, row]
-            if not _holds(program, state, 0, program.sizes[1]):
+            if not _begun(program, state, rows, row):
                 row += 1
                 continue
             level = 0
-            state.ways[0] = 1
             entering = True
         if entering:
             entering = False
             _enter(program, state, level)
-        # The level and its partner may have changed places: the relationship that is followed here is the other's.
-        own = level
-        first, last = levels[level, _FIRST], levels[level, _LAST]
-        if levels[level, _PARTNER] == 1 and state.turned[level] == 1:
-            own = level + 1
-            last = first  # both relationships are there after the next level
-        elif level > 0 and levels[level - 1, _PARTNER] == 1 and state.turned[level - 1] == 1:
-            own = level - 1
-            first = levels[own, _FIRST]
+        own, first, last = _own(levels, state, level)
         across = levels[own, _RELATION]
         neighbours, relationships = program.relations[across, _NEIGHBOURS], program.relations[across, _RELATIONSHIPS]
         into, target = levels[level, _INTO] == 1, levels[level, _TARGET]
-        relationship = levels[own, _RELATIONSHIP]
-        weight = levels[level, _WEIGHT]
+        relationship, weight = levels[own, _RELATIONSHIP], levels[level, _WEIGHT]
         begin, end = state.at[level], state.ends[level]
         if into and relationship < 0 and begin < end:
             # Which of several parallel relationships it is makes no difference.
             state.ways[level] *= end - begin
             end = begin + 1
-        ways = state.ways[level]
-        found = 0
+        ways, found = state.ways[level], 0
         if level == last_level and program.sizes[2] == 1:
             found = _summed(program, state, registers[levels[level, _SOURCE]])
             begin = end
