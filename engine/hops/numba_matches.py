@@ -20,17 +20,17 @@ import numpy as np
 
 from hoplite.engine.hops import numpy_matches
 from hoplite.engine.hops.compiled import Int32s, Ints, Table, half_word_at, kernel, unfolded
-from hoplite.engine.hops.expansion import is_among
+from hoplite.engine.hops.expansion import chunked, gather
 from hoplite.engine.hops.interface import Check, Hop, Positions, Side
 from hoplite.engine.hops.numba_arrays import as_compiled
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
-from hoplite.storage.incidence import Adjacency
 
 _PREPARED = "matches"
 _WORK = 1 << 22  # entries looked at between two calls of a check
 _WORTH = 8  # a relation is written down after one partial match for so many nodes
 _FIRST_ROWS = 256  # that are counted before it is asked again whether relations pay; then four times as many
-_LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
+_LARGEST, _MOST_ENTRIES = 1 << 22, 1 << 30  # nodes and entries; graphs beyond that lack memory
+_PIECE = 1 << 20  # entries of a relation that are read at once
 _MOST_MARKS = 1 << 25  # marks of all looks together
 _MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
 
@@ -85,15 +85,15 @@ class State(NamedTuple):
     sums: Ints
 
 
-def relation_of(hop: Hop) -> Relation | None:
-    """The entries of a hop; None where the hop is not plain, or where it does not pay to write them down."""
+def relation_of(hop: Hop, check: Check) -> Relation | None:
+    """The entries of a hop; None where they are too many, or where it does not pay to write them down."""
     known = hop.prepared.get(_PREPARED, 0)
     if isinstance(known, Relation):
         return known
     assert isinstance(known, int)
     if known * _WORTH < hop.node_count or not _can_be_written(hop):
         return None
-    relation = hop.prepared[_PREPARED] = _written(hop)
+    relation = hop.prepared[_PREPARED] = _written(hop, check)
     return relation
 
 
@@ -117,38 +117,30 @@ def _turned(hop: Hop) -> Hop:
 
 
 def _can_be_written(hop: Hop) -> bool:
-    if not hop.is_plain or hop.node_count > _LARGEST:
+    """Whether the graph is in memory and not too large, and the hop has no masks."""
+    if hop.has_mask or hop.node_count > _LARGEST:
         return False
     return all(
-        isinstance(side.partitions, tuple) and len(side.partitions[0].neighbours) < 1 << 31 for side in hop.sides
+        isinstance(side.partitions, tuple) and sum(len(one.neighbours) for one in side.partitions) < _MOST_ENTRIES
+        for side in hop.sides
     )
 
 
-def _written(hop: Hop) -> Relation:
-    keys, relationships = zip(*(_entries(hop, side, number == 1) for number, side in enumerate(hop.sides)), strict=True)
+def _written(hop: Hop, check: Check) -> Relation:
+    nodes = np.arange(hop.node_count, dtype=np.int64)
+    keys, relationships = [nodes[:0]], [np.zeros(0, np.int32)]
+    for piece in chunked(hop, nodes, _PIECE):
+        check()
+        steps = gather(hop, nodes, piece.segments)
+        keys.append(steps.row * hop.node_count + steps.neighbours)
+        relationships.append(steps.relationships.astype(np.int32))
     key, relationship = np.concatenate(keys), np.concatenate(relationships)
-    if len(key) and (key[1:] < key[:-1]).any():
+    if (key[1:] < key[:-1]).any():
         order = np.argsort(key, kind="stable")  # which is quick for what consists of ordered pieces
         key, relationship = key[order], relationship[order]
     node, neighbour = np.divmod(key, hop.node_count)
     begins = np.searchsorted(node, np.arange(hop.node_count + 1))
     return Relation(begins.astype(np.int32), neighbour.astype(np.int32), relationship)
-
-
-def _entries(hop: Hop, side: Adjacency, drop_loops: bool) -> tuple[Positions, Int32s]:
-    """Node and neighbour of each entry of a side as one number, and the relationships."""
-    incidence = side.partitions[0]
-    nodes = np.repeat(np.arange(hop.node_count, dtype=np.int64), np.diff(incidence.indptr))
-    kept = None if hop.types is None else is_among(incidence.types, hop.types)
-    if drop_loops:
-        other = incidence.neighbours != nodes
-        kept = other if kept is None else kept & other
-    places = np.arange(len(nodes)) if kept is None else np.flatnonzero(kept)
-    if incidence.relationships is None:
-        relationships = places + incidence.first_relationship
-    else:
-        relationships = incidence.relationships[places]
-    return nodes[places] * hop.node_count + incidence.neighbours[places], relationships.astype(np.int32)
 
 
 def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
@@ -169,7 +161,7 @@ def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) 
 
 def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
     """The same in compiled loops; None where they cannot do it, or where it would not pay."""
-    made = _program(pattern, given)
+    made = _program(pattern, given, check)
     if made is None:
         return None
     program, held, marks = made  # `held`: the arrays whose addresses are in the program
@@ -190,9 +182,9 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
     return totals
 
 
-def _program(pattern: Pattern, given: Given) -> tuple[Program, list[Relation], int] | None:
+def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, list[Relation], int] | None:
     """The pattern as numbers, what it reads, and how many sets of marks it needs."""
-    writer = _Writer(pattern, given)
+    writer = _Writer(pattern, given, check)
     largest = 1
     for weights in pattern.weights:
         largest *= max(int(weights.max(initial=0)), 1)
@@ -216,7 +208,8 @@ def _program(pattern: Pattern, given: Given) -> tuple[Program, list[Relation], i
 class _Writer:
     """Writes the steps of a pattern down as numbers."""
 
-    def __init__(self, pattern: Pattern, given: Given) -> None:
+    def __init__(self, pattern: Pattern, given: Given, check: Check) -> None:
+        self._check_time = check
         self.levels: list[list[int]] = []
         self.checks: list[list[int]] = []
         self.relations: list[tuple[Hop, Relation]] = []
@@ -260,7 +253,7 @@ class _Writer:
         for number, (known, _) in enumerate(self.relations):
             if known is hop:
                 return number
-        relation = relation_of(hop)
+        relation = relation_of(hop, self._check_time)
         if relation is None:
             return -1
         self.node_count = hop.node_count
@@ -326,7 +319,7 @@ def _between(program: Program, state: State, across: int, source: int, target: i
             place = base + target
             if state.stamps[place] != known[marks, _STAMP]:
                 return 0, 0
-            first = np.int64(state.places[place])
+            first = int(state.places[place])
             last = first + 1
             while last < end and half_word_at(neighbours, last) == target:
                 last += 1
