@@ -42,7 +42,14 @@ def _hangs_up(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\0" * 20, b"\x16\x03\x01\x02\x00\x01\x00\x01", MAGIC + b"\xff" * 16, os.urandom(64), b"SSH-2.0-x\r\n"]
+    "data",
+    [
+        b"\0" * 20,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01",
+        MAGIC + b"\xff" * 16,
+        random.Random(7).randbytes(64),
+        b"SSH-2.0-x\r\n",
+    ],
 )
 def test_other_protocols_are_hung_up_on(served: Served, data: bytes) -> None:
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
