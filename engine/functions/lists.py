@@ -8,7 +8,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import whole
 from hoplite.engine.functions.registry import cypher_function, named
 from hoplite.engine.memory import refuse_list
-from hoplite.errors import argument_error
+from hoplite.errors import argument_error, arithmetic_error
 from hoplite.gql_status import LARGEST, status
 from hoplite.planner.types import INTEGER, LIST, list_of
 
@@ -67,6 +67,8 @@ def numbers_of_range(start: Any, end: Any, *step: Any) -> range:
     count = abs(distance) // abs(stride)
     if (distance < 0) != (stride < 0):
         count = -count
+    if count == LARGEST:
+        raise arithmetic_error("numeric value out of range")  # there is one element more
     return range(first, first + stride * (count + 1), stride) if count >= 0 else range(0)
 
 
