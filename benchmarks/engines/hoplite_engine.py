@@ -22,7 +22,7 @@ BALLS = [BALL.format(k=k) for k in range(10)]
 
 class HopliteEngine(Engine):
     title = "Hoplite"
-    package = "hoplite"
+    package = "hoplitedb"
     module = "hoplite"
 
     def _import(self) -> ModuleType:

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn
 
 from hoplite.engine import hops
 from hoplite.engine.hops import BackendName, Choice, Excluded, Hop, Positions, Side, TrailBatch
-from hoplite.engine.hops import steps as steps_module
+from hoplite.engine.hops import into as into_module
 from tests import oracle
 from tests.hops.backends import every_backend
 from tests.hops.graphs import Sample, samples
@@ -158,9 +158,9 @@ def test_expand_chunks_are_bounded_and_complete(case: Case, limit: int) -> None:
 @given(case=cases())
 def test_expand_into_finds_the_relationships_between_two_nodes(look_up: str, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps_module, "_FEW_PAIRS", 1)
+        patch.setattr(into_module, "_FEW_PAIRS", 1)
         if look_up != "by cost":
-            patch.setattr(steps_module, "_LOOK_UP", 1 << 40 if look_up == "never" else -(1 << 40))
+            patch.setattr(into_module, "_LOOK_UP", 1 << 40 if look_up == "never" else -(1 << 40))
         _check_expand_into(case)
 
 
