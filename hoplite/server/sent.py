@@ -22,14 +22,18 @@ def failure(error: Neo4jError, version: Version) -> Metadata:
 
 
 def _status(error: Any) -> Metadata:
-    """The status of an error, and those that it comes from."""
-    metadata: Metadata = {"gql_status": error.gql_status, "description": error.gql_status_description}
-    record = _unusual(error.diagnostic_record)
+    """The status of an error, and those that it comes from.
+
+    Read below its properties: driver 5 warns whoever asks for them that they may change, which is not for clients of
+    a server to see, and ends the answer where warnings are errors.
+    """
+    metadata: Metadata = {"gql_status": error._gql_status, "description": error._gql_status_description}
+    record = _unusual(error._get_status_diagnostic_record())
     if record:
         metadata["diagnostic_record"] = record
     cause = error.__cause__
-    if cause is not None and hasattr(cause, "gql_status_description"):
-        metadata["cause"] = {"message": cause.message, **_status(cause)}
+    if cause is not None and hasattr(cause, "_gql_status"):
+        metadata["cause"] = {"message": cause._message, **_status(cause)}
     return metadata
 
 
