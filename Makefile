@@ -28,6 +28,7 @@
 #   make side-by-side     64 connections for two minutes, nothing torn    ARGS="--connections 16 --seconds 10"
 #   make cluster-test     statements over workers on Ray, in an environment of its own; ARGS="-k ray"
 #   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
+#                         EXTRAS= measures an install with every extra, and not only with two
 #   make console          builds the browser's page: console/ into hoplite/server/console  (Node 20, npm)
 #   make console-check    types and unit tests of its source, and that the built files are what the source gives
 #   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium

@@ -46,7 +46,7 @@ def _on_ci() -> bool:
 
 def _run(uri: str, limit: int | None, outcomes: Path) -> int:
     settings = {**os.environ, "NEO4J_URI": uri}
-    tests = [sys.executable, "-m", "pytest", "-q", "-m", "neo4j", "tests/neo4j"]
+    tests = [sys.executable, "-m", "pytest", "-q", "--durations=10", "-m", "neo4j", "tests/neo4j"]
     status = subprocess.run(tests, env=settings, cwd=REPOSITORY, check=False).returncode
     if not (data_folder() / "demo").is_dir():
         print("No demo graphs (HOPLITE_DATA): the round trip and its queries were not run.", file=sys.stderr)
