@@ -70,8 +70,10 @@ def test_a_source_tree_without_links_works(tmp_path: Path, left: str) -> None:
 
 def test_files_that_are_no_code_are_packaged() -> None:
     table = setuptools_table()
+    folders: dict[str, str] = table["package-dir"]
     for package, patterns in table["package-data"].items():
-        folder = REPOSITORY / table["package-dir"].get(package, package.replace(".", "/"))
+        above = max((name for name in folders if f"{package}.".startswith(f"{name}.")), key=len)
+        folder = REPOSITORY / folders[above] / package.removeprefix(above).replace(".", "/").lstrip("/")
         for pattern in patterns:
             assert list(folder.glob(pattern)), f"{package}: nothing matches {pattern}"
 
