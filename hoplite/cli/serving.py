@@ -176,5 +176,9 @@ def _tls(options: argparse.Namespace) -> Any:
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(options.tls_cert, options.tls_key)
+    try:
+        context.load_cert_chain(options.tls_cert, options.tls_key)
+    except OSError as error:  # which does not say of which file it speaks
+        files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file is not None)
+        raise UsageError(f"{files}: no certificate and key can be read there ({error.strerror or error})") from None
     return context

@@ -28,6 +28,10 @@ class Settings:
     greeting: float = 30.0  # until a client has said who it is
     grace: float = 10.0  # at the end, for what is still running
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.port < 1 << 16:
+            raise ValueError(f"A port is a number from 0 to 65535, not {self.port}")
+
     @property
     def scheme(self) -> str:
         """Of the address that drivers are given."""

@@ -69,6 +69,21 @@ def test_other_machines_are_not_let_in_without_a_password(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--port", "99999"), "A port is a number from 0 to 65535, not 99999"),
+        (("--port", "-1"), "A port is a number from 0 to 65535, not -1"),
+        (("--port", "0", "--tls-cert", "no-such.pem"), "no-such.pem: no certificate and key can be read there"),
+    ],
+)
+def test_what_cannot_be_served_is_said_without_a_traceback(arguments: tuple[str, ...], said: str) -> None:
+    done = _run("serve", *arguments)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_connections_may_be_encrypted(tmp_path: Path) -> None:
     key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
