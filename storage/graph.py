@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoplite import forks
-from hoplite.errors import CypherError, transaction_timed_out
+from hoplite.errors import CypherError
 from hoplite.storage.base import Base
 from hoplite.storage.build import build_base, empty_base
 from hoplite.storage.bulk import BulkLoad
@@ -92,15 +92,15 @@ class Graph:
 
     # --- the writer ---
 
-    def begin(self, *, lazy: bool = False, patience_s: float | None = None) -> Transaction:
+    def begin(self, *, lazy: bool = False) -> Transaction:
         """A transaction. There is one writer at a time: waits for the other one, and gives up after `lock_timeout_s`,
-        or sooner, when the time that the caller has is over.
+        or sooner, when the statement that this thread prepares is cancelled or past its deadline.
 
         A lazy transaction only reads at first, and becomes the writer with `prepare_write` or its first write.
         """
         if lazy:
             return Transaction(self, self.snapshot())
-        self._lock_writer(patience_s)
+        self._lock_writer()
         with self._guard:
             self._fold_if_due()
             transaction = Transaction(self, Snapshot(self._delta, self.uuid, self._version))
@@ -108,23 +108,17 @@ class Graph:
             self._changing = transaction
         return transaction
 
-    def _acquire_writer(
-        self, transaction: Transaction, *, fold: bool = True, patience_s: float | None = None
-    ) -> tuple[Delta, int]:
+    def _acquire_writer(self, transaction: Transaction, *, fold: bool = True) -> tuple[Delta, int]:
         """Make a transaction the one writer; what it starts from."""
-        self._lock_writer(patience_s)
+        self._lock_writer()
         with self._guard:
             if fold:
                 self._fold_if_due()
             self._changing = transaction
             return self._delta, self._version
 
-    def _lock_writer(self, patience_s: float | None = None) -> None:
-        hurried = patience_s is not None and patience_s < self.lock_timeout_s
-        seconds = max(patience_s, 0.0) if hurried and patience_s is not None else self.lock_timeout_s
-        if not self._writer.acquire(seconds):
-            if hurried:
-                raise transaction_timed_out()
+    def _lock_writer(self) -> None:
+        if not self._writer.acquire(self.lock_timeout_s):
             raise CypherError(
                 "Neo.TransientError.Transaction.LockAcquisitionTimeout",
                 f"Another transaction is writing: the lock could not be acquired within {self.lock_timeout_s} seconds.",

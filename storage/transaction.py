@@ -62,15 +62,15 @@ class Transaction(Snapshot):
         """It was writing when the process was forked, and goes on in the parent alone."""
         return self._is_lost
 
-    def prepare_write(self, patience_s: float | None = None, statement: str = "") -> None:
-        """Become the one writer, for a statement, or give up after `patience_s` seconds.
+    def prepare_write(self, statement: str = "") -> None:
+        """Become the one writer, for a statement; waits as `Graph.begin` does.
 
         Moves to the latest committed version, so positions read before are void: call it between statements, before
         the first that writes.
         """
         self._refuse_if_lost()
         if not self._holds_lock:
-            self._become_writer(*self._graph._acquire_writer(self, patience_s=patience_s))
+            self._become_writer(*self._graph._acquire_writer(self))
         self._graph._writer.use(statement)
 
     def _become_writer(self, delta: Delta, version: int) -> None:

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from typing import Protocol
 
+from hoplite.allowance import check_time
 from hoplite.errors import waits_for_itself
 
 _LOOK_AGAIN_S = 0.05
@@ -40,7 +41,7 @@ class WriterTurn:
         self._abandoned: deque[Abandoned] = deque()
 
     def acquire(self, seconds: float) -> bool:
-        """Whether the turn came in time. Raises where it never can."""
+        """Whether the turn came in time. Raises where it never can, or where the statement that waits must end."""
         self._end_abandoned()
         if not self._lock.acquire(blocking=False) and not self._comes_within(seconds):
             return False
@@ -73,6 +74,7 @@ class WriterTurn:
         while not self._lock.acquire(timeout=min(_LOOK_AGAIN_S, max(end - time.monotonic(), 0.0))):
             if time.monotonic() >= end:
                 return False
+            check_time()
             looks += 1
             if looks == _COLLECT_AFTER:
                 gc.collect()

@@ -479,7 +479,8 @@ class Database(Transfers, Retrieval, ForModels):
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
             del snapshot  # the writer changes the graph in place where nobody holds it
-            transaction = self._graph.begin(patience_s=limits.timeout)
+            with allowing(allowance):
+                transaction = self._graph.begin()
             try:
                 result = self._run_in(prepared, transaction, parameters, given, limits, allowance)
                 result.detach()

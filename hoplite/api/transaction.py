@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hoplite.allowance import allowing
 from hoplite.api.limits import Limits
 from hoplite.api.result import Result
 from hoplite.engine.prepare import Prepared
@@ -116,7 +117,8 @@ class Transaction:
         if prepared.writes or prepared.query_type == "s":
             if limits.read_only:
                 raise access_mode()
-            self._graph.prepare_write(limits.timeout, prepared.text)
+            with allowing(allowance):
+                self._graph.prepare_write(prepared.text)
             result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
             result.detach()
             return result

@@ -297,9 +297,9 @@ class DiskGraph(Graph):
 
     # --- commits ---
 
-    def _lock_writer(self, patience_s: float | None = None) -> None:
+    def _lock_writer(self) -> None:
         self._refuse_if_forked()
-        super()._lock_writer(patience_s)
+        super()._lock_writer()
 
     def _refuse_if_forked(self) -> None:
         if self._is_forked:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import hoplite
 from hoplite.server import Served
 from hoplite.server.packstream import Structure
 from tests.server.wire import Wire
@@ -216,3 +217,20 @@ def test_a_reset_cancels_what_is_running(wire: Wire) -> None:
     wire.ask("RUN", "RETURN 1", {}, {})
     wire.send("PULL", {"n": -1})
     assert wire.replies()[0] == ("RECORD", [1])
+
+
+@pytest.mark.parametrize("messages", [[], [("BEGIN", {})]], ids=["alone", "in a transaction"])
+def test_a_reset_cancels_what_waits_for_its_turn_to_write(
+    wire: Wire, database: hoplite.Database, messages: list[tuple[Any, ...]]
+) -> None:
+    with database.begin() as writing:
+        writing.run("CREATE (:Held)")
+        for message in messages:
+            wire.ask(*message)
+        wire.send("RUN", "CREATE (:Waits)", {}, {})
+        wire.send("RESET")
+        name, metadata = wire.reply()
+        assert name == "IGNORED" or metadata["neo4j_code"] == "Neo.ClientError.Transaction.TransactionTerminated"
+        assert wire.reply()[0] == "SUCCESS"
+        writing.commit()
+    assert database.run("MATCH (n) RETURN labels(n)").values() == [[["Held"]]]
