@@ -1,8 +1,8 @@
 """The abstract syntax of Cypher: what `parse` returns and the planner reads.
 
-Every node is a frozen dataclass with a `span`, the half-open range of character offsets it was read from. Spans do not
-take part in comparison: two expressions that read the same are equal wherever they stand, which is what grouping keys
-and `ORDER BY` over a projected expression are decided by.
+Every node is a frozen dataclass with a `span`, the half-open range of character offsets it was read from. Spans are not
+compared: two expressions that read the same are equal wherever they are written. Grouping keys and `ORDER BY` over a
+projected expression rely on this.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """`operand IS NULL`, or `IS NOT NULL` where negated."""
+    """`operand IS NULL`, or `IS NOT NULL` if negated."""
 
     operand: Expression
     negated: bool
@@ -162,7 +162,7 @@ class FunctionCall:
         return hash(self._compared())
 
     def _compared(self) -> tuple[object, ...]:
-        """Upper and lower case do not count in the function's own name, but they do in its namespace."""
+        """Case is ignored in the function's own name, but not in its namespace."""
         namespace, _, name = self.name.rpartition(".")
         return namespace, name.lower(), self.arguments, self.distinct
 
@@ -178,9 +178,9 @@ class CountStar:
 class CaseWhen:
     """One `WHEN ... THEN ...`.
 
-    In a simple CASE each condition is compared with the subject for equality, unless it is written as a predicate
-    on it (`WHEN > 3`, `WHEN IS NULL`): such a condition stands here complete, with `CaseSubject` for the subject.
-    In a searched CASE there is exactly one condition.
+    In a simple CASE each condition is compared with the subject for equality, unless it is written as a predicate on it
+    (`WHEN > 3`, `WHEN IS NULL`): such a condition is stored complete, with `CaseSubject` for the subject. In a searched
+    CASE there is exactly one condition.
     """
 
     conditions: tuple[Expression, ...]
@@ -358,7 +358,7 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class LabelName:
-    """One label or relationship type; `legacy` where a colon stands before it inside an alternative (`:A|:B`)."""
+    """One label or relationship type; `legacy` if preceded by a colon inside a disjunction (`:A|:B`)."""
 
     name: str
     span: Span = unseen_span()
@@ -390,7 +390,7 @@ class LabelNot:
 
 @dataclass(frozen=True, slots=True)
 class LabelAnd:
-    """`A&B`, or the older `A:B` where `colon` is true."""
+    """`A&B`, or the older `A:B` if `colon` is true."""
 
     operands: tuple[LabelExpression, ...]
     colon: bool = False
@@ -399,7 +399,7 @@ class LabelAnd:
 
 @dataclass(frozen=True, slots=True)
 class LabelOr:
-    """`A|B`, or the older `A|:B` where `colon` is true."""
+    """`A|B`, or the older `A|:B` if `colon` is true."""
 
     operands: tuple[LabelExpression, ...]
     colon: bool = False
@@ -436,7 +436,7 @@ class RelationshipPattern:
 
 @dataclass(frozen=True, slots=True)
 class ParenthesizedPath:
-    """`(path = (a)-->(b) WHERE predicate){1,3}`; without a repetition the parentheses only group."""
+    """`(path = (a)-->(b) WHERE predicate){1,3}`; without a repetition, the parentheses only group."""
 
     path_variable: Variable | None
     pattern: PatternChain
@@ -464,7 +464,7 @@ class ShortestPathFunction:
 
 @dataclass(frozen=True, slots=True)
 class PathSelector:
-    """What stands before a path pattern: `ALL`, `ANY k`, `SHORTEST k`, `ALL SHORTEST`, `SHORTEST k GROUPS`."""
+    """The selector before a path pattern: `ALL`, `ANY k`, `SHORTEST k`, `ALL SHORTEST`, `SHORTEST k GROUPS`."""
 
     kind: str  # ALL, ANY, SHORTEST, ALL SHORTEST, SHORTEST GROUPS
     count: Expression | None = None  # a literal or a parameter; None is 1
@@ -657,7 +657,7 @@ class SetDynamicProperty:
 
 @dataclass(frozen=True, slots=True)
 class SetProperties:
-    """`variable = map`, or `variable += map` where `merge`."""
+    """`variable = map`, or `variable += map` if `merge`."""
 
     variable: Variable
     value: Expression
@@ -745,7 +745,7 @@ class LoadCsvClause:
 
 @dataclass(frozen=True, slots=True)
 class UseClause:
-    """`USE graph`; the name is as written, or None where it is computed by an expression."""
+    """`USE graph`; the name is as written, or None if it is computed by an expression."""
 
     name: str | None
     expression: Expression | None = None
@@ -781,7 +781,7 @@ class SingleQuery:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Two or more single queries; `all[i]` says whether `UNION ALL` stands before query i + 1."""
+    """Two or more single queries; `all[i]` says whether `UNION ALL` comes before query i + 1."""
 
     queries: tuple[SingleQuery, ...]
     all: tuple[bool, ...]

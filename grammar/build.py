@@ -1,7 +1,7 @@
 """From reductions to syntax trees: finds the function that builds a rule of the grammar.
 
 Each `build_*` module has one function for each grammar rule or alias it serves, called with the source, the span of
-what was read and the children that the grammar hands on.
+what was read and the children that the grammar passes on.
 """
 
 from __future__ import annotations

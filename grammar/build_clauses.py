@@ -14,7 +14,7 @@ from hoplite.grammar.statement import Command, Statement
 from hoplite.grammar.tokens import Token
 from hoplite.lazy_dataclass import dataclass
 
-# --- WITH, RETURN and what hangs on them ----------------------------------------------------------------------
+# --- WITH, RETURN and their modifiers --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ def star(source: Source, span: Span, sign: Token) -> Star:
 
 
 def return_item(source: Source, span: Span, expression: Expression, alias: ast.Variable | None) -> ast.ReturnItem:
-    written = span if alias is None else expression.span  # brackets around an item are part of its name
+    written = span if alias is None else expression.span  # parentheses around an item are part of its name
     return ast.ReturnItem(expression, alias, _column_name(source, written, expression), span)
 
 
 def _column_name(source: Source, span: Span, expression: Expression) -> str:
-    """What an item without an alias is called: its text, but variables by their name."""
+    """The name of an item without an alias: its text, or for a variable its name."""
     match expression:
         case ast.Variable(name=name):
             return name

@@ -1,6 +1,6 @@
 """Builds expressions: each function is named after the grammar rule (or alias) it serves.
 
-Every function takes the source, the span of what was read, and the children the grammar hands on.
+Every function takes the source, the span of what was read, and the children that the grammar passes on.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _OCTAL = lazy_pattern(r"0[oO](?:_?[0-7])++")
 _OLD_OCTAL = lazy_pattern(r"0[0-7]+")
 _FLOAT = lazy_pattern(r"(?:\d(?:_?\d)*+)?(?:\.\d(?:_?\d)*+)?(?:[eE][+-]?\d(?:_?\d)*+)?[dDfF]?")
 _MAX_INTEGER = 2**63 - 1
-_MOST_DIGITS = 1000  # and signs between them: a number without leading zeros that is longer is too large
+_MOST_DIGITS = 1000  # and underscores between them: a longer number without leading zeros is too large
 _TOO_LARGE = "integer is too large"
 _INVALID = "invalid literal number"
 
 
 def span_of(token: Token) -> Span:
-    """Where a token stands."""
+    """The span of a token."""
     return Span(token.start, token.end)
 
 
@@ -176,7 +176,7 @@ def unary_negative(source: Source, span: Span, operator: Token, minus: Token, op
 
 
 def _negative(source: Source, span: Span, operand: ast.Literal) -> Expression:
-    """`-1` is one literal: only so can the smallest integer be written."""
+    """`-1` is one literal, because the smallest integer cannot be written otherwise."""
     if type(operand.value) not in (int, float):
         return ast.Unary("-", operand, span)
     complaint = source.withdraw(operand.span.start)
@@ -301,7 +301,7 @@ def trim(
 ) -> ast.FunctionCall:
     """`trim(LEADING 'x' FROM s)` is the call trim('LEADING', 'x', s); without a character trim('LEADING', s).
 
-    `trim(FROM s)` and `trim(BOTH FROM s)` are trim(s) in other words.
+    `trim(FROM s)` and `trim(BOTH FROM s)` are the same as trim(s).
     """
     if character is None and (side is None or side.word == "BOTH"):
         return ast.FunctionCall(name_of(word), (text,), False, span, span_of(word))

@@ -34,7 +34,7 @@ def dynamic_label_kind(source: Source, span: Span, kind: Token, expression: Expr
 
 @dataclass(frozen=True, slots=True)
 class LabelGroup:
-    """A label expression in brackets, which must not melt into a chain around it."""
+    """A label expression in parentheses, which must not merge with a chain around it."""
 
     inner: LabelExpression
 

@@ -26,7 +26,7 @@ SchemaName = Token | ast.Parameter | None
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an index or a constraint is for: `(n:Label)` or `()-[r:TYPE]-()`."""
+    """What an index or a constraint applies to: `(n:Label)` or `()-[r:TYPE]-()`."""
 
     entity: str
     variable: ast.Variable
@@ -43,7 +43,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintKind:
-    """`UNIQUE`, `KEY`, `NOT NULL` or `TYPED` with a type; `entity` where NODE or RELATIONSHIP is written before it."""
+    """`UNIQUE`, `KEY`, `NOT NULL` or `TYPED` with a type; `entity` if NODE or RELATIONSHIP is written before it."""
 
     kind: str
     entity: str | None = None

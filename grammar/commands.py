@@ -1,7 +1,7 @@
 """Statements that are recognised by their first words: commands for servers, and forms of older versions.
 
-An embedded database has no users, roles or servers; such a command is read as `Administration`, whatever follows.
-Forms that Neo4j has given up are refused in its words.
+An embedded database has no users, roles or servers; commands for them are parsed as `Administration`, whatever follows.
+Forms that Neo4j no longer accepts are refused with its messages.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _SERVER_WORDS = {
 _OPENERS = frozenset(["=", "(", ".", ":"])
 
 
-# Commands that name something, and what may stand before the name.
+# Commands that name something, and the words that may come before the name.
 _NAMING = frozenset("CREATE DROP ALTER RENAME START STOP GRANT DENY REVOKE ENABLE DEALLOCATE".split())  # noqa: SIM905
 _BEFORE_NAMES = frozenset("OR REPLACE ROLE USER CURRENT DATABASE DATABASES COMPOSITE ALIAS SERVER".split())  # noqa: SIM905
 
 
 def server_command(tokens: list[Token]) -> Administration | None:
-    """The command for a server that the text is, or None."""
+    """The server command that the text is, or None."""
     words = [token.text.upper() for token in tokens[:4]]
     if words[0] not in _SERVER_WORDS:
         return None
@@ -57,7 +57,7 @@ def server_command(tokens: list[Token]) -> Administration | None:
 
 
 def refuse_incomplete(text: str, tokens: list[Token]) -> None:
-    """Raise a syntax error for a command for a server that ends before it names anything: `RENAME ROLE`."""
+    """Raise a syntax error for a server command that ends before it names anything: `RENAME ROLE`."""
     words = [token.text.upper() for token in tokens[:-1]]
     if words[0] in _NAMING and all(word in _BEFORE_NAMES for word in words[1:]):
         raise syntax_error("Invalid input '': expected a name", text, len(text))

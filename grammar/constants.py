@@ -1,10 +1,10 @@
-r"""Long lists of constants in a query: text in, the value out, without a token or a tree for each of its many parts.
+r"""Long lists of constants in a query: text in, value out, without a token or a tree for each of the many parts.
 
     UNWIND [{id: 1, name: 'Ann'}, {id: 2, name: 'Bob'}, ...] AS row
 
-What programs write as rows is nearly JSON. The brackets are matched by one regular expression, keys, strings and words
-are rewritten to JSON's, and Python's JSON reader makes the value. Whatever is not surely a constant that Cypher reads
-the same way (a variable, a call, a comment, a number in a form that JSON does not have) is left to the parser.
+Rows that programs write this way are nearly JSON. One regular expression matches the brackets, keys, strings and words
+are rewritten to JSON's, and Python's JSON reader makes the value. Anything that may not be a constant with the same
+meaning in Cypher (a variable, a call, a comment, a number in a form that JSON lacks) is left to the parser.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hoplite.allowance import check_memory, check_time
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy import lazy_pattern
 
-FEWEST_CHARACTERS = 512  # of a list that is read here; the parser takes as long for a short one, and says more of it
+FEWEST_CHARACTERS = 512  # the shortest list read here; for shorter ones the parser is as fast and gives better errors
 _FEWEST_ITEMS = 2  # `xs[1]` looks like a list of one item
 _LONG = 100_000  # characters of a string
 _DEEPEST = 6  # brackets in brackets
-_BYTES_FOR_CHARACTER = 32  # of the value, at most: `[[1], [2]], ` is three lists
+_BYTES_FOR_CHARACTER = 32  # upper bound for the value: `[[1], [2]], ` is three lists
 
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 _ESCAPE = lazy_pattern(r"\\([bfnrt\\'\"`])")
@@ -31,7 +31,7 @@ _NAME = r"`(?:[^`]|``)*+`"
 
 
 def _nested(depth: int) -> str:
-    """What may stand in a bracket: no round ones, no comments, no parameters."""
+    """What a bracket may contain: no parentheses, comments or parameters."""
     plain = rf"[^\[\]{{}}()'\"`/$]++ | {_STRING} | {_NAME}"
     if depth == 0:
         return rf"(?: {plain} )*+"
@@ -47,11 +47,11 @@ _LARGE_INTEGER, _LARGE_EXPONENT = lazy_pattern(r"\d{19}"), lazy_pattern(r"[eE]\+
 
 
 class _NoConstant(Exception):
-    """The list holds something else."""
+    """The list contains something else."""
 
 
 def constant_list(text: str, start: int) -> tuple[list[Any], int] | None:
-    """The value of the long list of constants that begins at `start`, and where it ends; None if there is none."""
+    """The value of the long list of constants at `start`, and where it ends; None if there is none."""
     found = _LIST.match(text, start)
     if found is None or found.end() - start < FEWEST_CHARACTERS:
         return None
@@ -65,7 +65,7 @@ def constant_list(text: str, start: int) -> tuple[list[Any], int] | None:
         is_large = _LARGE_INTEGER.search(as_json) or _LARGE_EXPONENT.search(as_json)
         check_time()
         value = (_CHECKED_READER if is_large else _READER).decode(as_json)
-    except (_NoConstant, ValueError):  # ValueError: no JSON after all
+    except (_NoConstant, ValueError):  # ValueError: not JSON after all
         return None
     return (value, found.end()) if len(value) >= _FEWEST_ITEMS else None
 
@@ -83,7 +83,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 class _Unescaping:
-    """The same for long texts, with a look at the clock."""
+    """The same for long texts, checking the time limit."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -96,7 +96,7 @@ class _Unescaping:
 
 
 class _Rewriting:
-    """Keys, strings and words in JSON's spelling. The same few keys come over and over, and are remembered."""
+    """Keys, strings and words in JSON's spelling. The same few keys recur, so they are remembered."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -131,7 +131,7 @@ class _Rewriting:
 def _integer(digits: str) -> int:
     value = int(digits)
     if not -(2**63) <= value < 2**63:
-        raise _NoConstant  # the parser says what is wrong with it
+        raise _NoConstant  # the parser reports what is wrong with it
     return value
 
 

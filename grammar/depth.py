@@ -13,7 +13,8 @@ from hoplite.grammar.tree import children
 def check_depth(statement: Statement, text: str, limits: TextLimits) -> None:
     """Raise if the tree is deeper than a statement may be.
 
-    The left side of an operator is not deeper than the operator: chains lean to the left, and are taken as lists.
+    The left side of an operator counts as no deeper than the operator: chains lean to the left and are handled as
+    lists.
     """
     limit, place = limits.max_nesting, 0
     waiting: list[tuple[Any, int]] = [(statement, 0)]

@@ -1,4 +1,4 @@
-"""What begins the names that no query can write: those of columns and pattern elements that the planner makes."""
+"""The prefix of names that no query can contain: those of columns and pattern elements that the planner makes."""
 
-# A code point that is not a character. A backtick may quote any text, so a name with it is refused when it is read.
+# A code point that is not a character. Backticks may quote any text, so the scanner refuses a name that contains it.
 HIDDEN = "\uffff"

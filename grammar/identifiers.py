@@ -1,9 +1,9 @@
-"""The characters of names that stand without backticks, as a class of a regular expression."""
+"""The characters of names without backticks, as a character class of a regular expression."""
 
 from __future__ import annotations
 
-# What Java takes into an identifier and Python's \w does not: marks (Mn, Mc), currency signs (Sc), connectors (Pc), and
-# characters that nobody sees (Cf and most control characters), in the basic plane.
+# What Java allows in an identifier and Python's \w does not: marks (Mn, Mc), currency signs (Sc), connectors (Pc), and
+# invisible characters (Cf and most control characters), in the basic plane.
 _BESIDE_WORD_CHARACTERS = (
     r"\u0000-\u0008\u000e-\u001b\u0024\u007f-\u009f\u00a2-\u00a5\u00ad\u0300-\u036f\u0483-\u0487\u058f"
     r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0600-\u0605\u060b\u0610-\u061a\u061c\u064b-\u065f\u0670"

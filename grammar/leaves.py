@@ -1,4 +1,4 @@
-"""Where trees of syntax end: constants, names, lengths, and the places in the text that all nodes carry."""
+"""The leaves of syntax trees: constants, names, lengths, and the spans that all nodes carry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPAQUE: Final = "opaque"
 
 
 def unseen_span() -> Span:
-    """A field for where a node was read from. It takes no part in comparison, and is not shown."""
+    """A field for the span of a node. It is neither compared nor shown."""
     return field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -35,7 +35,7 @@ class Direction(Enum):
     INCOMING = "<-"
     BOTH = "--"
 
-    __hash__ = object.__hash__  # every query looks things up by it, and the one of Enum is written in Python
+    __hash__ = object.__hash__  # every query hashes directions, and Enum's own hash is written in Python
 
     @property
     def reversed(self) -> Direction:
@@ -71,7 +71,7 @@ class ConstantList:
     value: Annotated[list[Any], OPAQUE]
     span: Span = unseen_span()
 
-    def __eq__(self, other: object) -> bool:  # told apart by type as literals are, at any depth
+    def __eq__(self, other: object) -> bool:  # compared by type, like literals, at any depth
         return isinstance(other, ConstantList) and repr(self.value) == repr(other.value)
 
     def __hash__(self) -> int:
@@ -110,7 +110,7 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class Hops:
-    """The `*lower..upper` of a variable-length relationship as written; None where a bound is missing.
+    """The `*lower..upper` of a variable-length relationship as written; None for a missing bound.
 
     `*` is Hops(None, None), `*3` is Hops(3, 3), `*..2` is Hops(None, 2).
     """
@@ -131,7 +131,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """`USING INDEX n:Label(key)`, `USING SCAN n:Label`, `USING JOIN ON n`; kept for its notification only."""
+    """`USING INDEX n:Label(key)`, `USING SCAN n:Label`, `USING JOIN ON n`; only its notification uses it."""
 
     kind: str  # INDEX, TEXT INDEX, RANGE INDEX, POINT INDEX, SCAN, JOIN
     variables: tuple[Variable, ...]

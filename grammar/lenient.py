@@ -10,7 +10,7 @@
 | `size((a)-->())`                 | `COUNT { (a)-->() }`                |
 | `toInt(x)`, `distance(a, b)`     | `toInteger(x)`, `point.distance(a, b)` |
 
-Nothing inside strings, names in backticks and comments is touched. Only a text that was refused is worth trying.
+Strings, names in backticks and comments are left alone. Use it only on a text that was refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: where in the text that was given, and what it was."""
+    """One change: its position in the given text, and a description."""
 
     offset: int
     description: str
@@ -47,7 +47,7 @@ RENAMED = {"toint": "toInteger", "distance": "point.distance"}
 
 
 def relaxed(text: str) -> tuple[str, list[Change]]:
-    """The text in forms that Neo4j 5 takes, and what was changed for that."""
+    """The text in forms that Neo4j 5 accepts, and the changes made."""
     changes: list[Change] = []
     text, start = _without_fence(text, changes)
     text, start = _without_lead(text, start, changes)
@@ -59,7 +59,7 @@ def _without_fence(text: str, changes: list[Change]) -> tuple[str, int]:
     fence = _FENCE.search(text)
     if fence is None:
         return text, 0
-    changes.append(Change(fence.start(), "a code fence was taken away"))
+    changes.append(Change(fence.start(), "a code fence was removed"))
     return fence[1], fence.start(1)
 
 
@@ -67,16 +67,17 @@ def _without_lead(text: str, start: int, changes: list[Change]) -> tuple[str, in
     lead = _LEAD.match(text)
     if lead is None or not _CLAUSE.match(text, lead.end()):
         return text, start
-    changes.append(Change(start, f"'{lead[0].strip()}' before the query was taken away"))
+    changes.append(Change(start, f"'{lead[0].strip()}' before the query was removed"))
     return text[lead.end() :], start + lead.end()
 
 
 def _without_prose(text: str, start: int, changes: list[Change]) -> str:
-    """Cut after the query: at an empty line, or a semicolon at a line's end, that no clause follows."""
+    """Cut off what follows the query: after an empty line, or a semicolon at the end of a line, not followed by a
+    clause."""
     for gap in _PARAGRAPH.finditer(text):
         rest = text[gap.end() :]
         if rest.strip() and not _CLAUSE.match(rest) and text[: gap.start()].strip() and rest.lstrip()[0].isalpha():
-            changes.append(Change(start + gap.end(), "text behind the query was taken away"))
+            changes.append(Change(start + gap.end(), "text after the query was removed"))
             return text[: gap.start()]
     return text
 
@@ -104,7 +105,7 @@ def _forms(text: str, start: int, changes: list[Change]) -> str:
 
 
 def _form_at(text: str, position: int) -> tuple[int, str] | None:
-    """Where an old form ends that begins here, and what stands for it."""
+    """The end of the outdated form that begins here, and its replacement."""
     if text.startswith("!=", position):
         return position + 2, "<>"
     if text.startswith("==", position):

@@ -1,7 +1,5 @@
-"""How long a text may be, and how deeply its parts may be nested.
-
-A tree is taken apart by functions that call themselves for each level, so its depth must have a bound. So must the
-number of tokens: each takes about a kilobyte until the statement is planned.
+"""How long a text may be, and how deeply it may be nested. Recursive functions process the tree, so its depth must be
+bounded. So must the number of tokens: each takes about a kilobyte until the statement is planned.
 """
 
 from __future__ import annotations
@@ -13,9 +11,8 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TextLimits:
-    """Settings of a database. A long list of constants is one token, however long it is.
-
-    A level is one expression, pattern or subquery inside another. A chain of operators is one level.
+    """Settings of a database. A long list of constants is one token, whatever its length. A level is an expression,
+    pattern or subquery inside another. A chain of operators is one level.
     """
 
     max_text_length: int = 20_000_000
@@ -24,7 +21,7 @@ class TextLimits:
 
 
 class TextLimitReached(CypherError):
-    """A text beyond one of the limits."""
+    """A text that exceeds one of the limits."""
 
 
 def too_long(text: str, limits: TextLimits) -> TextLimitReached:

@@ -7,7 +7,7 @@ from hoplite.grammar.tokens import END
 
 
 def choose_kind(table: Table, states: list[int], kinds: tuple[str, ...]) -> str:
-    """The first of a token's kinds that can be shifted in this state; the first of all if none can."""
+    """The first of a token's kinds that can be shifted in this state; simply the first if none can."""
     row = table.actions[states[-1]]
     possible = [kind for kind in kinds if kind in row]
     if len(possible) < 2:

@@ -1,10 +1,10 @@
-"""Writes the parse table of cypher.lark into `cypher.table`, after any change of the grammar:
+"""Writes the parse table of cypher.lark to `cypher.table`. Run it after any change to the grammar:
 
     python -m hoplite.grammar.make_table
 
 Lark checks the grammar (any conflict is an error) and computes the LALR(1) states. What is kept is plain data: for
-every state the action on each terminal and the state after each rule. States are numbered as a search from the first
-one comes to them, so that the same grammar gives the same file.
+every state the action on each terminal and the state after each rule. States are numbered in the order in which a
+search from the first one reaches them, so the same grammar gives the same file.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def table_text(grammar: str) -> str:
 
 
 def _order(start: int, actions: dict[int, Row], goto: dict[int, Row]) -> dict[int, int]:
-    """A number for each state, as a search from the first one comes to them."""
+    """A number for each state, in the order in which a search from the first one reaches them."""
     order = {start: 0}
     for state in (waiting := [start]):
         for _, step in sorted({**actions[state], **goto[state]}.items()):

@@ -1,7 +1,7 @@
 """`parse(text)`: query text in, `Statement` out; a `CypherError` if the text is not Cypher.
 
-A plain LALR(1) machine over the table that Lark made. The one thing it adds: a token may have several kinds, and the
-first one that the machine can shift is taken, so that keywords are names wherever no keyword fits.
+A plain LALR(1) machine over the table that Lark made. It adds one thing: a token may have several kinds, and the
+machine takes the first that it can shift, so keywords are names wherever no keyword fits.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from hoplite.grammar.unicode_escapes import replace_escapes
 from hoplite.lazy_dataclass import dataclass
 
 _DEFAULT_LIMITS = TextLimits()
-_LEVELS_FOR_TOKEN = 5  # of the tree, at most: `EXISTS {` opens a query, a clause, a projection, an item, an expression
-_STATES_FOR_LEVEL = 12  # of the machine, at most; what is deeper is refused before the tree is there
+_LEVELS_FOR_TOKEN = 5  # upper bound: `EXISTS {` opens a query, a clause, a projection, an item, an expression
+_STATES_FOR_LEVEL = 12  # of the machine; deeper texts are refused before the tree exists
 
 
 class _Builders(dict[int, "Action | None"]):
-    """By the numbers of rules: what builds their values, looked up when the first one is built."""
+    """What builds the values of rules, by their numbers; looked up when first used."""
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class _Builders(dict[int, "Action | None"]):
 class _Machine:
     """The table, with the function that builds each rule.
 
-    Most of what the machine does is renaming: an operand climbs through a dozen levels of precedence. Where a climb
-    ends depends on the two states on top and the next token only, and is remembered in `climbs`.
+    Most of the machine's work is renaming: an operand climbs through a dozen levels of precedence. Where a climb ends
+    depends only on the top two states and the next token, and is remembered in `climbs`.
     """
 
     table: Table
@@ -64,7 +64,7 @@ def _machine() -> _Machine:
 
 
 def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> Statement:
-    """The syntax tree of one statement. Without `constants`, long lists of constants are spelled out in it, too.
+    """The syntax tree of one statement. Without `constants`, long lists of constants are parsed into nodes as well.
 
     >>> parse("RETURN 1").body.clauses[0].projection.items[0].name
     '1'
@@ -79,7 +79,7 @@ def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMIT
                 raise
             first = error
         try:
-            return _parse(text, False, limits)  # says it again, having seen every token
+            return _parse(text, False, limits)  # raises it again, having seen every token
         except TextLimitReached:
             raise first from None
     return _parse(text, False, limits)
@@ -163,7 +163,7 @@ def _run(source: Source, tokens: list[Token], limits: TextLimits) -> Statement:
 
 
 def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
-    """The state on top after all rules that only rename what is there."""
+    """The state on top after all rules that only rename."""
     table = machine.table
     while True:
         step = table.actions[top].get(kind)
@@ -174,7 +174,7 @@ def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
 
 def _arguments(rule: Rule, children: list[Any]) -> list[Any]:
     places = rule.children
-    if rule.makes_list and places and places[0] == -1:  # a list that grows: the one on the stack is nobody else's
+    if rule.makes_list and places and places[0] == -1:  # a growing list: nothing else holds the one on the stack
         arguments: list[Any] = children[0]
         places = places[1:]
     else:

@@ -1,4 +1,4 @@
-"""The text that is being parsed, and the errors that only count once all of it has been read."""
+"""The text being parsed, and the errors that only count once all of it has been read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from hoplite.grammar.ast import Span
 
 
 class Source:
-    """A query text with a notebook of complaints.
-
-    Neo4j reports a token that does not fit before a number that is too large, wherever the two stand, because it looks
-    at numbers after parsing. Complaints are therefore noted by position and the first one is raised at the end.
+    """A query text and the complaints about it. Neo4j reports an unexpected token before a number that is too large,
+    wherever the two are, because it looks at numbers after parsing. So complaints are collected by position, and the
+    first one is raised at the end.
     """
 
     def __init__(self, text: str) -> None:
@@ -23,12 +22,12 @@ class Source:
         self._complaints.setdefault(offset, (message, gql_status))
 
     def withdraw(self, offset: int) -> str | None:
-        """Forget the complaint about what stands at an offset; returns its message."""
+        """Drop the complaint about what is at an offset; returns its message."""
         complaint = self._complaints.pop(offset, None)
         return None if complaint is None else complaint[0]
 
     def raise_first_complaint(self) -> None:
-        """Raise what was noted first in the text, if anything was."""
+        """Raise the complaint that comes first in the text, if there is any."""
         if self._complaints:
             offset = min(self._complaints)
             message, gql_status = self._complaints[offset]

@@ -58,8 +58,8 @@ class DropSchema:
 class Show:
     """`SHOW kind ... YIELD projection WHERE predicate RETURN projection`
 
-    kind: INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES, DATABASES, SETTINGS, TRANSACTIONS ...; `qualifier` is what
-    stands before or inside it, upper-cased (`RANGE`, `BUILT IN`, `UNIQUE`, `EXECUTABLE`); `names` are those asked for.
+    kind: INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES, DATABASES, SETTINGS, TRANSACTIONS ...; `qualifier` is what comes
+    before or inside it, in upper case (`RANGE`, `BUILT IN`, `UNIQUE`, `EXECUTABLE`); `names` are the requested ones.
     """
 
     kind: str

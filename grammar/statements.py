@@ -18,7 +18,7 @@ _PIECE = lazy_pattern(
 
 
 def split_statements(text: str) -> tuple[list[str], str]:
-    """The finished statements, without their `;`, and what stands after the last `;`.
+    """The complete statements, without their `;`, and what follows the last `;`.
 
     `split_statements("RETURN ';'; MATCH (n)")` is `(["RETURN ';'"], "MATCH (n)")`.
     """

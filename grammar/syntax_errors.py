@@ -1,11 +1,11 @@
-"""The error for a token that does not fit, in Neo4j's words and at Neo4j's place.
+"""The error for an unexpected token, in Neo4j's words and at Neo4j's position.
 
-`Invalid input 'X': expected an expression, ',', 'AS' ... or <EOF>`: what could have stood there is asked of the parse
-table, and the terminals that begin or continue an expression, a pattern or a name are summed up under that title.
+`Invalid input 'X': expected an expression, ',', 'AS' ... or <EOF>`: the parse table tells what was possible, and the
+terminals that begin or continue an expression, a pattern or a name are summed up under that title.
 
-Neo4j reads a word as a variable when what it would otherwise begin does not work out, and then finds fault with the
-token after it. Two such words are imitated here: a searched CASE that is not completed (the fault is its first WHEN)
-and a function whose first argument does not begin (the fault is the bracket).
+If the construct that a word begins does not work out, Neo4j reads the word as a variable and then objects to the next
+token. Two such cases are imitated here: an incomplete searched CASE (the error is at its first WHEN) and a function
+whose first argument is missing (the error is at the parenthesis).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_STATEMENT = because("42N45", "'CYPHER', 'EXPLAIN', 'PROFILE' or a query")
 
 
 def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> CypherError:
-    """The error for the token at `position`, at which the machine stopped."""
+    """The error for the token at `position`, where the machine stopped."""
     past = _replay(table, tokens[:position])
     states = past.states
     undecided = _is_undecided(past)
@@ -44,11 +44,11 @@ def unexpected(text: str, table: Table, tokens: list[Token], position: int) -> C
 
 
 def end_of_input(text: str, tokens: list[Token]) -> CypherError:
-    """The error for a text without a statement; only words like EXPLAIN may stand in it."""
+    """The error for a text without a statement, which may only contain words like EXPLAIN."""
     message = "Unexpected end of input: expected CYPHER, EXPLAIN, PROFILE or Query"
     if len(tokens) > 1:
         return error_at(SYNTAX_ERROR, message, text, tokens[-2].end, _NO_STATEMENT)
-    # Neo4j's own position is odd here: line 0, and an offset of 1 even in an empty text
+    # Neo4j's position is odd here: line 0, and an offset of 1 even in an empty text
     column = 1 if text else 0
     line = text.strip()
     caret = " " * (column + 1 if "\n" not in text else 1) + "^"
@@ -65,7 +65,7 @@ def end_of_input(text: str, tokens: list[Token]) -> CypherError:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """How the machine read the tokens before the fault: `operands` are the brackets where an operand could begin."""
+    """How the machine read the tokens before the error: `operands` are the parentheses where an operand could begin."""
 
     states: list[int]
     kinds: list[str]
@@ -107,7 +107,7 @@ def _searched_case(tokens: list[Token], kinds: list[str]) -> tuple[int, int] | N
 
 
 def _function_bracket(kinds: list[str]) -> tuple[int, int] | None:
-    """The bracket that a function's arguments should have followed, and the function's first word."""
+    """The parenthesis that a function's arguments should have followed, and the function's first word."""
     bracket = len(kinds) - 1
     if bracket < 1 or kinds[bracket] != "LPAR":
         return None
@@ -118,10 +118,9 @@ def _function_bracket(kinds: list[str]) -> tuple[int, int] | None:
 
 
 def _is_undecided(past: _Past) -> bool:
-    """Whether a bracket is open of which Neo4j does not yet know what it is, so that it expects any expression.
-
-    Such are `[x ...` before a WHERE or "|", which may become a list or a comprehension, `(x ...` inside an expression,
-    which may become a pattern, `any(x IN ...` before its WHERE, and the braces of a subquery before its first clause.
+    """Whether Neo4j does not yet know what an open bracket is, so that it expects any expression: `[x ...` before a
+    WHERE or "|" may become a list or a comprehension, `(x ...` inside an expression may become a pattern, and the same
+    goes for `any(x IN ...` before its WHERE and the braces of a subquery before its first clause.
     """
     kinds = past.kinds
     if kinds[-1:] == ["LBRACE"] and kinds[-2:-1] in (["EXISTS"], ["COUNT"], ["COLLECT"]):
@@ -175,7 +174,7 @@ _SPELLED = {
     "ORDER": "ORDER BY",
     "LOAD": "LOAD CSV",
 }
-# Neo4j sorts what it expects by the last token it shows or knows of
+# Neo4j sorts what it expects by the last token it shows or knows of.
 _SORTED_AS = {"FOREACH": "(", "LIST": "<", "ARRAY": "<"}
 
 
@@ -206,7 +205,7 @@ def _completes_list(table: Table, states: list[int]) -> bool:
 
 
 def _take_titles(found: set[str], in_empty_list: bool) -> set[str]:
-    """Sum up terminals under titles; those that a title covers are taken out of `found`."""
+    """Sum up terminals under titles; those that a title covers are removed from `found`."""
     if "NORMALIZED" in found:
         found -= _LABEL_SIGNS
         return set()

@@ -1,8 +1,8 @@
-"""The parse table of cypher.lark, read from a file: neither Lark nor an analysis of the grammar is needed for it.
+"""The parse table of cypher.lark, read from a file: no need for Lark or an analysis of the grammar.
 
 `cypher.table` is text, made by `make_table.py` and kept with the grammar; a test compares the two. After a first line
-with the grammar's checksum come the terminals and rule names, keywords and signs, a line for each rule and each state,
-taken apart when the parser first comes to it: a statement meets a hundred of two thousand states.
+with the grammar's checksum come the terminals and rule names, keywords and signs, and a line for each rule and each
+state, decoded when the parser first reaches it: a statement meets about a hundred of two thousand states.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ABSENT = "-"  # among the children of a rule
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A reduction: `size` symbols become one `origin`, built by `action` ("" hands on the only child).
+    """A reduction: `size` symbols become one `origin`, built by `action` ("" passes on the only child).
 
     `children` says how the action's arguments come from the symbols: i keeps symbol i, -1 - i splices the list that
     symbol i holds, None is an optional part that is absent. An empty action with `children` makes such a list.
@@ -34,7 +34,7 @@ class Rule:
 
 
 class Rules(dict[int, Rule]):
-    """By number; a rule is read when it is first asked for."""
+    """By number; a rule is decoded when first used."""
 
     def __init__(self, lines: list[str]) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Rules(dict[int, Rule]):
 
 
 class Rows(dict[int, dict[str, int]]):
-    """By state: what follows from each symbol. A row is read when it is first asked for."""
+    """By state: what follows from each symbol. A row is decoded when first used."""
 
     def __init__(self, lines: list[str], names: list[str]) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class Table:
 
 
 def first_line(grammar: str) -> str:
-    """What a table of this grammar begins with."""
+    """The first line of a table of this grammar."""
     return f"hoplite parse table {FORMAT} {zlib.crc32(grammar.encode()):08x}"
 
 

@@ -1,9 +1,9 @@
 """Query text -> tokens, each with the kinds it may have, best guess first.
 
-Cypher has no reserved words, and brackets say late what they were, so one token of lookahead is not enough for the
-grammar. Every token therefore carries a tuple of kinds, and the parser takes the first one that fits where it stands
-(`parse.py`). A word that is a keyword may be that keyword or a NAME; most signs have one kind only. One pass over the
-tokens, with the brackets paired, then puts the kinds in order by these rules:
+Cypher has no reserved words, and what a bracket means may only become clear later, so one token of lookahead is not
+enough. Every token therefore carries a tuple of kinds, and the parser takes the first one that fits (`parse.py`). A
+word that is a keyword may be that keyword or a NAME; most signs have one kind only. One pass over the tokens, with the
+brackets paired, then puts the kinds in order by these rules:
 
     (          NODE_LPAR before LPAR          if it holds what a node pattern may hold and a relationship follows,
                                               or if it begins with ":" or holds nothing
@@ -77,7 +77,7 @@ class Vocabulary:
     signs: Mapping[str, str]
 
 
-# What Unicode has for the signs of a relationship, with the kind of the token and the sign that it stands for.
+# Unicode characters for the signs of a relationship, with the kind of the token and the sign that each stands for.
 _ARROWS = {
     **dict.fromkeys("\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\ufe58\ufe63\uff0d", ("_LINE", "-")),
     **dict.fromkeys("\u27e8\u3008\ufe64\uff1c", ("_LEFT_ARROW", "<")),
@@ -105,13 +105,13 @@ _SCANNER = re.compile(
 END = "$END"
 _NO_LIMITS = TextLimits()
 _CHECKED_EVERY = 0xFFF  # a mask: every 4,096th token
-_BYTES_FOR_TOKEN = 1_000  # with its part of the tree and of the plan, about
+_BYTES_FOR_TOKEN = 1_000  # approximate, including its share of the tree and of the plan
 
 
 def tokenize(
     text: str, vocabulary: Vocabulary, constants: bool = False, limits: TextLimits = _NO_LIMITS
 ) -> list[Token]:
-    """The tokens of a text, the last of which is its end, with their kinds in order.
+    """The tokens of a text with their kinds in order; the last one is the end of the text.
 
     With `constants`, a long list of constants is one token.
     """
@@ -128,9 +128,8 @@ def tokenize(
 def _scan(
     text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token], limits: TextLimits
 ) -> int | None:
-    """Add tokens up to the end of the text, or up to a long list of constants, after which the scan goes on.
-
-    A quote or comment that is never closed is the last token: what follows is inside it.
+    """Add tokens up to the end of the text, or up to a long list of constants, after which the scan continues. A quote
+    or comment that is never closed is the last token: everything after it is inside.
     """
     keywords, signs = vocabulary.keywords, vocabulary.signs
     for match in _SCANNER.finditer(text, first):
@@ -206,7 +205,7 @@ _AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "param
 
 @dataclass(frozen=True, slots=True)
 class _Cases:
-    """`missing_ends[i]`: how many more CASE than END there are from the CASE at `i` on."""
+    """`missing_ends[i]`: how many more CASE than END there are from the CASE at `i` onwards."""
 
     last_when_or_end: int
     missing_ends: dict[int, int]
@@ -227,7 +226,7 @@ class _Cases:
 
 
 class _Row:
-    """The tokens with their brackets paired: `partner[i]` closes what `i` opens (-1: nothing does)."""
+    """The tokens with their brackets paired: `partner[i]` closes what `i` opens (-1 if nothing does)."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
@@ -236,7 +235,7 @@ class _Row:
 
     @cached_property
     def cases(self) -> _Cases:
-        """What stands after each token that CASE concerns."""
+        """What follows each token that CASE affects."""
         return _Cases.of(self.words)
 
     def _pair(self) -> dict[int, int]:
@@ -259,7 +258,7 @@ class _Row:
         return self.partner.get(index, -1)
 
     def outermost(self, opening: int, wanted: frozenset[str]) -> list[int]:
-        """Where the wanted words stand inside a bracket, but not inside a deeper one.
+        """Where the wanted words are directly inside a bracket, not inside a deeper one.
 
         A bracket that is never closed is searched to the end: the text is refused anyway.
         """
@@ -422,7 +421,7 @@ def _before_brace(row: _Row, index: int) -> None:
 
 
 def _holds_projection(row: _Row, brace: int) -> bool:
-    """Whether what stands in the braces is `.key`, `key: value`, a variable or nothing."""
+    """Whether the braces contain `.key`, `key: value`, a variable or nothing."""
     first, second = row.word(brace + 1), row.word(brace + 2)
     if first in (".", "}"):
         return True

@@ -8,10 +8,9 @@ Which fields hold nodes is read once per class from the resolved annotations:
     tuple[tuple[str, Expression], ...]    tuples nest to any depth
     Mapping[str, Expression]              the values are nodes
 
-Everything else has to be a known leaf. An annotation that is neither raises `TypeError`: a field that a walk skipped in
-silence would be a wrong answer somewhere.
-
-No function here calls itself for each level: chains of operators and plans may be thousands of nodes deep.
+Everything else has to be a known leaf. An annotation that is neither raises `TypeError`: a field that a walk skipped
+silently would cause a wrong answer somewhere. Nothing here recurses: chains of operators and plans may be thousands of
+nodes deep.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class _Field:
         raise NotImplementedError
 
     def rebuilt(self, value: Any, change: Change) -> Any:
-        """The value over changed nodes; the same one where none of them changes."""
+        """The value over changed nodes; the same object if none of them changes."""
         raise NotImplementedError
 
 
@@ -96,14 +95,14 @@ class _Several(_Field):
 
 
 class _Nodes(_Several):
-    """A tuple of nodes and nothing else: the most frequent one, without a call for each."""
+    """A tuple of nodes and nothing else: the most frequent shape, handled without a call for each node."""
 
     def gather(self, value: Any, found: list[Any]) -> None:
         found += value
 
 
 class _Row(_Field):
-    """A tuple of a fixed length; None stands for a leaf."""
+    """A tuple of fixed length; None stands for a leaf."""
 
     def __init__(self, inner: tuple[_Field | None, ...]) -> None:
         self.inner = inner
@@ -145,9 +144,8 @@ _LEAVES = (str, int, float, bool, bytes, NoneType, Span)
 
 
 class Tree(Generic[Node]):
-    """Trees whose nodes are instances of `kinds`; without any, of every dataclass.
-
-    With the operators of plans as kinds, an operator's children are the plans below it and none of its expressions.
+    """Trees whose nodes are instances of `kinds`, or of any dataclass if there are none. With the operators of plans as
+    kinds, an operator's children are the plans below it, not its expressions.
     """
 
     def __init__(self, *kinds: type) -> None:
@@ -167,7 +165,7 @@ class Tree(Generic[Node]):
         return found
 
     def with_children(self, node: Node, change: Callable[[Node], Node]) -> Node:
-        """The same node over changed children; the same one where none of them changes."""
+        """The same node over changed children; the same object if none of them changes."""
         updates: dict[str, Any] = {}
         for name, field in self._fields_of(type(node)):
             old = getattr(node, name)
@@ -200,7 +198,7 @@ class Tree(Generic[Node]):
         check_time()
         nodes: list[Node] = []
         results: list[Node] = []
-        places: list[tuple[int, int]] = []  # of each node: its parent, and which child of it this is
+        places: list[tuple[int, int]] = []  # for each node: its parent, and its index among the parent's children
         waiting: list[tuple[Node, int, int]] = [(root, -1, 0)]
         while waiting:
             node, parent, slot = waiting.pop()
@@ -225,7 +223,7 @@ class Tree(Generic[Node]):
         return results[0]
 
     def bottom_up(self, root: Node, change: Callable[[Node], Node]) -> Node:
-        """Every node changed, those below first; a node that is shared is changed once."""
+        """Every node changed, those below first; a shared node is changed once."""
         changed: dict[int, Node] = {}
         for node in reversed(list(self.walk(root))):
             if id(node) not in changed:
@@ -238,7 +236,8 @@ class Tree(Generic[Node]):
     ) -> Node:
         """Every node changed, those above first.
 
-        `step` takes a node with what is known above it, and returns what replaces it and what its children are to know.
+        `step` takes a node and what is known above it, and returns its replacement and what is known above its
+        children.
         """
         waiting: list[tuple[Node, State]] = [(root, state)]
         stepped: list[Node] = []
@@ -323,7 +322,7 @@ class Tree(Generic[Node]):
         if isinstance(annotation, type):
             if self._is_node_class(annotation):
                 return _One()
-            if issubclass(annotation, Enum) or is_dataclass(annotation):  # a dataclass that is not of these kinds
+            if issubclass(annotation, Enum) or is_dataclass(annotation):  # a dataclass of another kind
                 return None
         raise TypeError(f"cannot tell whether {annotation} holds nodes")
 

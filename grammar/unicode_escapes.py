@@ -1,6 +1,6 @@
 r"""Replaces `\uXXXX` anywhere in a text, as Neo4j does before it looks at tokens.
 
-A backslash that is itself escaped starts no escape: `'\\u0041'` is six characters.
+An escaped backslash does not start an escape: `'\\u0041'` is six characters.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ _BACKSLASH = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
 
 
 class Offsets:
-    """For each character of a text without escapes, and for its end, the offset in the text that was given.
-
-    Between two escapes, offsets go on together: only where each such piece begins is remembered, here and there.
+    """For each character of a text without escapes, and for its end, the offset in the original text. Between two
+    escapes both offsets advance together, so only the start of each piece is stored.
     """
 
     def __init__(self) -> None:
         self._here, self._there = array("q"), array("q")
 
     def begin(self, here: int, there: int) -> None:
-        """A piece begins at `here` that stood at `there`."""
+        """A piece begins at `here` that began at `there` in the original."""
         self._here.append(here)
         self._there.append(there)
 
@@ -37,9 +36,8 @@ class Offsets:
 
 
 def replace_escapes(text: str) -> tuple[str, Offsets | None]:
-    """The text without Unicode escapes, and where its characters stood in the original.
-
-    Without any escape the offsets are None: nothing has moved.
+    """The text without Unicode escapes, and the original offsets of its characters. Without any escape the offsets are
+    None: nothing has moved.
     """
     if "\\u" not in text:
         return text, None

@@ -2,8 +2,8 @@
 
     MATCH p = (a)-[*1..4]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1)
 
-asks of each relationship what it asks of the path: `all` that its predicate is true, `none` that it is false. As a
-step's predicate it cuts trails short while they are made, and does not stand in the way of a frontier.
+puts a condition on each relationship: with `all` the predicate must be true, with `none` false. As a step's predicate
+it cuts trails short while they are made, and it does not prevent a frontier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hoplite.planner.variables import free_variables
 
 
 def absorb_path_predicates(graph: PatternGraph, bound: frozenset[str]) -> None:
-    """Move such predicates of a pattern graph to where they belong; `bound` relationships take no steps."""
+    """Move such predicates of a pattern graph to the steps they belong to; relationships in `bound` have no steps."""
     if any(c.relationship in bound for c in graph.connections):
         return
     predicates, graph.predicates = graph.predicates, []
@@ -40,7 +40,7 @@ def _absorbed(predicate: ast.Expression, graph: PatternGraph) -> bool:
 
 
 def _has_names_of_its_own(node: object) -> bool:
-    """Whether a part of an expression binds variables, so that renaming another one could go wrong."""
+    """Whether part of an expression binds variables, so that renaming another variable could go wrong."""
     return isinstance(
         node,
         ast.ListComprehension
@@ -87,7 +87,7 @@ def _many(name: str, graph: PatternGraph) -> Many | None:
 
 
 def _path(name: str, graph: PatternGraph) -> Path | None:
-    """The path of that name, where it is made of single relationships and repeated single relationships only."""
+    """The path of that name, if it consists only of single relationships and repeated single relationships."""
     known = {c.relationship for c in graph.connections if isinstance(c, One | Many)}
     for path in graph.paths:
         if path.variable == name and set(path.relationships) <= known:
@@ -132,7 +132,7 @@ def _ask_nodes(path: Path, wanted: ast.Expression, variable: str, graph: Pattern
         connection = next(c for c in graph.connections if c.relationship == name)
         if isinstance(connection, Many | Shortest):
             names = connection.many.step_names if isinstance(connection, Shortest) else connection.step_names
-            # Both names of a step: which of them is new depends on the end that the trail is walked from.
+            # Both names of a step, because which of them is new depends on the end that the trail is walked from.
             for end in (names[0], names[2]):
                 many = _many(name, graph)
                 assert many is not None

@@ -1,4 +1,4 @@
-"""Which calls aggregate: the catalogue knows."""
+"""Which calls aggregate, according to the catalogue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hoplite.planner.catalogue import Catalogue
 
 
 def is_aggregate(node: object, catalogue: Catalogue) -> bool:
-    """Whether a part of an expression is itself an aggregating call."""
+    """Whether this part of an expression is itself an aggregating call."""
     match node:
         case ast.CountStar():
             return True

@@ -53,7 +53,7 @@ class Builder:
         self.names = Names()
         self.writes = Writes(self)
         self.standalone: ast.CallProcedure | None = None
-        self.loads_csv = "csv" in text.lower()  # perhaps: looking closer is only for those who may
+        self.loads_csv = "csv" in text.lower()  # perhaps: the query is searched only if so
 
     def expression(self, expression: ast.Expression, scope: frozenset[str]) -> Term:
         """The expression with its subqueries planned."""
@@ -63,7 +63,7 @@ class Builder:
         return term
 
     def physical(self, plan: lp.Plan) -> pp.Plan:
-        """What runs: the plan after the rewrite rules, with an operator chosen for each of its steps."""
+        """The plan that runs: after the rewrite rules, with a physical operator chosen for each step."""
         return choose(self.optimised(plan), self.origins)
 
     def optimised(self, plan: lp.Plan) -> lp.Plan:
@@ -80,7 +80,8 @@ class Builder:
     def query(
         self, query: ast.Query, plan: lp.Plan, scope: frozenset[str], imported: Imported = NOTHING_IMPORTED
     ) -> Built:
-        """A query run over the rows of `plan`, with these names in scope; those `imported` stay behind every WITH."""
+        """A query run over the rows of `plan`, with these names in scope; `imported` names stay visible after every
+        WITH."""
         match query:
             case ast.SingleQuery():
                 return self.single(query, plan, scope, imported)
@@ -105,7 +106,7 @@ class Builder:
     ) -> Built:
         """Clauses one after the other."""
         columns: tuple[str, ...] | None = None
-        matched = 0  # clauses up to which MATCHes are planned, several together
+        matched = 0  # clauses before this index are planned: one step may plan several MATCHes
         for number, clause in enumerate(query.clauses):
             match clause:
                 case ast.MatchClause():
@@ -158,7 +159,7 @@ class Builder:
         return Built(plan, scope, columns)
 
     def use(self, clause: ast.UseClause) -> None:
-        """USE: there is one database, and it is called as Neo4j's default one."""
+        """USE: there is only one database, named like Neo4j's default."""
         if clause.name is None:
             raise unsupported("USE with a graph that is computed")
         if clause.name.lower() == "system":
@@ -222,7 +223,7 @@ class Builder:
         return plan, bound
 
     def pattern_graphs(self, clauses: Sequence[ast.MatchClause], scope: frozenset[str]) -> Iterator[PatternGraph]:
-        """The patterns of consecutive MATCHes, as few graphs of them as can be."""
+        """The patterns of consecutive MATCHes, merged into as few graphs as possible."""
         together = PatternGraph()
         before: list[ast.MatchClause] = []
         for clause in clauses:
@@ -246,13 +247,13 @@ class Builder:
     ) -> tuple[lp.Plan, frozenset[str]]:
         """A path pattern with a selector: SHORTEST k, ANY and their kin, for each pair of ends.
 
-        What a WHERE asks of the ends alone is asked before paths are looked for: it keeps or drops pairs, not paths.
+        Predicates on the ends alone are applied before the search: they keep or drop pairs, not paths.
         """
         assert pattern.selector is not None
         chain = pattern.pattern
         assert isinstance(chain, ast.PatternChain)
         graph = PatternGraph()
-        # The path is needed for its ends and its length, even when nobody named it.
+        # The path is needed for its ends and its length, even if the query does not name it.
         named = self.names.unnamed() if pattern.path_variable is None else pattern.path_variable.name
         PatternReader(self.names).read_chain(chain, named, graph)
         path: Path = graph.paths[0]
@@ -346,15 +347,15 @@ class Builder:
 def _concerns_ends(
     predicate: ast.Expression, ends: tuple[str, str], scope: frozenset[str], catalogue: Catalogue
 ) -> bool:
-    """Whether a predicate asks about the ends of a path and nothing else of it, and says the same whenever asked."""
+    """Whether a predicate depends on the ends of a path and nothing else in it, and is deterministic."""
     names = free_variables(predicate)
     concerned = bool(names & frozenset(ends)) and names <= scope | frozenset(ends)
     return concerned and is_deterministic(predicate, catalogue)
 
 
 def _imported(clause: ast.CallSubquery, every: frozenset[str], scope: frozenset[str]) -> frozenset[str]:
-    """The outer names that a subquery may use: those listed, or those of a leading WITH in the older form, where
-    `every` is what a star stands for.
+    """The outer names that a subquery may use: those listed, or those of a leading WITH in the older form; `every` is
+    what a star stands for.
     """
     if clause.imports is not None:
         return frozenset(v.name for v in clause.imports)
@@ -371,5 +372,5 @@ def _imported(clause: ast.CallSubquery, every: frozenset[str], scope: frozenset[
 
 
 def _user_names(graph: PatternGraph) -> frozenset[str]:
-    """The variables of a pattern that a query can refer to."""
+    """The variables of a pattern that the query can refer to."""
     return frozenset(name for name in graph.variables() if not name.startswith(HIDDEN))

@@ -1,7 +1,7 @@
 """What the planner may ask about a graph and the engine it plans for, as one small protocol.
 
-The names of a graph's labels, types and keys, its sizes, its indexes, and the functions and procedures at hand. What
-opens a database implements it; the planner never sees the storage or the function tables themselves.
+The names of a graph's labels, types and keys, its sizes, its indexes, and the available functions and procedures.
+Whatever opens a database implements it; the planner never sees the storage or the function tables themselves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Catalogue(Protocol):
         ...
 
     def has_hinted_index(self, kind: str | None, of_nodes: bool, label: str, keys: tuple[str, ...]) -> bool:
-        """Whether there is an index on exactly these keys that a hint may mean: of a kind, or of any that it could."""
+        """Whether there is an index on exactly these keys that a hint may mean: of the hinted kind, or of any kind it
+        allows."""
         ...
 
     def is_unique(self, label: str, key: str) -> bool:
@@ -49,7 +50,7 @@ class Catalogue(Protocol):
         ...
 
     def distinct_values(self, label: str, key: str) -> int | None:
-        """How many different values the key has on the label's nodes; None where nobody knows."""
+        """How many different values the key has on the label's nodes; None if unknown."""
         ...
 
     def known_label(self, name: str) -> bool:
@@ -65,9 +66,9 @@ class Catalogue(Protocol):
         ...
 
     def function(self, name: str) -> Signature | None:
-        """The function that a call by that name, as written, means; built in or registered."""
+        """The built-in or registered function that a call by this name refers to."""
         ...
 
     def procedure(self, name: str) -> ProcedureSignature | None:
-        """The procedure of that name (its case counts)."""
+        """The procedure of that name (case-sensitive)."""
         ...

@@ -1,4 +1,4 @@
-"""From a logical plan to the physical plan that runs: for each operator the first rule that has something to say."""
+"""From a logical plan to the physical plan that runs: the first rule that applies chooses each operator."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ CHOICES: tuple[Choice, ...] = (
     unwind_range,
     write_in_a_row,
 )
-"""In the order in which they are asked. Where none answers, an operator gets the node of its own (`plain`)."""
+"""In the order in which they are tried. If none applies, an operator gets its plain counterpart (`plain`)."""
 
 
 Origins: TypeAlias = dict[int, tuple[pp.Shown, lp.Plan]]
-"""By the identity of a physical operator, itself and what it was chosen for."""
+"""By the identity of a physical operator: the operator itself and the logical one it was chosen for."""
 
 
 def choose(plan: lp.Plan, origins: Origins) -> pp.Plan:
-    """The physical plan; what its operators were chosen for is added to `origins`.
-
-    Plans may be hundreds of operators deep: no call for each level.
+    """The physical plan; the logical operators it was chosen for are added to `origins`. Plans may be hundreds of
+    operators deep, so this does not recurse.
     """
     made: dict[int, pp.Plan] = {}
 

@@ -1,4 +1,4 @@
-"""Which columns the operators below must deliver, given which ones the operators above use."""
+"""The columns that operators must deliver, given those used above them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wanted_of(plan: lp.Plan) -> Names:
 
 
 def every_name(plan: lp.Plan) -> Names:
-    """Every name that occurs in a plan: more than its columns, never less."""
+    """Every name that occurs in a plan: a superset of its columns."""
     known = _remembered.names
     if known is None:
         return _names_in(operators(plan))
@@ -65,7 +65,7 @@ def _names_in(nodes: Iterable[lp.Plan]) -> Names:
 
 
 class _Remembered(threading.local):
-    """Every name in each plan that was asked about, by the identity of the plan, which is kept for that."""
+    """The names in each plan asked about, by the identity of the plan, which is kept alive for that."""
 
     names: dict[int, tuple[lp.Plan, Names]] | None = None
 
@@ -95,7 +95,7 @@ def _collect(value: Any, names: set[str]) -> None:
 
 
 def names_of_matches(steps: tuple[MatchStep, ...], branches: tuple[Branch, ...]) -> Names:
-    """What a pattern whose matches are counted asks of the rows it begins with."""
+    """The names that a counted pattern needs in the rows it starts from."""
     used = {branch.from_node for branch in branches}
     made: set[str] = set()
     for step in steps:
@@ -110,7 +110,7 @@ def names_of_matches(steps: tuple[MatchStep, ...], branches: tuple[Branch, ...])
 
 
 def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
-    """The columns that a child must deliver where those in `needed` are used above its parent."""
+    """The columns that a child must deliver if those in `needed` are used above its parent."""
     match plan:
         case lp.Distinct(names=names):
             return frozenset(names)

@@ -1,9 +1,9 @@
-"""MATCH clauses that follow on each other are one pattern, wherever that means the same.
+"""Consecutive MATCH clauses become one pattern wherever that means the same.
 
     MATCH (c:Country) MATCH (a:Person)-[:LIVES_IN]->(c) MATCH (a)-[:KNOWS]->(b)
 
-Where to begin and what to follow next is then chosen among the connections of all of them. Relationships have to differ
-within each MATCH only: the pattern graph remembers which MATCH a connection is from.
+Where to begin and what to follow next is then chosen among the connections of all of them. Relationships must differ
+only within each MATCH, so the pattern graph remembers which MATCH a connection comes from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.patterns import Many, One, PatternGraph, Repeated
 from hoplite.planner.variables import free_variables
 
-_MOST_NODES = 50  # of a pattern: choosing an order for more costs more time than it saves
+_MOST_NODES = 50  # choosing an order for a larger pattern costs more time than it saves
 
 
 def consecutive_matches(clauses: Sequence[ast.Clause]) -> tuple[ast.MatchClause, ...]:
@@ -43,12 +43,11 @@ def can_be_matched_together(
     scope: frozenset[str],
     catalogue: Catalogue,
 ) -> bool:
-    """Whether the next MATCH and those `before` it, which are one graph already, may be matched in any order.
-
-    They may not where a name would mean something else in one pattern: a relationship that the next MATCH finds bound,
-    a path, which is only there once everything is matched, or a name that belongs to a subquery as long as the next
-    MATCH has not bound it. Which path is the shortest depends on the predicates of its own MATCH alone, and a random
-    predicate is asked once for each row of its MATCH.
+    """Whether the next MATCH and those `before` it, already merged into one graph, may be matched in any order. They
+    may not if a name would change its meaning in a merged pattern: a relationship that is already bound when the next
+    MATCH starts, a path, which exists only once everything is matched, or a name that belongs to a subquery until the
+    next MATCH binds it. Which path is shortest depends only on the predicates of its own MATCH, and a random predicate
+    is evaluated once for each row of its MATCH.
     """
     if len(together.nodes) + len(graph.nodes) > _MOST_NODES:
         return False

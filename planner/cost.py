@@ -1,4 +1,4 @@
-"""Estimates: how many rows a step of a pattern brings. They choose between plans that give the same answer."""
+"""Estimates of how many rows a step of a pattern produces. They choose between plans that give the same answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.parts import Traversal
 from hoplite.planner.tree import children
 
-EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, where nothing better is known
+EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, by default
 
-MANY_ROWS = 20.0  # of a list, or of rows from outside, whose number nobody knows
+MANY_ROWS = 20.0  # the assumed length of a list, or number of rows from outside, that is not known
 
 
 def selectivity(predicate: ast.Expression) -> float:
@@ -30,15 +30,15 @@ def selectivity(predicate: ast.Expression) -> float:
 
 
 class Estimates:
-    """Answers from the statistics of one graph."""
+    """Estimates from the statistics of one graph."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
-        self._known: dict[int, tuple[lp.Plan, float]] = {}  # rows by the identity of a plan, which is kept for that
+        self._known: dict[int, tuple[lp.Plan, float]] = {}  # rows by the plan's identity; it is kept alive for that
 
     def nodes(self, labels: Iterable[str]) -> float:
-        """How many nodes carry all of these labels, at most; never none, for a plan outlives the graph it was made
-        for.
+        """An upper bound on the nodes that carry all of these labels; never zero, because a plan may outlive the
+        statistics.
         """
         counts = [self.catalogue.label_count(label) for label in labels]
         return float(max(1, min(counts, default=self.catalogue.node_count + 1)))
@@ -81,7 +81,7 @@ class Estimates:
     def rows(self, plan: lp.Plan) -> float:
         """How many rows a plan has, very roughly: enough to tell one row from many.
 
-        Clauses are put on top of each other, so that what is below was often asked about before.
+        Clauses build on each other, so what is below has often been estimated already.
         """
         above: list[tuple[lp.Plan, float]] = []
         node: lp.Plan | None = plan
@@ -100,7 +100,8 @@ class Estimates:
         return rows
 
     def _step(self, plan: lp.Plan) -> tuple[lp.Plan | None, float]:
-        """The plan whose rows those of an operator depend on, and how many come of each; alone, how many it has."""
+        """The plan that an operator's row count depends on, with the rows that come of each of its rows; or the count
+        itself."""
         match plan:
             case lp.Argument(variables=variables):
                 return None, 1.0 if not variables else MANY_ROWS

@@ -1,7 +1,7 @@
 """`file()` and `linenumber()`: hidden columns that LOAD CSV adds to its variable.
 
-Neo4j keeps the place in the file with the row, through WITH and into subqueries, until rows are aggregated. So a
-statement with LOAD CSV has the calls replaced by variables, and its projections carry these along.
+Neo4j keeps the position in the file with the row, through WITH and into subqueries, until rows are aggregated. So in a
+statement with LOAD CSV the calls become variables that projections carry along.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COLUMNS = {"file": FILE, "linenumber": LINE}
 
 
 def with_places(query: ast.Query) -> ast.Query:
-    """The query with its calls of `file()` and `linenumber()` replaced, where it has a LOAD CSV."""
+    """The query with its calls of `file()` and `linenumber()` replaced, if it has a LOAD CSV."""
     if not contains(query, lambda node: isinstance(node, ast.LoadCsvClause)):
         return query
 
@@ -34,7 +34,7 @@ def with_places(query: ast.Query) -> ast.Query:
 
 
 def without_places(expression: ast.Expression, scope: frozenset[str]) -> ast.Expression:
-    """The expression with null for a place that no row has here."""
+    """The expression with null for a position that no row has here."""
     missing = PLACES - scope
 
     def nothing(node: Any) -> ast.Expression | None:

@@ -1,6 +1,6 @@
 """Whether an expression gives the same value each time it is evaluated over the same row.
 
-Rules that merge rows, or evaluate an expression elsewhere than written, may do so only where it does.
+Only then may rules merge rows, or evaluate the expression in another place than written.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ def is_deterministic(terms: Any, catalogue: Catalogue) -> bool:
                 signature = catalogue.function(name)
                 return signature is not None and not signature.deterministic
             case _:
-                return isinstance(node, lp.ProcedureCall)  # of a subquery; nothing is known about procedures
+                return isinstance(node, lp.ProcedureCall)  # in a subquery; nothing is known about procedures
 
     return not contains(terms, varies)

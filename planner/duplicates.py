@@ -1,7 +1,8 @@
-"""Who can tell how often a row is there: going down from the top, what the operators above use and whether they count.
+"""Which operators can tell how often a row occurs: going down from the top, the columns used above and whether rows
+count.
 
-Operators that are blind to duplicates (DISTINCT, min, max, count(DISTINCT), EXISTS) allow those below them to hand on
-each row once, or as often as they like, as long as no operator in between counts rows.
+Operators that are blind to duplicates (DISTINCT, min, max, count(DISTINCT), EXISTS) let those below them emit each row
+any number of times, as long as no operator in between counts rows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ BLIND_AGGREGATES = frozenset(("min", "max"))
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """What is known of the operators above: the columns they use, and why they count rows ("" where they do not)."""
+    """What is known of the operators above: the columns they use, and why they count rows ("" if they do not)."""
 
     needed: frozenset[str]
     counts_rows: str

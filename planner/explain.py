@@ -1,4 +1,4 @@
-"""EXPLAIN: a physical plan as a text table. How summaries show it is in `plan_description`."""
+"""EXPLAIN: a physical plan as a text table. `plan_description` makes the form that summaries show."""
 
 from __future__ import annotations
 
@@ -41,9 +41,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one operator did in a run: rows handed on, and seconds spent in it and below it.
-
-    `cache`, for a graph on disk: how often a partition or column was found in the cache, loaded, and evicted meanwhile.
+    """What one operator did in a run: rows emitted, and seconds spent in it and below it. `cache`, for a graph on disk:
+    how often a partition or column was found in the cache, loaded and evicted.
     """
 
     rows: int
@@ -348,7 +347,7 @@ def _write(node: pp.WriteStep) -> Line:
 
 
 def _chains(branches: tuple[Branch, ...]) -> Iterator[str]:
-    """Branches as patterns: each continues with the first branch of its end, the others begin there."""
+    """Branches as patterns: each continues with the first branch of its end; the others start there."""
     for branch in branches:
         line, others = [branch], list[Branch]()
         while line[-1].branches and not line[-1].branches[0].optional:
@@ -376,7 +375,7 @@ def _match_step(step: MatchHop | MatchCheck) -> str:
 
 
 def _chain(from_node: str, hops: tuple[ChainHop, ...]) -> str:
-    """A chain as a pattern, with what is asked of its nodes."""
+    """A chain as a pattern, with the predicates on its nodes."""
     return _labelled_chain(from_node, tuple((hop, ()) for hop in hops))
 
 
@@ -445,7 +444,7 @@ def _term(term: Term) -> str:
 
 
 def named(name: str) -> str:
-    """A variable as EXPLAIN shows it; those without a name in the query get one."""
+    """A variable as EXPLAIN shows it; unnamed ones get a name."""
     return name.replace(f"{HIDDEN}UNNAMED", "anon_").removeprefix(HIDDEN)
 
 
@@ -480,7 +479,7 @@ _RUNS_HOPS = (*get_args(_Hops),)
 
 
 def rows_of(plan: pp.Plan, depth: int = 0) -> Iterator[tuple[int, Line, pp.Shown]]:
-    """Operators from the top with their depth; what feeds an operator stands below it, subqueries are indented."""
+    """Operators from the top with their depth: an operator's source comes below it, subqueries are indented."""
     for link in chain(plan):
         yield depth, describe(link.node), link.node
         for branch in link.beside:
@@ -493,7 +492,7 @@ def has_hops(plan: pp.Plan) -> bool:
 
 
 def explain(plan: pp.Plan, measured: Mapping[int, Measurement] | None = None) -> str:
-    """The plan as a table; with measurements, by the identity of the operator, as PROFILE has them."""
+    """The plan as a table; with `measurements` (by the identity of the operator), as PROFILE shows it."""
     header = ["Operator", "Details", "Computed by"]
     if measured is not None:
         header += ["Rows", "ms"]
@@ -516,7 +515,7 @@ def explain(plan: pp.Plan, measured: Mapping[int, Measurement] | None = None) ->
 
 
 def measurement_of(node: pp.Shown, measured: Mapping[int, Measurement]) -> Measurement:
-    """What an operator did. That of the answer is its source's: it has no operator of its own."""
+    """What an operator did. Results has no operator at run time: its measurement is its source's."""
     while isinstance(node, pp.Results):
         node = node.source
     return measured.get(id(node.steps[-1] if isinstance(node, pp.Write) else node), NOT_RUN)

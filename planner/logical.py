@@ -27,7 +27,7 @@ from hoplite.planner.parts import (
     Traversal,
 )
 
-ROW = HIDDEN + "row"  # the column that numbers the rows of an argument; no variable of a query can have this name
+ROW = HIDDEN + "row"  # the column that numbers the rows of an argument; no query can use this name
 ChainEnd: TypeAlias = Literal["start", "end"]
 
 
@@ -88,7 +88,7 @@ class NodeIndexSearch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeByIdSeek:
-    """Nodes by `id(n) = value`, or by `elementId(n) = value` where `by_element_id`; of a list where `many`."""
+    """Nodes by `id(n) = value`, or by `elementId(n) = value` where `by_element_id`; from a list if `many`."""
 
     source: Plan
     node: str
@@ -144,9 +144,10 @@ class Expand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctExpand:
-    """Follow a chain of relationships from a bound node, and bind its distinct ends alone.
+    """Follow a chain of relationships from a bound node, and bind only its distinct ends.
 
-    `keep` as in `Expand`; `merged`: one frontier for all rows, whose columns nobody uses; `reason`: what allowed it.
+    `keep` as in `Expand`; `merged`: one frontier for all rows, whose columns are not used above; `reason`: what allowed
+    it.
     """
 
     source: Plan
@@ -160,8 +161,8 @@ class DistinctExpand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountWalks:
-    """How many ways lead along a chain of relationships, of which no two can be the same: a row for each different end
-    with the number of ways from all rows to it, and no other columns.
+    """Count the ways along a chain of relationships, no two of which can be the same: a row for each distinct end with
+    the number of ways from all rows to it, and no other columns.
     """
 
     source: Plan
@@ -173,8 +174,8 @@ class CountWalks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountBranches:
-    """How many ways there are to follow all branches from the nodes of a row, where no two relationships of them can be
-    the same. Rows without any are dropped. `keep` as in `Expand`.
+    """Count the ways to follow all branches from the nodes of a row, where no two of their relationships can be the
+    same. Rows without any are dropped. `keep` as in `Expand`.
     """
 
     source: Plan
@@ -185,8 +186,8 @@ class CountBranches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountMatches:
-    """How many ways there are to go through all steps from the nodes of a row, and on along all branches. Rows without
-    any are dropped. `keep` as in `Expand`.
+    """Count the ways to take all steps from the nodes of a row, and then all branches. Rows without any are dropped.
+    `keep` as in `Expand`.
     """
 
     source: Plan
@@ -198,9 +199,8 @@ class CountMatches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GetDegree:
-    """How many trails of `lower` to `upper` relationships lead from a bound node to nodes with all of the labels.
-
-    The number goes into a column; rows without any are dropped. `distinct_from` are relationship variables of the same
+    """Count the trails of `lower` to `upper` relationships from a bound node to nodes with all of the labels. The
+    number goes into a column; rows without any are dropped. `distinct_from` are relationship variables of the same
     MATCH that no trail may use; `keep` as in `Expand`.
     """
 
@@ -217,10 +217,10 @@ class GetDegree:
 class VarLengthExpand:
     """Follow `lower` to `upper` relationships, no relationship twice.
 
-    Enumerates trails, or, where `pruning`, only finds which ends they have; `reason` says which rule allowed that,
-    or what stood in its way. `left_group` and `right_group` name the lists of nodes before and after each
-    relationship (of a quantified pattern). `distinct_from` are relationship variables of the same MATCH that the
-    trail may not use again. `end_predicates` are asked of the ends above: trails to others may be left out.
+    Enumerates trails or, if `pruning`, only finds their ends; `reason` says which rule allowed that, or what prevented
+    it. `left_group` and `right_group` name the lists of nodes before and after each relationship (of a quantified
+    pattern). `distinct_from` are relationship variables of the same MATCH that the trail may not use again.
+    `end_predicates` filter the ends further up, so trails to other ends may be left out.
     """
 
     source: Plan
@@ -232,10 +232,10 @@ class VarLengthExpand:
     step: Step | None = None
     left_group: str | None = None
     right_group: str | None = None
-    turned: bool = False  # walked from the end of the pattern: lists are read backwards
+    turned: bool = False  # walked from the end of the pattern, so lists are reversed
     distinct_from: tuple[str, ...] = ()
     pruning: bool = False
-    merged: bool = False  # one frontier for all rows, whose columns are not used any more
+    merged: bool = False  # one frontier for all rows, whose columns are not used above
     reason: str = ""
     end_predicates: tuple[Term, ...] = ()
 
@@ -279,10 +279,10 @@ class ShortestPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatefulShortestPath:
-    """Follow `lower` to `upper` relationships along the shortest trails between each two nodes.
+    """Follow `lower` to `upper` relationships along the shortest trails between each pair of nodes.
 
     kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. Only trails for which all `predicates` are
-    true are chosen from; these know a trail as `path`, where it has a name. The rest is as in `VarLengthExpand`.
+    true are candidates; the predicates call a trail `path` if it has a name. The rest is as in `VarLengthExpand`.
     """
 
     source: Plan
@@ -319,7 +319,7 @@ class SelectShortest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProjectEndpoints:
-    """Bind the ends of a relationship that is bound already, or of a list of relationships where `is_list`."""
+    """Bind the ends of a relationship that is already bound, or of a list of relationships if `is_list`."""
 
     source: Plan
     relationship: str
@@ -379,7 +379,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reimport:
-    """Columns of the argument again, for the rows of an aggregation that dropped them."""
+    """Restore columns of the argument in the rows of an aggregation that dropped them."""
 
     source: Plan
     names: tuple[str, ...]
@@ -387,7 +387,7 @@ class Reimport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
-    """Keep the first of the rows that are the same in these columns, and only these columns."""
+    """Keep only these columns, and the first of the rows that are equal in them."""
 
     source: Plan
     names: tuple[str, ...]
@@ -395,12 +395,12 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EagerAggregation:
-    """One row for each group of rows with equal keys; one row in all where there are no keys."""
+    """One row for each group of rows with equal keys; a single row if there are no keys."""
 
     source: Plan
     keys: tuple[tuple[str, Term], ...]
     aggregates: tuple[AggregateCall, ...]
-    keys_at: ChainEnd | None = None  # of the DistinctExpand below, where all that is counted is at the other end
+    keys_at: ChainEnd | None = None  # in the DistinctExpand below, if all that is counted is at the other end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -474,10 +474,10 @@ class Union:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply:
-    """Run the right side over the rows of the left; its columns join the row it was run for.
+    """Run the right side for the rows of the left; its columns are added to the row it was run for.
 
-    `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for
-    what it does, the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
+    `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for its
+    side effects; the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
     """
 
     left: Plan
@@ -492,8 +492,8 @@ class Apply:
 class TransactionApply:
     """Run the right side over batches of the left's rows, committing after each: `CALL { } IN TRANSACTIONS`.
 
-    `on_error`: FAIL, CONTINUE or BREAK; a batch that failed has nulls in `added`, and where `optional` so has a row
-    without a result. `status` names the column of the report.
+    `on_error`: FAIL, CONTINUE or BREAK; a failed batch has nulls in `added`; so does a row without a result if
+    `optional`. `status` names the column of the report.
     """
 
     left: Plan
@@ -509,7 +509,7 @@ class TransactionApply:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueHashJoin:
-    """Pairs of rows whose expressions are equal; the right side does not depend on the left and is run once."""
+    """Pairs of rows whose expressions are equal; the right side does not depend on the left and runs once."""
 
     left: Plan
     right: Plan
@@ -520,7 +520,7 @@ class ValueHashJoin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CartesianProduct:
-    """Every pair of a row of the left and a row of the right, which does not depend on the left and is run once."""
+    """Every pair of a left row and a right row; the right side does not depend on the left and runs once."""
 
     left: Plan
     right: Plan
@@ -541,7 +541,7 @@ class ProcedureCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShowRows:
-    """What the database says about itself: its indexes, constraints, functions, procedures ..."""
+    """What the database says about itself: its indexes, constraints, functions, procedures and so on."""
 
     source: Plan
     kind: str
@@ -566,7 +566,7 @@ class LoadCSV:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Create:
-    """Make nodes and relationships, in this order."""
+    """Create nodes and relationships, in this order."""
 
     source: Plan
     creations: tuple[Creation, ...]
@@ -574,7 +574,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:
-    """For each row: the matches of `match`; where there are none, make the pattern."""
+    """For each row, the matches of `match`; if there are none, create the pattern."""
 
     source: Plan
     match: Plan
@@ -587,7 +587,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetProperties:
-    """SET and REMOVE: row by row, each row seeing those before it."""
+    """SET and REMOVE, row by row: each row sees the changes of those before it."""
 
     source: Plan
     assignments: tuple[SingleAssignment, ...]
@@ -604,7 +604,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Foreach:
-    """Run the body over each element of a list, for what it writes."""
+    """Run the body over each element of a list, for its writes."""
 
     source: Plan
     variable: str
@@ -615,7 +615,7 @@ class Foreach:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmptyResult:
-    """Run the source for what it writes; hand on nothing."""
+    """Run the source for its writes, and emit nothing."""
 
     source: Plan
 

@@ -1,7 +1,5 @@
-"""Notifications: what a statement's summary says besides its answer, in Neo4j's words.
-
-A `Notification` has two forms: the older one (code, title, description) and that of GQL (status, status description).
-One function makes each kind.
+"""Notifications: what a statement's summary adds to its answer, in Neo4j's words. A `Notification` has two forms: the
+older one (code, title, description) and GQL's (status, status description). There is one function for each kind.
 """
 
 from __future__ import annotations
@@ -19,7 +17,8 @@ _DEPRECATED = "This feature is deprecated and will be removed in future versions
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One notification; the position is None where Neo4j gives none. `hints`, of ours, say what could be meant."""
+    """One notification; the position is None where Neo4j gives none. `hints`, an extension, say what may have been
+    meant."""
 
     code: str
     title: str
@@ -90,7 +89,7 @@ def unknown_key(name: str, position: Position) -> Notification:
 
 
 def deprecated(what: str, description: str, position: Position | None) -> Notification:
-    """Something deprecated that a sentence explains."""
+    """Something deprecated, explained by a sentence."""
     return _deprecation("01N00", f"warn: feature deprecated. {what}", description, position)
 
 
@@ -125,7 +124,7 @@ def _deprecation(gql_status: str, status: str, description: str, position: Posit
 
 
 def cartesian_product(pattern: str, names: Sequence[str], position: Position) -> Notification:
-    """Parts of a pattern that nothing connects; `names` are the nodes of one such part."""
+    """Disconnected parts of a pattern; `names` are the nodes of one part."""
     identifiers = "identifier is" if len(names) == 1 else "identifiers are"
     return Notification(
         f"{_STATEMENT}CartesianProduct",
@@ -167,7 +166,7 @@ def unbounded_shortest_path(pattern: str, position: Position) -> Notification:
 
 
 def exhaustive_shortest_path(predicates: Sequence[str], position: Position) -> Notification:
-    """A shortest path whose predicates need all paths to be tried."""
+    """A shortest path whose predicates require all paths to be tried."""
     shown = ", ".join(f"'{predicate}'" for predicate in predicates)
     return Notification(
         f"{_STATEMENT}ExhaustiveShortestPath",
@@ -191,7 +190,7 @@ def exhaustive_shortest_path(predicates: Sequence[str], position: Position) -> N
 
 
 def repeated_relationship(name: str, pattern: str, *, variable_length: bool, position: Position) -> Notification:
-    """A relationship variable that stands twice in one MATCH."""
+    """A relationship variable used twice in one MATCH."""
     if variable_length:
         description = (
             "A variable-length relationship variable is bound more than once, which leads to no results because "
@@ -217,7 +216,7 @@ def repeated_relationship(name: str, pattern: str, *, variable_length: bool, pos
 
 
 def unsatisfiable_type(expression: str, position: Position) -> Notification:
-    """A relationship type expression that no single type fulfils."""
+    """A relationship type expression that no single type can satisfy."""
     return Notification(
         f"{_STATEMENT}UnsatisfiableRelationshipTypeExpression",
         "The query contains a relationship type expression that cannot be satisfied.",
@@ -256,7 +255,7 @@ def shadowing(name: str, position: Position) -> Notification:
 
 
 def missing_parameters(names: Sequence[str]) -> Notification:
-    """An EXPLAIN without all parameters."""
+    """An EXPLAIN without all of its parameters."""
     quoted = [f"$`{name}`" for name in names]
     listed = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
     return Notification(
@@ -310,7 +309,7 @@ def unsupported_runtime(runtime: str) -> Notification:
 
 
 def procedure_warning(name: str, warning: str, position: Position) -> Notification:
-    """What a procedure says about itself."""
+    """A warning that a procedure declares about itself."""
     return Notification(
         "Neo.ClientNotification.Procedure.ProcedureWarning",
         "The query used a procedure that generated a warning.",
@@ -360,7 +359,7 @@ def already_exists(command: str, rule: str) -> Notification:
 
 
 def does_not_exist(command: str, name: str) -> Notification:
-    """DROP ... IF EXISTS of something that is not there."""
+    """DROP ... IF EXISTS of something that does not exist."""
     return Notification(
         f"{_SCHEMA}IndexOrConstraintDoesNotExist",
         f"`{command}` has no effect.",

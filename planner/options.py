@@ -1,4 +1,4 @@
-"""The options of a `CYPHER` prefix: known names and values pass and change nothing, others are refused."""
+"""The options of a `CYPHER` prefix: known names and values are accepted and change nothing, others are refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VALUES = {
     )
 }
 _NAMES = {name.lower(): name for name in _VALUES}
-# Taken as well, though errors do not list it.
+# Accepted as well, though errors do not list it.
 _DEFAULTS = dict.fromkeys(
     (
         "runtime",
@@ -45,7 +45,7 @@ _DEFAULTS = dict.fromkeys(
 
 
 def check_options(statement: Statement) -> None:
-    """Refuse options that Neo4j does not know, values it does not take, and two values for one."""
+    """Refuse options that Neo4j does not know, values it does not accept, and two values for one option."""
     given: dict[str, str] = {}
     unknown: list[str] = []
     for written, value in statement.options:

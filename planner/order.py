@@ -1,12 +1,12 @@
-"""The order in which to follow the connections of a pattern: the cheapest of all where there are few.
+"""The order in which to follow the connections of a pattern: the cheapest of all if they are few.
 
-Rows are estimated from exact counts of (label, type, label): a set of connections is expected to have
+Rows are estimated from exact counts of (label, type, label). A set of connections is expected to have
 
     product of the nodes' sizes * product of count(connection) / (size of its start * size of its end)
 
-rows, in whatever order they were followed. So the best order for a set is the best one for the set without its last
-connection, and that connection; sets that hang together are few. What an order costs is the rows it makes on the way,
-those that a label drops again among them.
+rows, in whatever order they are followed. So the best order for a set is the best order for the set without its last
+connection, followed by that connection; connected sets are few. The cost of an order is the rows it makes on the way,
+including those that a label drops again.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from hoplite.grammar import ast
 from hoplite.planner.cost import Estimates
 from hoplite.planner.patterns import One
 
-FEWEST, MOST = 3, 16  # connections; of fewer the next best step is the best, and for more it has to do
-_WIDEST = 20  # sets of connections of one size that are followed on, the cheapest ones: all, of a small pattern
+FEWEST, MOST = 3, 16  # connections; below, the greedy choice is the best one, and above, it has to do
+_WIDEST = 20  # sets of one size that are extended, cheapest first: all of them in a small pattern
 
 
 class Node(NamedTuple):
-    """What is known of a node of the pattern before anything is matched.
-
-    `size`: nodes with its labels. `share`: the part of them that its predicates let through. `found`: how many a scan
-    or seek gives, and `looked_at` what finding them costs; both are nothing for a node that is `bound`.
+    """What is known about a node of the pattern before anything is matched. `size`: nodes with its labels. `share`: the
+    fraction of them that its predicates let through. `found`: how many a scan or seek returns, and `looked_at` the cost
+    of finding them; both are zero for a node that is `bound`.
     """
 
     labels: tuple[str, ...]
@@ -39,7 +38,7 @@ class Node(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Where to begin (None: with what is bound), and the connections in the order to follow them."""
+    """Where to begin (None: with what is bound), and the order in which to follow the connections."""
 
     start: str | None
     connections: tuple[One, ...]
@@ -52,18 +51,18 @@ class _Best(NamedTuple):
 
 @dataclass(slots=True)
 class OrderSearch:
-    """Finds the cheapest order for connections that hang together."""
+    """Finds the cheapest order for connected connections."""
 
     nodes: Mapping[str, Node]
     connections: Sequence[One]
-    pairs: Sequence[tuple[frozenset[str], float]]  # nodes that a predicate compares, and the share of rows it keeps
-    rows: float  # of what is bound
+    pairs: Sequence[tuple[frozenset[str], float]]  # nodes that a predicate compares, and the fraction of rows it keeps
+    rows: float  # rows that bind these nodes already
     estimates: Estimates
     _row_counts: dict[int, float] = field(default_factory=dict)
-    _shares: dict[int, float] = field(default_factory=dict)  # by connection: how likely two nodes of its ends have it
+    _shares: dict[int, float] = field(default_factory=dict)  # by connection: the chance that two end nodes have it
 
     def best(self) -> Order | None:
-        """The cheapest order; None where the connections do not hang together."""
+        """The cheapest order; None if the connections are not connected with each other."""
         level = dict(self._first_steps())
         for _ in range(len(self.connections) - 1):
             following: dict[int, _Best] = {}
@@ -96,7 +95,7 @@ class OrderSearch:
                 yield 1 << number, min(ways, key=lambda way: way.cost)
 
     def _next_steps(self, followed: int) -> Iterator[tuple[int, One, frozenset[str]]]:
-        """The connections that continue from those followed, and the nodes that are there before."""
+        """The connections that continue from those followed, and the nodes bound before each."""
         reached = self._reached(followed)
         for number, connection in enumerate(self.connections):
             if not followed >> number & 1 and (connection.start in reached or connection.end in reached):

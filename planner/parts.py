@@ -1,4 +1,4 @@
-"""What logical and physical plans share: the parts of operators that have no rows of their own."""
+"""What logical and physical plans share: the parts of operators that are not operators themselves."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhysicalPlan:
-    """What a planned subquery runs: one of the operators of `planner/physical.py`, which is built on this module."""
+    """What a planned subquery runs: an operator of `planner/physical.py`, which builds on this module."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedSubquery:
     """`EXISTS {}`, `COUNT {}`, `COLLECT {}`, a pattern expression, a pattern comprehension or a shortest path.
 
-    The plan is run once for a whole batch; its argument has the imported variables and `ROW`. By `kind`, a row's value
-    is whether it has a result (exists), column `value` of its only result (count; single, null without one), or the
-    list of column `value` over its results in order (collect).
+    The plan runs once for a whole batch; its argument has the imported variables and `ROW`. `kind` says what a row's
+    value is: whether it has a result (exists), column `value` of its only result (count; single, null without one), or
+    the list of column `value` over its results in order (collect).
     """
 
     kind: str
@@ -35,7 +35,8 @@ Term: TypeAlias = Expression | PlannedSubquery
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """Which relationships are followed, which way, and how many in a row: one, unless a pattern says otherwise.
+    """Which relationships are followed, in which direction, and how many in a row: one, unless a pattern says
+    otherwise.
 
     `types`: None for any. `upper`: None for no limit.
     """
@@ -58,8 +59,8 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexCondition:
-    """What is asked of an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL.
-    Two of them search for points: `point.distance` to a value and then < or <= another, or `point.withinBBox` and `TO`.
+    """A condition on an indexed property: `operator` is < <= > >= STARTS WITH, CONTAINS, ENDS WITH or IS NOT NULL. Two
+    of them search for points: `point.distance` to a value and then < or <= another, or `point.withinBBox` and `TO`.
     """
 
     operator: str
@@ -68,7 +69,7 @@ class IndexCondition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainHop:
-    """One hop of a chain, and what is asked of the node it leads to: predicates on that node alone."""
+    """One hop of a chain, with the predicates on the node it leads to."""
 
     traversal: Traversal
     node: str
@@ -77,8 +78,8 @@ class ChainHop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """A hop from a node, what is asked of the node it leads to (labels, and predicates as in `ChainHop`), and the
-    branches that continue from there. Where it is `optional` and leads nowhere, there is one way all the same.
+    """A hop from a node, the conditions on the node it leads to (labels, and predicates as in `ChainHop`), and the
+    branches that continue from there. An `optional` branch that leads nowhere still counts as one way.
     """
 
     from_node: str
@@ -90,8 +91,8 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchHop:
-    """A relationship of a pattern whose matches are counted: from a bound node to a new one, of which labels and
-    predicates as in `Branch` are asked, or `into` a bound one. It differs from those in `distinct_from`.
+    """A relationship of a pattern whose matches are counted: from a bound node to a new one, with labels and predicates
+    as in `Branch`, or `into` a bound one. It must differ from those in `distinct_from`.
     """
 
     from_node: str
@@ -104,8 +105,8 @@ class MatchHop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchCheck:
-    """What is asked of two bound nodes of such a pattern: to be the same or not, or to have such a relationship between
-    them or not.
+    """A condition on two bound nodes of such a pattern: that they are the same node or not, or have such a relationship
+    between them or not.
     """
 
     kind: Literal["=", "<>", "there", "missing"]
@@ -129,7 +130,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A variable inside a quantified path pattern, and the list outside that collects it over the repetitions."""
+    """A variable inside a quantified path pattern, and the outer list that collects it over the repetitions."""
 
     inner: str
     outer: str
@@ -156,7 +157,7 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CreateNode:
-    """A node to be made."""
+    """A node to create."""
 
     variable: str
     labels: tuple[str | Term, ...]
@@ -165,7 +166,7 @@ class CreateNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CreateRelationship:
-    """A relationship to be made between two nodes that are there by then."""
+    """A relationship to create between two nodes that exist by then."""
 
     variable: str
     start: str

@@ -2,7 +2,7 @@
 
 Every node and relationship gets a name (`UNNAMED0`, hidden, where the query gives none), labels, maps and inline WHEREs
 become predicates, and variable-length relationships and quantified paths of one relationship become one kind of
-connection. What order to match it in is decided later, in `solve`.
+connection. The order of matching is decided later, in `solve`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from hoplite.planner.variables import free_variables
 
 
 class Names:
-    """Makes names that no query can write."""
+    """Makes names that no query can contain."""
 
     def __init__(self) -> None:
         self._next = 0
 
     def unnamed(self) -> str:
-        """A name for an element of a pattern that has none."""
+        """A name for an unnamed element of a pattern."""
         name = f"{HIDDEN}UNNAMED{self._next}"
         self._next += 1
         return name
@@ -105,10 +105,10 @@ class Shortest:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A repeated relationship of which only the shortest trails between each two nodes are wanted.
+    """A repeated relationship of which only the shortest trails between each pair of nodes are wanted.
 
-    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. `path` is what the predicates among which the
-    selector chooses call the path.
+    kind: ANY, SHORTEST, ALL SHORTEST or SHORTEST GROUPS, with a `count`. `path` is the name of the path in the
+    predicates that select the candidates.
     """
 
     many: Many
@@ -146,20 +146,21 @@ class Path:
 
 @dataclass(slots=True)
 class PatternGraph:
-    """What a MATCH asks for. Predicates are in the order written; all of them must be true."""
+    """What a MATCH looks for. Predicates are in the order written; all of them must be true."""
 
     nodes: list[str] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
     predicates: list[ast.Expression] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)  # (variable, kind) that a repetition would collect
-    # Of several MATCHes: which one a connection is from, by its relationship. Relationships of one MATCH must differ.
+    # With several MATCHes: the one that a connection comes from, by its relationship. Relationships of one MATCH must
+    # differ.
     clauses: dict[str, int] = field(default_factory=dict)
 
-    _noted: set[str] = field(default_factory=set)  # the nodes again, to look one up among thousands
+    _noted: set[str] = field(default_factory=set)  # the same nodes, to look one up among thousands
 
     def add_node(self, name: str) -> None:
-        """Note a node once."""
+        """Add a node once."""
         if len(self._noted) != len(self.nodes):
             self._noted = set(self.nodes)
         if name not in self._noted:
@@ -183,7 +184,7 @@ class PatternGraph:
         return frozenset(names)
 
     def take(self, other: PatternGraph) -> None:
-        """Ask for what the graph of the next MATCH asks for as well."""
+        """Add everything that the graph of the next MATCH looks for."""
         clause = max(self.clauses.values(), default=0) + 1
         self.clauses |= {connection.relationship: clause for connection in other.connections}
         for node in other.nodes:
@@ -216,7 +217,7 @@ def conjunction(predicates: list[ast.Expression]) -> ast.Expression | None:
 
 
 def plain_types(types: ast.LabelExpression | None) -> tuple[str, ...] | None:
-    """The names of an alternative of types (`R|S`); None for anything else."""
+    """The names of a disjunction of types (`R|S`); None for anything else."""
     match types:
         case ast.LabelName(name=name):
             return (name,)
@@ -255,7 +256,7 @@ class PatternReader:
         return graph
 
     def read_path(self, path: ast.PathPattern, graph: PatternGraph) -> None:
-        """Add one path pattern (its selector is the caller's business)."""
+        """Add one path pattern; its selector is left to the caller."""
         variable = None if path.path_variable is None else path.path_variable.name
         match path.pattern:
             case ast.ShortestPathFunction() as function:
@@ -297,7 +298,7 @@ class PatternReader:
             match element:
                 case ast.NodePattern():
                     name = self.node(element, graph)
-                    if current is not None and current != name:  # (a)((b)-->(c)): two patterns for one node
+                    if current is not None and current != name:  # (a)((b)-->(c)): two patterns of one node
                         graph.predicates.append(
                             ast.Comparison((ast.Variable(current), ast.Variable(name)), ("=",), element.span)
                         )
@@ -338,7 +339,7 @@ class PatternReader:
             graph.paths.extend(Path(name, first, tuple(relationships)) for name in names)
 
     def node(self, pattern: ast.NodePattern, graph: PatternGraph) -> str:
-        """Note a node pattern and its predicates; returns the node's name."""
+        """Add a node pattern and its predicates; returns the node's name."""
         name = self.names.unnamed() if pattern.variable is None else pattern.variable.name
         graph.add_node(name)
         if pattern.variable is not None and all(name != known for known, _ in graph.groups):
@@ -354,14 +355,14 @@ class PatternReader:
         yield from conjuncts(pattern.predicate)
 
     def relationship_predicates(self, pattern: ast.RelationshipPattern, name: str) -> Iterator[ast.Expression]:
-        """Type expression (beyond a plain alternative), map and WHERE of a relationship pattern."""
+        """The type expression (unless a plain disjunction), map and WHERE of a relationship pattern."""
         if pattern.types is not None and plain_types(pattern.types) is None:
             yield ast.HasLabels(ast.Variable(name, pattern.span), pattern.types, pattern.span)
         yield from _map_predicates(name, pattern.properties)
         yield from conjuncts(pattern.predicate)
 
     def relationship(self, pattern: ast.RelationshipPattern, start: str, end: str, graph: PatternGraph) -> str:
-        """Note a relationship pattern between two nodes; returns the relationship's name."""
+        """Add a relationship pattern between two nodes; returns the relationship's name."""
         name = self.names.unnamed() if pattern.variable is None else pattern.variable.name
         types = plain_types(pattern.types)
         if pattern.hops is None and pattern.repetition is None:
@@ -391,7 +392,7 @@ class PatternReader:
         return name
 
     def repetition(self, element: ast.ParenthesizedPath, start: str, end: str, graph: PatternGraph) -> str:
-        """Note a quantified path pattern between two nodes; returns the column of its relationships."""
+        """Add a quantified path pattern between two nodes; returns the column of its relationships."""
         assert element.repetition is not None
         lower, upper = element.repetition.lower, element.repetition.upper
         if element.path_variable is not None:
@@ -451,6 +452,6 @@ class PatternReader:
                 return None
 
     def _ends(self, chain: ast.PatternChain, inner: PatternGraph) -> tuple[str, str]:
-        """The names of the first and the last node of a chain that was just read."""
+        """The names of the first and the last node of a chain that has just been read."""
         first, last = inner.connections[0], inner.connections[-1]
         return first.start, last.end

@@ -1,11 +1,10 @@
 """Physical plans: what runs, as data. Every operator of the engine has its node here, under the operator's name.
 
-`planner/choose.py` makes one of a logical plan, EXPLAIN prints it, `engine/build` turns each node into its operator,
-and `planner/plan_json.py` writes and reads it. A choice between two ways of computing the same is a choice between two
-nodes, never something that an operator's constructor finds out.
-
-What has no rows of its own (a hop of a chain, an item of SET) is shared with the logical plan: `planner/parts.py`.
-Subqueries inside expressions (`PlannedSubquery`) hold physical plans too.
+`planner/choose.py` makes it from a logical plan, EXPLAIN prints it, `engine/build` turns each node into its operator,
+and `planner/plan_json.py` writes and reads it. A choice between two ways of computing the same thing is a choice
+between two nodes, never one that an operator's constructor makes. What is not an operator (a hop of a chain, an item of
+SET) is shared with the logical plan: `planner/parts.py`. Subqueries inside expressions (`PlannedSubquery`) hold
+physical plans too.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Argument(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeScan(PhysicalPlan):
-    """Every node, or every node with a label. `small_first`: few rows at first, for a LIMIT may need no more."""
+    """Every node, or every node with a label. `small_first`: few rows at first, because a LIMIT may need no more."""
 
     source: Plan
     node: str
@@ -53,7 +52,7 @@ class NodeScan(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexSeek(PhysicalPlan):
-    """Nodes with a label and a property equal to a value, or to one of a list where `many`."""
+    """Nodes with a label and a property equal to a value, or to one of a list if `many`."""
 
     source: Plan
     node: str
@@ -67,7 +66,7 @@ class IndexSeek(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterSeek(PhysicalPlan):
-    """Nodes with a label and a property equal to a parameter: one look-up, where the argument is one empty row."""
+    """Nodes with a label and a property equal to a parameter: one look-up, when the argument is one empty row."""
 
     source: Argument
     node: str
@@ -82,7 +81,8 @@ class ParameterSeek(PhysicalPlan):
 class ElementsSeek(PhysicalPlan):
     """Nodes with a label and a property equal to an element of a parameter, all elements looked up at once.
 
-    Nobody above sees the rows that the nodes come from: this is an Unwind of the parameter as `variable`, and a seek.
+    Replaces an Unwind of the parameter as `variable` and a seek, when nothing above uses the rows that the nodes come
+    from.
     """
 
     source: Argument
@@ -109,7 +109,7 @@ class IndexSearch(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdSeek(PhysicalPlan):
-    """Nodes by `id(n)`, or by `elementId(n)` where `by_element_id`; of a list where `many`."""
+    """Nodes by `id(n)`, or by `elementId(n)` where `by_element_id`; from a list if `many`."""
 
     source: Plan
     node: str
@@ -153,7 +153,7 @@ class RelationshipSeek(PhysicalPlan):
 class Expand(PhysicalPlan):
     """Follow one relationship from a bound node to a new one.
 
-    `keep`: the columns that are used above; None where all may be. `small_pieces`: a LIMIT above may need few rows.
+    `keep`: the columns used above; None if all may be. `small_pieces`: a LIMIT above may need few rows.
     """
 
     source: Plan
@@ -192,7 +192,7 @@ class DistinctExpand(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountWalks(PhysicalPlan):
-    """How many ways lead along a chain from all rows to each different end."""
+    """Count the ways along a chain from all rows to each distinct end."""
 
     source: Plan
     from_node: str
@@ -203,7 +203,7 @@ class CountWalks(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountBranches(PhysicalPlan):
-    """How many ways there are to follow all branches from the nodes of a row."""
+    """Count the ways to follow all branches from the nodes of a row."""
 
     source: Plan
     branches: tuple[Branch, ...]
@@ -213,7 +213,7 @@ class CountBranches(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountMatches(PhysicalPlan):
-    """How many ways there are through the steps of a pattern, and on along its branches, for each row."""
+    """Count the ways to take the steps of a pattern, and then its branches, for each row."""
 
     source: Plan
     steps: tuple[MatchStep, ...]
@@ -224,7 +224,7 @@ class CountMatches(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountSteps(PhysicalPlan):
-    """How many trails of `lower` to `upper` relationships lead from a node, by the degrees of their last nodes."""
+    """Count the trails of `lower` to `upper` relationships from a node, by the degrees of their last nodes."""
 
     source: Plan
     from_node: str
@@ -237,7 +237,7 @@ class CountSteps(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach(PhysicalPlan):
-    """Which nodes trails end in, by frontiers: for each row, or for all rows together where `merged`.
+    """Find the nodes that trails end in by frontiers: for each row, or for all rows together if `merged`.
 
     `reason` says what allowed it.
     """
@@ -292,7 +292,7 @@ class Repeat(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShortestPaths(PhysicalPlan):
-    """Shortest paths between two bound nodes; all of them where `every`."""
+    """Shortest paths between two bound nodes; all of them if `every`."""
 
     source: Plan
     from_node: str
@@ -307,7 +307,7 @@ class ShortestPaths(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShortestTrails(PhysicalPlan):
-    """The shortest trails between each two nodes. The fields are those of `logical.StatefulShortestPath`."""
+    """The shortest trails between each pair of nodes. The fields are those of `logical.StatefulShortestPath`."""
 
     source: Plan
     from_node: str
@@ -339,7 +339,7 @@ class SelectShortest(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowBound(PhysicalPlan):
-    """Bind the ends of a relationship, or of a list of relationships, that is bound already."""
+    """Bind the ends of a relationship, or of a list of relationships, that is already bound."""
 
     source: Plan
     relationship: str
@@ -375,7 +375,7 @@ class BuildPath(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filter(PhysicalPlan):
-    """Keep the rows for which the predicate is true; where `lenient`, anything else is false."""
+    """Keep the rows for which the predicate is true; if `lenient`, anything else counts as false."""
 
     source: Plan
     predicate: Term
@@ -384,7 +384,7 @@ class Filter(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Project(PhysicalPlan):
-    """Add computed columns, and keep only those of `kept`; all where it is None."""
+    """Add computed columns, and keep only those in `kept`; all if it is None."""
 
     source: Plan
     items: tuple[tuple[str, Term], ...]
@@ -401,7 +401,7 @@ class Select(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reimport(PhysicalPlan):
-    """Columns of the argument again, for the rows of an aggregation that dropped them."""
+    """Restore columns of the argument in the rows of an aggregation that dropped them."""
 
     source: Plan
     names: tuple[str, ...]
@@ -409,7 +409,7 @@ class Reimport(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct(PhysicalPlan):
-    """Keep the first of the rows that are the same in these columns, and only these columns."""
+    """Keep only these columns, and the first of the rows that are equal in them."""
 
     source: Plan
     names: tuple[str, ...]
@@ -419,7 +419,7 @@ class Distinct(PhysicalPlan):
 class DistinctEnds(PhysicalPlan):
     """Property `key` of the ends of a merged frontier as column `name`, each value once.
 
-    Values are not compared where the graph knows that no two nodes share one.
+    Values are not compared if the graph knows that no two nodes share one.
     """
 
     ends: Reach
@@ -429,7 +429,7 @@ class DistinctEnds(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate(PhysicalPlan):
-    """One row for each group of rows with equal keys; one row in all where there are no keys."""
+    """One row for each group of rows with equal keys; a single row if there are no keys."""
 
     source: Plan
     keys: tuple[tuple[str, Term], ...]
@@ -446,7 +446,7 @@ class CountEnds(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountPairs(PhysicalPlan):
-    """`count(DISTINCT value)` for each key, where a chain has the keys at one end and the values at the other."""
+    """`count(DISTINCT value)` for each key, for a chain with the keys at one end and the values at the other."""
 
     chain: DistinctExpand
     keys: tuple[tuple[str, Term], ...]
@@ -482,7 +482,7 @@ class Sort(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Top(PhysicalPlan):
-    """The first `limit` rows of an order after the first `skip`. `reads_all` as in `Cut`."""
+    """The first `limit` rows of an order, after the first `skip`. `reads_all` as in `Cut`."""
 
     source: Plan
     keys: tuple[SortKey, ...]
@@ -493,7 +493,8 @@ class Top(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut(PhysicalPlan):
-    """The first `limit` rows after the first `skip`. `reads_all`: what is below writes, for every row."""
+    """The first `limit` rows after the first `skip`. `reads_all`: what is below writes for every row, so it must run to
+    its end."""
 
     source: Plan
     skip: Term | None
@@ -512,7 +513,7 @@ class Unwind(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnwindRange(PhysicalPlan):
-    """A row for each number of `range(...)`, which is never a list."""
+    """A row for each number of `range(...)`, without making the list."""
 
     source: Plan
     arguments: tuple[Term, ...]
@@ -529,7 +530,7 @@ class Union(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply(PhysicalPlan):
-    """Run the right side over the rows of the left; its columns join the row it was run for.
+    """Run the right side for the rows of the left; its columns are added to the row it was run for.
 
     `optional`: a row without a partner is kept, with nulls in `added`. `row_by_row`: each row sees what the rows
     before it have written.
@@ -545,7 +546,7 @@ class Apply(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForEachRow(PhysicalPlan):
-    """Run the right side for what it does; the rows of the left come out."""
+    """Run the right side for its side effects; the rows of the left come out."""
 
     left: Plan
     right: Plan
@@ -569,7 +570,7 @@ class InTransactions(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HashJoin(PhysicalPlan):
-    """Pairs of rows whose expressions are equal; the right side is run once."""
+    """Pairs of rows whose expressions are equal; the right side runs once."""
 
     left: Plan
     right: Plan
@@ -580,7 +581,7 @@ class HashJoin(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product(PhysicalPlan):
-    """Every pair of a row of the left and a row of the right, which is run once."""
+    """Every pair of a left row and a right row; the right side runs once."""
 
     left: Plan
     right: Plan
@@ -601,7 +602,7 @@ class CallProcedure(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Show(PhysicalPlan):
-    """What the database says about itself: its indexes, constraints, functions, procedures ..."""
+    """What the database says about itself: its indexes, constraints, functions, procedures and so on."""
 
     source: Plan
     kind: str
@@ -626,14 +627,14 @@ class LoadCsv(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Create:
-    """Make nodes and relationships, in this order."""
+    """Create nodes and relationships, in this order."""
 
     creations: tuple[Creation, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:
-    """For each row: the matches of `match`; where there are none, make the pattern.
+    """For each row, the matches of `match`; if there are none, create the pattern.
 
     `undirected`: its relationship is matched both ways round.
     """
@@ -649,7 +650,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssignTogether:
-    """Properties of one entity that are set side by side: all values are computed before any is set."""
+    """Properties of one entity that are set together: all values are computed before any is set."""
 
     subject: Term
     entries: tuple[tuple[str, Term], ...]
@@ -675,7 +676,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Foreach:
-    """Run the body over each element of a list, for what it writes."""
+    """Run the body over each element of a list, for its writes."""
 
     variable: str
     list: Term
@@ -688,7 +689,7 @@ WriteStep: TypeAlias = Create | Merge | Set | Delete | Foreach
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Write(PhysicalPlan):
-    """Writing clauses, one after the other over all rows. One node, for scripts have hundreds of them in a row."""
+    """Consecutive writing clauses, each over all rows. One node, because scripts have hundreds of them."""
 
     source: Plan
     steps: tuple[WriteStep, ...]
@@ -696,14 +697,14 @@ class Write(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drain(PhysicalPlan):
-    """Run the source for what it does; hand on nothing."""
+    """Run the source for its side effects, and emit nothing."""
 
     source: Plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results(PhysicalPlan):
-    """The columns of the answer. It stands at the top, and costs nothing: the rows are those of its source."""
+    """The columns of the answer. It is always at the top and costs nothing: its rows are those of its source."""
 
     source: Plan
     columns: tuple[str, ...]

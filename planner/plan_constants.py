@@ -26,7 +26,7 @@ _DAY = 86_400_000_000_000
 _LONG = 1 << 63
 _MOST_DAYS = 366 * 1_000_000_000
 _TEMPORAL: dict[str, Any] = {name: kind for kind, name in TEMPORAL_FUNCTIONS.items()}
-_RANGES = {  # of the parts of temporal values: the first one, and the first one after
+_RANGES = {  # of the parts of temporal values: the lowest, and one past the highest
     "epoch_day": (-_MOST_DAYS, _MOST_DAYS),
     "nanosecond_of_day": (0, _DAY),
     "offset_seconds": (-64_800, 64_801),
@@ -57,7 +57,7 @@ def written_constant(value: Any) -> Any:
 
 
 def read_constant(found: Any) -> Any:
-    """The value of some JSON; `ValueError` if it is not a constant."""
+    """The value that some JSON stands for; `ValueError` if it is not a constant."""
     match found:
         case None | bool() | str():
             return found

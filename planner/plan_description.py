@@ -2,9 +2,9 @@
 
     {"operatorType": "Filter@neo4j", "identifiers": ["n"], "args": {"Details": "n.age > 3", ...}, "children": [...]}
 
-`children` is absent at leaves. A plan that was run has rows, accesses and nanoseconds with each operator. An access is
-an entity that an operator brought from the graph or wrote to it, which is less than Neo4j counts: it counts every
-property that is read, where we read columns.
+`children` is absent at leaves. In a plan that was run, each operator has rows, accesses and nanoseconds. An access is
+an entity that an operator read from the graph or wrote to it. Neo4j counts more: every property read, where Hoplite
+reads columns.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _KEEPING_ORDER = (pp.Cut, pp.Filter, pp.Project, pp.Results)
 
 @dataclass(slots=True)
 class _Entry:
-    """An operator with its place in the tree."""
+    """An operator and its place in the tree."""
 
     number: int
     node: pp.Shown
@@ -72,13 +72,13 @@ class _Entry:
     computed: str
     identifiers: tuple[str, ...]
     order: str
-    branches: list[_Entry]  # the first one feeds it, the others are run alongside
+    branches: list[_Entry]  # the first is its source, the others run alongside
 
 
 def plan_description(
     plan: pp.Plan, estimates: Mapping[int, float], measured: Mapping[int, Measurement] | None = None
 ) -> dict[str, Any]:
-    """The tree of a plan, for EXPLAIN; with measurements, by the identity of the operator, for PROFILE."""
+    """The tree of a plan for EXPLAIN; with measurements (by the identity of the operator), for PROFILE."""
     root = _entry(plan, [0])
     described = _dictionary(root, estimates, measured)
     described["args"].update(_ROOT_ARGUMENTS)
@@ -115,12 +115,12 @@ def _numbered(link: Link, counter: list[int]) -> _Entry:
 
 
 def _is_start(node: pp.Shown) -> bool:
-    """Whether this is the one empty row that a plan starts from, which is not shown."""
+    """Whether this is the single empty row that a plan starts from, which is not shown."""
     return isinstance(node, pp.Argument) and not node.variables
 
 
 def _identifiers(entry: _Entry) -> tuple[str, ...]:
-    """The names that stand for something above an operator."""
+    """The names that have a value above an operator."""
     below = [name for branch in entry.branches for name in branch.identifiers]
     match entry.node:
         case pp.Argument(variables=variables):
@@ -203,7 +203,7 @@ def _numbers(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, i
 
 
 def _own_cache_use(entry: _Entry, measured: Mapping[int, Measurement]) -> tuple[int, int]:
-    """Hits and loads of the operator alone. What Neo4j's page cache is to it, partitions and columns are to us."""
+    """Hits and loads of the operator alone. Partitions and columns take the place of Neo4j's page cache."""
     hits, loads, _ = measurement_of(entry.node, measured).cache or (0, 0, 0)
     for branch in entry.branches:
         below = measurement_of(branch.node, measured).cache or (0, 0, 0)

@@ -1,8 +1,8 @@
 """Physical plans as JSON, and back. docs/PLANS.md describes the form.
 
-A plan is a list of nodes, each after those it holds, so that neither a deep plan nor a hostile one makes anything call
-itself for each level. What a field may hold is read from its annotation, when writing and when reading: only the node
-types that a plan can be made of are ever made, and each only of what its fields allow.
+A plan is a list of nodes, each after those it holds, so that reading a deep or hostile plan does not recurse. What a
+field may hold is taken from its annotation, both for writing and for reading: only node types that belong in a plan are
+constructed, and only from what their fields allow.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hoplite.planner.parts import PhysicalPlan, PlannedSubquery
 from hoplite.planner.plan_constants import read_constant, written_constant
 
 VERSION = 1
-_MOST_NODES = 1_000_000  # counted as a tree: what several nodes share counts for each of them
+_MOST_NODES = 1_000_000  # as a tree: what several nodes share counts once for each of them
 _LARGEST = (1 << 63) - 1
 
-# Expressions that a plan has a PlannedSubquery for.
+# Expressions that a plan replaces by a PlannedSubquery.
 _ALWAYS_PLANNED = (
     ast.SubqueryExpression,
     ast.PatternExpression,
@@ -49,7 +49,7 @@ class PlanError(ValueError):
 
 
 def plan_to_json(plan: pp.Plan, about: Mapping[str, Any]) -> str:
-    """A plan as JSON text; what is said `about` it stands in front."""
+    """A plan as JSON text, preceded by what is said `about` it."""
     numbers: dict[int, int] = {}
     written: list[dict[str, Any]] = []
     for node in reversed(list(walk(plan))):  # children come before their parents
@@ -74,10 +74,10 @@ class _Reading:
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.sizes: list[int] = []
-        self.size = 0  # of the node that is being read
+        self.size = 0  # of the node being read
 
     def node(self, number: Any) -> Any:
-        """A node that was read before."""
+        """A node that has already been read."""
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(self.nodes):
             raise PlanError(f"{_shown(number)} is not the number of a node before this one")
         self.size += self.sizes[number]
@@ -87,7 +87,7 @@ class _Reading:
 
 
 def plan_from_json(text: str | bytes) -> pp.Plan:
-    """The plan that a JSON text describes; `PlanError` where it is not one."""
+    """The plan that a JSON text describes; `PlanError` if it is not one."""
     try:
         envelope = json.loads(text, parse_constant=_refuse_constant)
     except PlanError:
@@ -164,7 +164,7 @@ def _shown(value: Any) -> str:
 
 @cache
 def _kinds() -> dict[str, Any]:
-    """The node types that plans are made of, by name: those of the physical plan, and all that their fields hold."""
+    """The node types that plans are made of, by name: those of the physical plan, and everything their fields hold."""
     found: dict[Any, None] = {}
     waiting: list[Any] = [*get_args(pp.Plan)]
     while waiting:
@@ -182,7 +182,7 @@ def _kinds() -> dict[str, Any]:
 
 @cache
 def form_digest() -> str:
-    """Names the node types and their fields: a plan of another form cannot be read."""
+    """A digest of the node types and their fields: a plan of another form cannot be read."""
     lines = [
         f"{name}({', '.join(f'{f.name}: {f.type}' for f in fields(kind) if f.type != 'Span')})"
         for name, kind in sorted(_kinds().items())
@@ -192,7 +192,7 @@ def form_digest() -> str:
 
 @cache
 def _form(kind: Any) -> dict[str, tuple[Write, Read]]:
-    """How each field is written and read. Where something stood in the text is left out."""
+    """How each field is written and read. Source positions are left out."""
     hints = get_type_hints(kind, include_extras=True)
     return {
         name: _codec(hint)
@@ -226,7 +226,7 @@ def _codec(annotation: Any) -> tuple[Write, Read]:
 
 
 def _union(alternatives: tuple[Any, ...]) -> tuple[Write, Read]:
-    """Nodes of several types, or None, or a string: the JSON type tells which."""
+    """Nodes of several types, or None, or a string: told apart by the JSON type."""
     may_be_none, may_be_text = NoneType in alternatives, str in alternatives
     others = tuple(a for a in alternatives if a not in (NoneType, str))
     write: Write = _as_it_is
@@ -252,7 +252,7 @@ def _union(alternatives: tuple[Any, ...]) -> tuple[Write, Read]:
 def _node_of(kinds: tuple[type, ...]) -> tuple[Write, Read]:
     if kinds == (PhysicalPlan,):
         kinds = get_args(pp.Plan)
-    elif ast.Literal in kinds:  # an expression, in whose place a plan may have a subquery
+    elif ast.Literal in kinds:  # an expression, which in a plan may be a subquery
         kinds = (*kinds, PlannedSubquery)
 
     def read(value: Any, reading: _Reading) -> Any:

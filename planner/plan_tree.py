@@ -1,4 +1,5 @@
-"""A physical plan as EXPLAIN shows it: a chain of operators, each fed by the next, and other plans alongside some."""
+"""A physical plan as EXPLAIN shows it: a chain of operators, each with its source below it, and other plans
+alongside."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ operators = _SHOWN.walk
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An operator or writing step, and the plans that run alongside what feeds it: first its subqueries."""
+    """An operator or writing step, and the plans that run alongside its source: subqueries first."""
 
     node: pp.Shown
     beside: tuple[pp.Plan, ...]
 
 
 def chain(plan: pp.Plan) -> Iterator[Link]:
-    """The operators from the top down; of several sources the first one feeds an operator."""
+    """The operators from the top down; the first of several sources continues the chain."""
     while True:
         if isinstance(plan, pp.Write):
             for step in reversed(plan.steps):
@@ -42,7 +43,7 @@ def chain(plan: pp.Plan) -> Iterator[Link]:
 
 
 def first_source(plan: pp.Plan) -> pp.Plan | None:
-    """The plan that feeds an operator; None where nothing does."""
+    """The plan that an operator reads from; None if it has none."""
     below: list[pp.Plan] = _PLANS.children(plan)
     return below[0] if below else None
 
@@ -57,7 +58,7 @@ def subqueries(node: pp.Shown) -> Iterator[pp.Plan]:
 
 
 def every_operator(plan: pp.Plan) -> Iterator[pp.Shown]:
-    """All operators and writing steps of a plan, those of its subqueries too."""
+    """All operators and writing steps of a plan, including those of its subqueries."""
     waiting = [plan]
     while waiting:
         for link in chain(waiting.pop()):

@@ -1,4 +1,4 @@
-"""WITH and RETURN as operators: compute, group, order, cut, filter, and keep the columns that were asked for.
+"""WITH and RETURN as operators: compute, group, order, cut, filter, and keep the projected columns.
 
 RETURN n.k AS k, count(*) + 1 AS c ORDER BY c LIMIT 3
 
@@ -32,17 +32,15 @@ NO_NAMES: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The names that a subquery has from outside: the same in all its rows, and visible after every WITH.
-
-    Neo4j lets those of EXISTS, COUNT and COLLECT be grouping keys of each WITH in them. An aggregation there has no row
-    where there are none to aggregate.
+    """The names that a subquery imports: the same in all its rows, and visible after every WITH. In EXISTS, COUNT and
+    COLLECT, Neo4j makes them grouping keys of each WITH, so an aggregation over no rows gives no row.
     """
 
     names: frozenset[str] = NO_NAMES
     are_keys: bool = False
 
     def through(self, clauses: tuple[ast.Clause, ...], hidden: tuple[str, ...], *, returning: bool = False) -> Carried:
-        """What goes through the projection that is the first of these clauses."""
+        """What passes through the projection that is the first of these clauses."""
         if not self.names:
             return Carried(hidden, returning=returning)
         clause = clauses[0]
@@ -54,10 +52,9 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What goes through a projection although it does not name it.
-
-    `hidden` columns are left behind by aggregation and DISTINCT. What a subquery has `imported` is not; `used` is as
-    much of it as the projection or a later clause reads, `keys` are those that make groups. A RETURN hands on neither.
+    """What passes through a projection that does not name it. Aggregation and DISTINCT drop `hidden` columns, but not
+    what a subquery has `imported`; `used` are the imports that the projection or a later clause reads, `keys` those
+    that are grouping keys. A RETURN passes on neither.
     """
 
     hidden: tuple[str, ...] = ()
@@ -79,7 +76,7 @@ class ProjectionBuilder:
     plan_expression: ExpressionPlanner
 
     def aggregates(self, node: Any) -> bool:
-        """Whether an expression aggregates; what a subquery inside it aggregates is the subquery's own business."""
+        """Whether an expression aggregates; aggregation inside its subqueries does not count."""
         return any(is_aggregate(part, self.catalogue) for part in walk(node, not_below=(ast.SubqueryExpression,)))
 
     def build(
@@ -156,9 +153,8 @@ class ProjectionBuilder:
     def _projected(
         self, expression: ast.Expression, items: list[tuple[str, ast.Expression]], grouped: bool = False
     ) -> ast.Expression:
-        """The expression with parts that are projected replaced by the columns that hold them.
-
-        Where rows are grouped, only columns are left: a variable under another name is known by that name.
+        """The expression with projected parts replaced by their columns. After grouping only columns are left, so a
+        variable that was renamed goes by its new name.
         """
         names = {name for name, _ in items}
 
@@ -180,7 +176,7 @@ class ProjectionBuilder:
         scope: frozenset[str],
         imported: tuple[str, ...],
     ) -> tuple[lp.Plan, Calls]:
-        """Group by the items without aggregates, then compute those with; returns also the aggregating calls."""
+        """Group by the items without aggregates, then compute those with; also returns the aggregating calls."""
         keys = [(n, e) for n, e in items if not self.aggregates(e)]
         aggregating = [(n, e) for n, e in items if self.aggregates(e)]
         calls: Calls = [(n, e) for n, e in aggregating if is_aggregate(e, self.catalogue)]
@@ -201,7 +197,7 @@ class ProjectionBuilder:
         return plan, calls
 
     def _replaced_aggregates(self, expression: ast.Expression, calls: Calls) -> ast.Expression:
-        """The expression with its aggregating calls replaced by columns; new calls join the list."""
+        """The expression with its aggregating calls replaced by columns; new calls are added to the list."""
 
         def column(node: object) -> ast.Expression | None:
             if isinstance(node, ast.SubqueryExpression):

@@ -7,7 +7,7 @@ from hoplite.planner.tree import operators
 
 
 def relationship_lists(plan: lp.Plan) -> frozenset[str]:
-    """The relationship columns below that hold lists, of variable-length and quantified patterns."""
+    """The relationship columns of a plan that hold lists, from variable-length and quantified patterns."""
     names: set[str] = set()
     for node in operators(plan):
         match node:

@@ -16,7 +16,7 @@ from hoplite.planner.variables import free_variables
 
 @dataclass(frozen=True, slots=True)
 class RelationshipScan:
-    """A way to find a relationship with its ends: how many rows it brings, what it answers, and its operator."""
+    """A way to find a relationship with its ends: the rows expected, the predicates it covers, and its operator."""
 
     rows: float
     solves: tuple[ast.Expression, ...]
@@ -31,7 +31,7 @@ def relationship_scans(
     estimates: Estimates,
     plan_expression: ExpressionPlanner,
 ) -> Iterator[RelationshipScan]:
-    """The ways to find the relationship of a connection; none where it may have any type."""
+    """The ways to find the relationship of a connection; none if it may have any type."""
     types, direction = one.traversal.types, one.traversal.direction
     if types is None:
         return

@@ -1,4 +1,4 @@
-"""Ways to find a node by what predicates say of it: scans and look-ups, with what each is expected to bring.
+"""Ways to find a node by the predicates on it: scans and look-ups, with the rows expected of each.
 
     id(n) = 7,  elementId(n) IN $ids              by id
     n.k = 1,  n.k IN [1, 2]                       by the value of an indexed property
@@ -7,7 +7,7 @@
     n.k IS NOT NULL                               by an index of those that have a value
     point.distance(n.k, p) < 5                    by an index of points; so is point.withinBBox
 
-Without an index nodes are found by label. Two predicates that bound one property from both sides are one look-up.
+Without an index, nodes are found by label. Two predicates that bound a property from both sides are one look-up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hoplite.planner.variables import free_variables
 ExpressionPlanner = Callable[[ast.Expression, frozenset[str]], Term]
 """Plans the subqueries inside an expression; takes the names that are bound where it is evaluated."""
 
-WORTH_AN_INDEX = 10.0  # rows for which a look-up is made even where it has to make its index first
+WORTH_AN_INDEX = 10.0  # rows from which a look-up pays even if its index has to be built first
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _KEPT = {"STARTS WITH": 0.05, "CONTAINS": 0.1, "ENDS WITH": 0.1, "IS NOT NULL": 0.9}  # shares of the nodes of a label
 _KEPT_BY_BOUNDS = {1: 0.3, 2: 0.1}
@@ -43,7 +43,7 @@ _Asked = tuple[tuple[str, ast.Expression], ...]
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A way to find a node: how many rows it brings, the predicates it answers, and its operator."""
+    """A way to find a node: the rows expected, the predicates it covers, and its operator."""
 
     rows: float
     solves: tuple[ast.Expression, ...]
@@ -52,18 +52,18 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`key operator value` on a property of the node, as a part of one of the predicates."""
+    """`key operator value` on a property of the node, from one of the predicates."""
 
     key: str
     operator: str
     value: ast.Expression | None
     predicate: ast.Expression
-    alone: bool  # the predicate says nothing else
+    alone: bool  # it is all that the predicate says
 
 
 @dataclass(slots=True)
 class NodeFinder:
-    """Finds one node of a pattern: `bound` is what is known by then, `own` all names that predicates could mean."""
+    """Finds one node of a pattern: `bound` are the names bound by then, `own` all names that predicates could mean."""
 
     node: str
     predicates: Sequence[ast.Expression]
@@ -75,7 +75,7 @@ class NodeFinder:
     plan_expression: ExpressionPlanner
 
     def best(self) -> Scan:
-        """The way that brings the fewest rows."""
+        """The way that is expected to return the fewest rows."""
         return min(self._ways(), key=lambda scan: scan.rows)
 
     def _ways(self) -> Iterator[Scan]:
@@ -111,7 +111,7 @@ class NodeFinder:
                         yield Scan(0.5, (predicate,), self._id_seek(term, many, function.lower() == "elementid"))
                 case ast.Property(subject=ast.Variable(name=name), key=key) if name == self.node:
                     for label in self.labels:
-                        # Without an index a seek makes one on the fly, which pays where it is used for many rows.
+                        # Without an index, a seek builds one on the fly, which pays if it is used for many rows.
                         kinds = self.estimates.catalogue.index_kinds(True, label, key)
                         kind = index_for_equality(kinds, value)
                         if self.rows >= WORTH_AN_INDEX or kind is not None:
@@ -141,7 +141,7 @@ class NodeFinder:
                         yield self._point_search(label, key, terms)
 
     def _points(self, predicate: ast.Expression) -> Iterator[tuple[str, _Asked]]:
-        """What a predicate says of where a point is."""
+        """What a predicate says about the position of a point."""
         match predicate:
             case ast.Comparison(operands=(left, right), operators=(sign,)) if sign in _TURNED:
                 for measured, limit, operator in ((left, right, sign), (right, left, _TURNED[sign])):
@@ -163,7 +163,7 @@ class NodeFinder:
                 pass
 
     def _point_search(self, label: str, key: str, asked: _Asked) -> Scan:
-        """The index brings those that may be meant; the predicate is asked of each."""
+        """The index returns candidates; the predicate is tested on each."""
         node = self.node
         terms = tuple(IndexCondition(operator, self.plan_expression(value, self.bound)) for operator, value in asked)
         return Scan(
@@ -173,7 +173,7 @@ class NodeFinder:
         )
 
     def _condition(self, predicate: ast.Expression) -> list[Condition]:
-        """What a predicate says of one property; `1 < n.k < 5` says two things."""
+        """What a predicate says about one property; `1 < n.k < 5` says two things."""
         found: list[Condition] = []
         match predicate:
             case ast.Comparison(operands=operands, operators=operators) if set(operators) <= _TURNED.keys():
@@ -241,8 +241,8 @@ class NodeFinder:
 
 
 def index_for_equality(kinds: tuple[str, ...], value: ast.Expression) -> str | None:
-    """The kind of index that looks up a value, or a list of values; None where there is none for it. One for points is
-    the best for a point, and none for what is known not to be one."""
+    """The kind of index that looks up a value, or a list of values; None if there is none. A POINT index is best for a
+    point, and useless for a value known not to be one."""
     may_be_text, may_be_point, is_point = True, True, False
     match value:
         case ast.Literal(value=constant):
@@ -261,7 +261,7 @@ def index_for_equality(kinds: tuple[str, ...], value: ast.Expression) -> str | N
 
 
 def required_labels(labels: ast.LabelExpression) -> list[str]:
-    """Labels that every node satisfying the expression has."""
+    """Labels that every node satisfying the expression must have."""
     match labels:
         case ast.LabelName(name=name):
             return [name]

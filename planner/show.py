@@ -27,7 +27,7 @@ _TRANSACTIONS = (
     "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status "
     "elapsedTime"
 )
-# All columns in the order of YIELD *, those above among them.
+# All columns in the order of YIELD *, including those above.
 _ALL_OF_TRANSACTIONS = (
     "database transactionId currentQueryId outerTransactionId connectionId clientAddress username metaData "
     "currentQuery parameters planner runtime indexes startTime currentQueryStartTime protocol requestUri status "
@@ -38,7 +38,7 @@ _ALL_OF_TRANSACTIONS = (
 )
 _MORE_ABOUT_TRANSACTIONS = " ".join(name for name in _ALL_OF_TRANSACTIONS.split() if name not in _TRANSACTIONS.split())
 
-# By kind: the columns that come without YIELD, and those that YIELD can ask for besides.
+# By kind: the columns shown without YIELD, and those that YIELD can add.
 SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     kind: (tuple(plain.split()), tuple(more.split()))
     for kind, plain, more in (
@@ -71,7 +71,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def shown_columns(show: Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of a SHOW, and those that only YIELD brings."""
+    """The columns of a SHOW, and those that only YIELD returns."""
     plain, more = SHOWN[show.kind]
     if show.kind == "DATABASES" and show.qualifier is not None:  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
         plain = tuple(name for name in plain if name not in ("default", "home"))

@@ -1,8 +1,8 @@
 """Choose an order in which to match a pattern graph, and build the operators for it.
 
-Small patterns of plain relationships are matched in the cheapest order of all (`order.py`). Others greedily: begin
-where the fewest rows are expected (a bound variable, an index, the smallest label), then always take the connection
-that brings the fewest rows. Each predicate is applied as soon as all it needs is bound.
+Small patterns of plain relationships are matched in the cheapest order (`order.py`), others greedily: begin where the
+fewest rows are expected (a bound variable, an index, the smallest label), then always follow the connection that gives
+the fewest rows. Each predicate is applied as soon as everything it needs is bound.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from hoplite.planner.relationship_scans import RelationshipScan, relationship_sc
 from hoplite.planner.seeks import ExpressionPlanner, NodeFinder, Scan, equalities, required_labels
 from hoplite.planner.variables import free_variables
 
-WORTH_AN_END = 1000.0  # ends of shortest paths up to which they are found before the paths
-SCANNED = 0.1  # what it costs to look at a node, relative to handing on a row
-WORTH_A_JOIN = 1000.0  # pairs of rows from which on a hash table is cheaper than looking at every pair
+WORTH_AN_END = 1000.0  # shortest paths with at most this many ends find those first
+SCANNED = 0.1  # the cost of looking at a node, relative to emitting a row
+WORTH_A_JOIN = 1000.0  # from this many pairs of rows a hash table is cheaper than comparing each pair
 
 
-_FEW_NODES = 50  # that are not bound yet, up to which each step looks at what all of them cost
+_FEW_NODES = 50  # up to this many unbound nodes, each step compares the costs of all of them
 
 
-# Predicates that wait, how many they are, and those of them that need each name.
+# Pending predicates, their number, and those that need each name.
 _Index: TypeAlias = tuple[list[ast.Expression], int, dict[str, list[ast.Expression]]]
 
 
@@ -57,8 +57,8 @@ class Solver:
     needs: dict[int, tuple[ast.Expression, frozenset[str]]] = field(default_factory=dict)  # by identity
     labels: dict[str, list[str]] = field(default_factory=dict)
     about: _Index = field(default_factory=lambda: ([], 0, {}))
-    starts: list[str] = field(default_factory=list)  # of a large pattern: nodes in the order in which to begin
-    order: Order | None = None  # of a small one: what is left of the cheapest order
+    starts: list[str] = field(default_factory=list)  # large patterns: nodes in the order to begin with
+    order: Order | None = None  # small patterns: what is left of the cheapest order
 
     def solve(self) -> lp.Plan:
         """The operators for the whole graph, on top of the plan it was given."""
@@ -92,12 +92,12 @@ class Solver:
             self.plan = lp.ProjectPath(self.plan, path.variable, path.start, path.relationships)
             self.bound.add(path.variable)
             self._apply_predicates()
-        for predicate in self.waiting:  # only those that come last are left: the check saw to the names
+        for predicate in self.waiting:  # only deferred predicates are left: the check made sure of the names
             self._filter(predicate)
         return self.plan
 
     def _drop_nulls(self) -> None:
-        """A node that is bound already and null matches nothing; where a connection starts from it, that sees to it."""
+        """A bound node that is null matches nothing; a connection that starts from it drops the row anyway."""
         connected = {end for c in self.graph.connections for end in (c.start, c.end)}
         for node in self.graph.nodes:
             if node in self.bound and node not in connected:
@@ -112,7 +112,7 @@ class Solver:
         return known[1]
 
     def _waiting_about(self, *names: str) -> list[ast.Expression]:
-        """The predicates that wait and need one of these names, in their order."""
+        """The pending predicates that need one of these names, in order."""
         waiting, count, index = self.about
         if waiting is not self.waiting or count != len(self.waiting):
             index = {}
@@ -126,7 +126,7 @@ class Solver:
         return [predicate for predicate in self.waiting if id(predicate) in found]
 
     def _settle(self, predicates: Iterable[ast.Expression]) -> None:
-        """These predicates wait no longer."""
+        """Mark these predicates as applied."""
         settled = {id(predicate) for predicate in predicates}
         self.waiting = [predicate for predicate in self.waiting if id(predicate) not in settled]
 
@@ -138,9 +138,8 @@ class Solver:
             self._filter(predicate)
 
     def _comes_last(self, predicate: ast.Expression) -> bool:
-        """Whether a predicate may fail and has to wait: where no row matches, nobody asks it.
-
-        One that names nothing waits for the end, one that only names what is bound outside for the first node.
+        """Whether a predicate may fail and has to wait: if no row matches, it must not be evaluated. One without names
+        waits for the end, one with outer names only for the first node.
         """
         if not self._needs(predicate) <= self.before or not contains(predicate, _may_fail):
             return False
@@ -160,13 +159,13 @@ class Solver:
                 self.waiting = [p for p in self.waiting if p not in held]
 
     def _labels(self, node: str) -> list[str]:
-        """Labels that the node must have, as far as the predicates say so plainly."""
+        """Labels that the node must have, as far as the predicates say so directly."""
         return self.labels.get(node, [])
 
     # --- where to start ----------------------------------------------------------------------------------------
 
     def _next_start(self) -> str | None:
-        """The unbound node that is cheapest to find; nodes that only connections can bind come with those."""
+        """The unbound node that is cheapest to find; nodes that only a connection can bind are left to it."""
         unbound = [n for n in self.graph.nodes if n not in self.bound]
         if not unbound:
             return None
@@ -174,15 +173,14 @@ class Solver:
             return self.order.start
         if len(unbound) <= _FEW_NODES:
             return min(unbound, key=self._start_cost)
-        if not self.starts:  # what each costs is asked once, not again after each step
+        if not self.starts:  # costs are computed once, not again after each step
             self.starts = sorted(unbound, key=self._start_cost)
         return next(node for node in self.starts if node not in self.bound)
 
     def _start_cost(self, node: str) -> float:
-        """What it costs to begin with a node: to look for it, and to follow the connection that brings the fewest rows.
-
-        A node that is found anywhere in the graph is not a better start than one with a label that has all the
-        relationships: what both lead to is the same, and the label is the shorter way.
+        """The cost of beginning with a node: finding it, and following the connection that gives the fewest rows. An
+        unlabelled node is not a better start than one with a label that has all the relationships: both lead to the
+        same rows, and scanning the label is shorter.
         """
         check_time()  # each node looks at all connections
         found = self._best_scan(node).rows
@@ -208,7 +206,7 @@ class Solver:
         self._settle(scan.solves)
 
     def _scan_relationships(self, node: str) -> bool:
-        """Begin with the relationships of a connection, where they are fewer than the nodes to begin with."""
+        """Begin with the relationships of a connection if they are fewer than the nodes to begin with."""
         found: list[tuple[RelationshipScan, One]] = []
         for connection in self.todo:
             ends = {connection.start, connection.end}
@@ -223,7 +221,7 @@ class Solver:
         best, connection = min(found, key=lambda pair: pair[0].rows)
         nodes = self._best_scan(node).rows
         if best.rows >= nodes * self._kept(node) or (not best.solves and nodes < self.estimates.nodes(())):
-            return False  # a label is a better start than a type, if there is no index
+            return False  # without an index, a label is a better start than a type
         self.todo.remove(connection)
         self.plan = best.build(self.plan)
         self.rows *= max(best.rows, 0.01)
@@ -235,7 +233,7 @@ class Solver:
     # --- joining what is not connected -------------------------------------------------------------------------
 
     def _join(self, node: str) -> bool:
-        """Match the part of the pattern around a node on its own, and join it by an equality with what is bound."""
+        """Match the part of the pattern around a node separately, and join it by an equality with what is bound."""
         scan = self._best_scan(node)
         if not self.bound or self.rows * scan.rows < WORTH_A_JOIN:
             return False
@@ -249,13 +247,13 @@ class Solver:
                 if right_needs <= names and not isinstance(right, ast.Variable):
                     self._join_by(part, left, right)
                     return True
-        if part.connections:  # found once, not again for every batch of rows
+        if part.connections:  # matched once, not again for every batch of rows
             self._join_by(part, None, None)
             return True
         return False
 
     def _component(self, node: str) -> PatternGraph:
-        """What is connected with a node and can be matched without anything that is bound already."""
+        """Everything connected with a node that can be matched without what is already bound."""
         nodes, connections = {node}, list[Connection]()
         grown = True
         while grown:
@@ -273,7 +271,7 @@ class Solver:
         return part
 
     def _join_by(self, part: PatternGraph, left: ast.Expression | None, right: ast.Expression | None) -> None:
-        """Join with a part of the pattern: by two equal expressions, or every pair of rows where there are none."""
+        """Join with a part of the pattern: by two equal expressions, or as a product if there are none."""
         inner = Solver(part, self.estimates, self.plan_expression, set(), lp.Argument())
         plan = inner.solve()
         names = part.variables()
@@ -307,7 +305,7 @@ class Solver:
         return len(names) != len(set(names))
 
     def _cheapest_order(self) -> Order | None:
-        """The cheapest order of all, where the pattern is small and of plain relationships that hang together."""
+        """The cheapest order, for a small connected pattern of plain relationships."""
         connections = [c for c in self.todo if isinstance(c, One) and c.relationship not in self.bound]
         if not FEWEST <= len(connections) == len(self.todo) <= MOST:
             return None
@@ -336,7 +334,7 @@ class Solver:
         return Node(labels, size, share, size * share, scan.rows * SCANNED, bound=False)
 
     def _next_connection(self) -> Connection | None:
-        """The connection to follow next; None where a node has to be found first."""
+        """The connection to follow next; None if a node has to be found first."""
         if self.order is not None:
             start, connections = self.order
             if start is not None and start not in self.bound and not self.done:
@@ -365,13 +363,13 @@ class Solver:
             case Shortest():
                 return connection.start in self.bound and connection.end in self.bound
             case Selected(start=start, end=end):
-                # One search from a node serves all its ends, so those that can be found at little cost are found first.
+                # One search from a node serves all its ends, so ends that are cheap to find are found first.
                 unbound = {start, end} - self.bound
                 is_reached = start in self.bound or end in self.bound
                 return is_reached and not any(self._is_worth_finding(node) for node in unbound)
 
     def _is_worth_finding(self, node: str) -> bool:
-        """Whether an end of shortest paths is one of few nodes."""
+        """Whether an end of shortest paths is one of only a few nodes."""
         rows = self._best_scan(node).rows * self._kept(node)
         return rows <= WORTH_AN_END and rows < self.estimates.nodes(())
 
@@ -395,7 +393,7 @@ class Solver:
                 return 1e5
 
     def _kept_at(self, node: str) -> float:
-        """The share of neighbours that the labels and predicates of the far node let through."""
+        """The fraction of neighbours that the labels and predicates of the far node let through."""
         share = 1.0
         total = max(1, self.estimates.catalogue.node_count)
         for label in self._labels(node):
@@ -440,7 +438,7 @@ class Solver:
             self.waiting.append(ast.Quantifier("all", variable, variable, many.step))
 
     def _oriented(self, connection: One | Many) -> tuple[str, str, Traversal, bool]:
-        """From which end to which: from the start where it is bound."""
+        """Which end to follow from: the start if it is bound."""
         if connection.start in self.bound:
             return connection.start, connection.end, connection.traversal, connection.end in self.bound
         return connection.end, connection.start, connection.traversal.reversed, False
@@ -450,7 +448,7 @@ class Solver:
         self.plan = lp.Expand(self.plan, from_node, one.relationship, to_node, traversal, into)
 
     def _step(self, many: Many, turned: bool) -> Step | None:
-        """What each step of a repeated relationship must satisfy, over its names in the order it is walked in."""
+        """The condition on each step of a repeated relationship, over its names in walking order."""
         if many.step is None:
             return None
         before, relationship, after = reversed(many.step_names) if turned else many.step_names
@@ -522,7 +520,7 @@ class Solver:
             self.bound.add(shortest.path)
 
     def _path_predicates(self, connection: Shortest | Selected) -> tuple[Term, ...]:
-        """What was held back for the paths of a connection."""
+        """The predicates held back for the paths of a connection."""
         own = _own_names(connection)
         held = [p for p in self.held_back if free_variables(p) & own]
         self.held_back = [p for p in self.held_back if p not in held]
@@ -578,13 +576,13 @@ def _may_fail(node: object) -> bool:
 
 
 def _own_names(connection: Shortest | Selected) -> set[str]:
-    """The names of the paths among which a connection chooses, and of what belongs to them."""
+    """The names of the paths that a connection selects from, and of their parts."""
     names = {connection.relationship, connection.many.left_group, connection.many.right_group, connection.path}
     return {name for name in names if name is not None}
 
 
 def _labels_by_node(predicates: Iterable[ast.Expression]) -> dict[str, list[str]]:
-    """The labels that nodes must have, as far as the predicates say so plainly."""
+    """The labels that nodes must have, as far as the predicates say so directly."""
     found: dict[str, list[str]] = {}
     for predicate in predicates:
         if isinstance(predicate, ast.HasLabels) and isinstance(predicate.operand, ast.Variable):

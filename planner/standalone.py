@@ -1,4 +1,4 @@
-"""A procedure call that is the whole statement: it returns all it yields, and may take its arguments from parameters.
+"""A procedure call that is the whole statement: it returns all its outputs, and may take its arguments from parameters.
 
 CALL db.awaitIndexes          the arguments are $timeOutSeconds, or the default where no such parameter is given
 """
@@ -15,7 +15,7 @@ from hoplite.planner.types import Field
 
 
 def standalone_call(query: ast.Query) -> ast.CallProcedure | None:
-    """The procedure call that a query consists of, but for a USE; None where there is more to it."""
+    """The procedure call that a query consists of, apart from a USE; None if there is more to it."""
     if isinstance(query, ast.Union):
         return None
     match [clause for clause in query.clauses if not isinstance(clause, ast.UseClause)]:
@@ -26,7 +26,7 @@ def standalone_call(query: ast.Query) -> ast.CallProcedure | None:
 
 
 def with_implicit_arguments(query: ast.Query, catalogue: Catalogue, given: Collection[str]) -> ast.Query:
-    """The query with the arguments of a standalone call written out; `given` has the names of the parameters."""
+    """The query with the arguments of a standalone call written out; `given` are the names of the parameters."""
     call = standalone_call(query)
     if call is None or call.arguments is not None or not isinstance(query, ast.SingleQuery):
         return query

@@ -29,7 +29,7 @@ _SUBQUERIES = (
 
 
 def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) -> Any:
-    """The expression with each subquery replaced by its plan; `scope` is what it may refer to."""
+    """The expression with each subquery replaced by its plan; `scope` has the names it may refer to."""
     if not contains(expression, lambda node: isinstance(node, _SUBQUERIES)):
         return expression
 
@@ -55,7 +55,7 @@ def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) ->
                 match = ast.MatchClause((ast.PathPattern(ast.Variable(path_name), None, pattern),))
                 kind = "collect" if pattern.every else "single"
                 return _matched(kind, node, match, ast.Variable(path_name), scope, builder, span)
-            # Expressions with a variable of their own: inside, it is in scope.
+            # Expressions that bind a variable, which is in scope inside them.
             case ast.ListComprehension():
                 inner = scope | {node.variable.name}
                 return replace(
@@ -86,7 +86,7 @@ def plan_subqueries(expression: Any, scope: frozenset[str], builder: Builder) ->
 
 
 def _cannot_fail(result: ast.Expression) -> bool:
-    """Whether an expression has a value in every row, so that nobody can tell if it was computed."""
+    """Whether an expression has a value in every row, so that it makes no difference whether it is computed."""
     return isinstance(result, ast.Variable | ast.Literal) or (
         isinstance(result, ast.Property) and isinstance(result.subject, ast.Variable)
     )
@@ -106,7 +106,7 @@ def _subquery(node: ast.SubqueryExpression, scope: frozenset[str], builder: Buil
 
 
 def _without_values(query: ast.Query, builder: Builder) -> ast.Query:
-    """A query of which only the number of rows counts: what a plain RETURN at its end names is never computed."""
+    """A query of which only the number of rows counts: the values of a plain RETURN at its end are not computed."""
     if not isinstance(query, ast.SingleQuery) or not isinstance(last := query.clauses[-1], ast.ReturnClause):
         return query
     returned = last.projection
@@ -120,9 +120,9 @@ def _without_values(query: ast.Query, builder: Builder) -> ast.Query:
 def _planned(
     kind: str, plan: lp.Plan, imports: tuple[str, ...], value: str | None, span: ast.Span, builder: Builder
 ) -> PlannedSubquery:
-    if kind == "exists":  # one result for each row is as good as many, and lets the rules below know
+    if kind == "exists":  # one result per row is as good as many; this tells the rules
         plan = lp.Distinct(plan, ())
-    elif kind == "count":  # the rules know how to count without rows
+    elif kind == "count":  # rules can count without making rows
         value = HIDDEN + "count"
         plan = lp.EagerAggregation(plan, (), (AggregateCall(value, "count", False, ()),))
     return PlannedSubquery(kind, builder.physical(plan), imports, value, span)

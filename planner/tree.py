@@ -1,4 +1,4 @@
-"""Plans as trees: the walker of `grammar/tree.py` over operators alone, without the expressions in them."""
+"""Plans as trees: the walker of `grammar/tree.py`, over operators without their expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types as a statement writes them after `IS ::`, in the order and the words of Neo4j's messages."""
+"""Types as a statement writes them after `IS ::`, in the order and wording of Neo4j's messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def type_text(type: ast.TypeName) -> str:
 
 
 def unsuitable(type: ast.TypeName) -> str | None:
-    """Why no constraint can ask for a type: a sentence, or nothing where it needs no words; None where one can."""
+    """Why a constraint cannot require a type: a sentence, or "" if it needs no explanation; None if it can."""
     members = type.arguments if type.name == "UNION" else (type,)
     reasons = [reason for member in members if (reason := _unsuitable_member(member)) is not None]
     return reasons[0] if reasons else None

@@ -122,10 +122,7 @@ def optional(*types: CypherType) -> Argument:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to call a function, as SHOW FUNCTIONS lists it.
-
-    A function whose arguments may be left out has several.
-    """
+    """One way to call a function, as SHOW FUNCTIONS lists it. A function with optional arguments has several."""
 
     signature: str
     description: str
@@ -135,8 +132,8 @@ class Form:
 class Signature:
     """What the semantic check, SHOW FUNCTIONS and the documentation need to know about a function.
 
-    `returns` lists the types the result may have. `variadic`: the last argument may be repeated (coalesce).
-    `own_forms` are given where SHOW FUNCTIONS lists more than one, or one in words of its own.
+    `returns` lists the types the result may have. `variadic`: the last argument may be repeated (coalesce). `own_forms`
+    are given if SHOW FUNCTIONS lists several forms, or words one differently.
     """
 
     name: str
@@ -157,19 +154,19 @@ class Signature:
         return self.own_forms or (Form(signature_text(self), self.description),)
 
     def answers_to(self, name: str) -> bool:
-        """Whether a call may write the name so: upper and lower case count for APOC and for a user's own functions."""
+        """Whether a call may spell the name this way: APOC and user-defined functions are case-sensitive."""
         if self.built_in and not self.name.startswith("apoc."):
             return self.name.lower() == name.lower()
         return self.name == name
 
     @property
     def least(self) -> int:
-        """The fewest arguments a call may have."""
+        """The fewest arguments that a call may have."""
         return sum(not a.optional for a in self.arguments)
 
     @property
     def most(self) -> int | None:
-        """The most arguments a call may have; None without a limit."""
+        """The most arguments that a call may have; None if there is no limit."""
         return None if self.variadic else len(self.arguments)
 
 
@@ -182,7 +179,7 @@ def signature_text(signature: Signature) -> str:
 
 
 def _default(argument: Argument) -> str:
-    """What stands for an argument that is left out: temporal functions take the current time."""
+    """The default of an optional argument: temporal functions take the current time."""
     if not argument.optional:
         return ""
     return " = null" if argument.name == "fields" else " = DEFAULT_TEMPORAL_ARGUMENT"

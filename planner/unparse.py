@@ -1,4 +1,4 @@
-"""Expressions back as text, for plans."""
+"""Expressions as text, for plans."""
 
 from __future__ import annotations
 

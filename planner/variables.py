@@ -88,7 +88,7 @@ def _projected(projection: ast.Projection) -> frozenset[str]:
 def _visit_clause(clause: ast.Clause, bound: frozenset[str], free: set[str]) -> frozenset[str]:
     """Visit a clause; returns the names that are bound after it.
 
-    Names that a WITH leaves behind stay bound: they are of the subquery's own making, never outer ones.
+    Names that a WITH drops stay bound: they belong to the subquery and are never outer ones.
     """
     match clause:
         case ast.WithClause(projection=projection) | ast.ReturnClause(projection=projection):
@@ -118,7 +118,7 @@ def _visit_clause(clause: ast.Clause, bound: frozenset[str], free: set[str]) -> 
             return after
         case ast.CallSubquery(query=query, imports=imports):
             _visit(imports, bound, free)
-            # Only what is imported comes from outside; a leading WITH imports in the form without a scope clause.
+            # Only what is imported comes from outside; without a scope clause, a leading WITH imports.
             inner_free: set[str] = set()
             returned = _visit_query(query, frozenset(), inner_free)
             if imports is None:
@@ -130,7 +130,7 @@ def _visit_clause(clause: ast.Clause, bound: frozenset[str], free: set[str]) -> 
 
 
 def _mentioned(clause: ast.Clause) -> frozenset[str]:
-    """The variables of a clause's patterns: after the clause they are bound, wherever they come from."""
+    """The variables of a clause's patterns: bound after the clause, wherever they come from."""
     match clause:
         case ast.MatchClause(patterns=patterns) | ast.CreateClause(patterns=patterns):
             return free_variables(patterns)

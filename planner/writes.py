@@ -78,9 +78,8 @@ class Writes:
     def _known_before(
         self, plan: lp.Plan, expressions: Sequence[ast.Expression], scope: frozenset[str]
     ) -> tuple[lp.Plan, tuple[Term, ...]]:
-        """The plan with a column for each expression that REMOVE or DELETE must know before anything goes.
-
-        Neo4j computes those with a CASE or a subquery for all rows before the clause, the others when it comes to them.
+        """The plan with a column for each expression that REMOVE or DELETE must evaluate before it removes anything.
+        Neo4j evaluates those with a CASE or a subquery for all rows before the clause, the others when it reaches them.
         """
         items: list[tuple[str, Term]] = []
         known: list[Term] = []
@@ -97,13 +96,13 @@ class Writes:
     def create(
         self, patterns: tuple[ast.PathPattern, ...], plan: lp.Plan, scope: frozenset[str]
     ) -> tuple[lp.Plan, frozenset[str]]:
-        """Make what the patterns name and is not bound yet."""
+        """Create what the patterns name and is not bound yet."""
         creations: list[Creation] = []
         paths: list[tuple[str, str, tuple[str, ...]]] = []
         bound = set(scope)
         for number, pattern in enumerate(patterns):
             if paths and free_variables(patterns[number:]) & {path for path, _, _ in paths}:
-                # A later pattern reads a path of an earlier one, which is there when all of that is made.
+                # A later pattern may read a path of an earlier one, which exists once all of its parts are created.
                 plan, known = self.create(patterns[:number], plan, scope)
                 plan, added = self.create(patterns[number:], plan, known)
                 return plan, added
@@ -121,7 +120,7 @@ class Writes:
     def _creations(
         self, pattern: ast.PathPattern, creations: list[Creation], bound: set[str]
     ) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Add what one path pattern makes; returns its path if it has a name."""
+        """Add what one path pattern creates; returns its path if it has a name."""
         chain = pattern.pattern
         assert isinstance(chain, ast.PatternChain)
         nodes: list[str] = []
@@ -130,7 +129,7 @@ class Writes:
             match element:
                 case ast.NodePattern(variable=variable):
                     name = self.builder.names.unnamed() if variable is None else variable.name
-                    if name not in bound or len(chain.elements) == 1:  # one that stands alone is always new
+                    if name not in bound or len(chain.elements) == 1:  # a pattern of one node is always new
                         bound.add(name)
                         creations.append(
                             CreateNode(
@@ -174,7 +173,7 @@ class Writes:
     # --- MERGE -------------------------------------------------------------------------------------------------
 
     def merge(self, clause: ast.MergeClause, plan: lp.Plan, scope: frozenset[str]) -> tuple[lp.Plan, frozenset[str]]:
-        """Match the pattern, or make it."""
+        """Match the pattern, or create it."""
         pattern = self._named(clause.pattern)
         scope -= _always_new(pattern)
         imports = tuple(sorted(free_variables(pattern) & scope))
@@ -202,7 +201,7 @@ class Writes:
         return plan, frozenset(name for name in bound if name in scope or not name.startswith(HIDDEN))
 
     def _named(self, path: ast.PathPattern) -> ast.PathPattern:
-        """The pattern with a name for each element, so that matching and making agree on it."""
+        """The pattern with a name for each element, so that matching and creating use the same names."""
         chain = path.pattern
         assert isinstance(chain, ast.PatternChain)
         elements: list[ast.NodePattern | ast.RelationshipPattern] = []
@@ -283,7 +282,8 @@ class Writes:
 
 
 def _always_new(pattern: ast.PathPattern) -> frozenset[str]:
-    """What MERGE names anew in a FOREACH, even where the row has that name: relationships, and a node that is alone."""
+    """What MERGE binds anew in a FOREACH, even if the row has that name: relationships, and a node that is a pattern by
+    itself."""
     chain = pattern.pattern
     assert isinstance(chain, ast.PatternChain)
     return frozenset(

@@ -3,8 +3,8 @@
     check(parse(text), text, catalogue, parameter_types(parameters))
 
 It finds what Neo4j finds before it runs a statement: names that are not defined or declared twice, types that
-contradict each other, misplaced aggregations and clauses, unknown functions and procedures. What it lets pass, the
-planner may take for valid.
+contradict each other, misplaced aggregations and clauses, unknown functions and procedures. The planner may take for
+granted that what passes is valid.
 
     state             what all parts share: text, catalogue, errors     scopes       layers of names
     clauses           the order of clauses, subqueries                  typespec     sets of types
@@ -46,7 +46,7 @@ from hoplite.planner.types import CypherType
 __all__ = ["Checked", "check"]
 
 
-_INVALID_NAMES = ("``", "''", '""', "\0", "u0000")  # what a text has in which a name is empty or holds a null byte
+_INVALID_NAMES = ("``", "''", '""', "\0", "u0000")  # without these no name is empty or has a null byte
 _PARTS = Parts(type_of, check_predicate, check_subquery_expression)
 
 
@@ -54,8 +54,9 @@ _PARTS = Parts(type_of, check_predicate, check_subquery_expression)
 class Checked:
     """What the check learns about a statement.
 
-    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has what each column may hold.
-    `star_imports` are the names that each `CALL (*)` and `CALL { WITH * ... }` takes in, by the offset of the clause.
+    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has the types that each column
+    may hold. `star_imports` are the names that each `CALL (*)` and `CALL { WITH * ... }` imports, by the offset of the
+    clause.
     """
 
     columns: tuple[str, ...]
@@ -74,9 +75,8 @@ def check(
     *,
     notify: bool = True,
 ) -> Checked:
-    """Check a statement. `parameters` has the type of each parameter given; None where it is not known.
-
-    Without `notify` no notifications are looked for.
+    """Check a statement. `parameters` has the type of each parameter given, or is None if they are not known. Without
+    `notify`, notifications are not collected.
     """
     specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
     body = statement.body
@@ -94,11 +94,11 @@ def check(
         _resolve(second, nodes)
         columns = _round(second, body)
     except CypherError:
-        # The first round sees less than the second, so it is only needed where its error would have come before.
+        # The first round sees less than the second, so it only matters if its error would have come earlier.
         _round(Check(text, catalogue, specs, False, _PARTS), body)
         raise
     if any(isinstance(node, ast.Unary) and node.operator == "+" for node in nodes):
-        _round(Check(text, catalogue, specs, False, _PARTS), body)  # the sign is dropped between the rounds
+        _round(Check(text, catalogue, specs, False, _PARTS), body)  # Neo4j drops the sign between the rounds
     forbid_several_graphs(second, nodes)
     if second.doomed and statement.mode != "EXPLAIN":
         raise second.doomed[0]
@@ -125,7 +125,7 @@ def _round(check: Check, query: ast.Query) -> dict[str, TypeSpec]:
 
 
 def _resolve(check: Check, nodes: tuple[object, ...]) -> None:
-    """Look up functions and procedures, as Neo4j does between the rounds."""
+    """Look up functions and procedures, which Neo4j does between the rounds."""
     for node in nodes:
         if isinstance(node, ast.CallProcedure):
             known_procedure(check, node)

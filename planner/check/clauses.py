@@ -1,4 +1,4 @@
-"""Clauses one after the other: what each declares, reads and demands, and in which order they may stand.
+"""Clauses in sequence: what each declares, reads and requires, and which orders are allowed.
 
 `check_query` walks a query (or a subquery) and returns its columns with their types.
 """
@@ -43,7 +43,7 @@ _ENDINGS = (
 
 
 def clause_name(clause: ast.Clause) -> str:
-    """The keyword by which messages call a clause."""
+    """The keyword that messages use for a clause."""
     match clause:
         case ast.MatchClause():
             return "MATCH"
@@ -78,7 +78,7 @@ def clause_name(clause: ast.Clause) -> str:
 
 
 class Ending:
-    """What the end of a query must be: some places take queries without a RETURN."""
+    """How a query must end: in some places it needs no RETURN."""
 
     QUERY = "query"
     SUBQUERY_CALL = "call"  # CALL { }: columns need names
@@ -277,7 +277,7 @@ def _check_match(check: Check, clause: ast.MatchClause, scope: Scope) -> None:
 
 
 def _elements(types: TypeSpec) -> TypeSpec:
-    """What UNWIND and FOREACH go over: the elements of lists; anything else is taken for a list of itself."""
+    """What UNWIND and FOREACH iterate over: the elements of a list; any other value counts as a list of itself."""
     if types.everything:
         return ALL
     return types.unwrapped | TypeSpec(types.simple)
@@ -342,7 +342,7 @@ def _subquery_columns(check: Check, clause: ast.CallSubquery, scope: Scope) -> C
 
 
 def _check_importing(check: Check, clause: ast.CallSubquery, scope: Scope) -> Columns:
-    """A CALL without a scope clause: a leading WITH names what each of its queries takes from outside."""
+    """A CALL without a scope clause: a leading WITH names what each of its queries imports."""
     columns: Columns = {}
     query = clause.query
     queries = query.queries if isinstance(query, ast.Union) else (query,)
@@ -380,7 +380,7 @@ def _check_importing(check: Check, clause: ast.CallSubquery, scope: Scope) -> Co
 
 
 def _note_shadows(check: Check, query: ast.SingleQuery, imported: Columns, outer: Scope) -> None:
-    """Remember the variables of a subquery that have the name of an outer one that is not imported."""
+    """Remember the variables of a subquery that shadow an outer variable that was not imported."""
     seen: set[str] = set()
     for node in walk(query):
         if not isinstance(node, ast.Variable) or node.name in seen:
@@ -391,7 +391,7 @@ def _note_shadows(check: Check, query: ast.SingleQuery, imported: Columns, outer
 
 
 def _imports(clause: ast.WithClause) -> bool:
-    """Whether a leading WITH only names variables (perhaps with what is not allowed around them)."""
+    """Whether a leading WITH only names variables (possibly with modifiers that are not allowed there)."""
     projection = clause.projection
     return (bool(projection.items) or projection.star) and all(
         isinstance(item.expression, ast.Variable) and item.alias is None for item in projection.items
@@ -403,7 +403,7 @@ def _check_import(check: Check, clause: ast.WithClause, scope: Scope | None = No
     prefix = "Importing WITH should consist only of simple references to outside variables."
     problem = None
     if scope is not None:
-        # A WITH of expressions alone imports nothing; with a name from outside among them it is a bad import.
+        # A WITH of expressions alone imports nothing; if it also names an outer variable, it is an invalid import.
         used = [node for item in projection.items for node in walk(item.expression)]
         if not any(isinstance(node, ast.Variable) and scope.find(node.name) is not None for node in used):
             return
@@ -482,7 +482,7 @@ def check_subquery_expression(check: Check, node: ast.SubqueryExpression, scope:
 
 
 def _forbid_used_shadows(check: Check, query: ast.Query, outer: Scope) -> None:
-    """A CALL inside may return an outer name as long as nobody reads it."""
+    """An inner CALL may return an outer name as long as nothing reads it."""
     for single in query.queries if isinstance(query, ast.Union) else (query,):
         for number, clause in enumerate(single.clauses):
             if not isinstance(clause, ast.CallSubquery):
@@ -510,7 +510,7 @@ def _updates(check: Check, query: ast.Query) -> bool:
 
 
 def _single_column(query: ast.Query) -> bool:
-    """Whether a COLLECT returns one named column; one that returns nothing at all is left to the check of its end."""
+    """Whether a COLLECT returns one named column; one that returns nothing is left to the check of how queries end."""
     for single in query.queries if isinstance(query, ast.Union) else (query,):
         last = single.clauses[-1]
         if isinstance(last, ast.ReturnClause) and (last.projection.star or len(last.projection.items) != 1):

@@ -1,4 +1,5 @@
-"""SHOW and the schema commands: which columns can be yielded and returned, which options and properties are taken."""
+"""SHOW and the schema commands: which columns can be yielded and returned, which options and properties are
+accepted."""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ def _check_options(check: Check, options: ast.Expression | None, name: str, span
 
 
 def _options_text(options: ast.MapLiteral) -> str:
-    """Options as Neo4j's status shows them: by the names of its syntax tree."""
+    """Options as Neo4j's status shows them, with the names of its syntax tree."""
     entries = ", ".join(f"{key} -> {_literal_text(value)}" for key, value in options.entries)
     return f"OptionsMap(Map({entries}))"
 

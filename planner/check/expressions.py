@@ -1,7 +1,7 @@
-"""Expressions: every variable defined, every operand of a type that its operator takes.
+"""Expressions: every variable defined, every operand of a type that its operator accepts.
 
-`type_of` checks an expression and returns the set of types it may have. `Place` says where the expression stands:
-whether aggregating functions may be used there, and whether a truth value is asked for (where a pattern may stand).
+`type_of` checks an expression and returns the set of types it may have. `Place` says what the context allows: whether
+aggregating functions may be used, and whether a boolean is expected (so that a pattern may be used).
 """
 
 from __future__ import annotations
@@ -64,17 +64,14 @@ _NO_PATTERN_IN_SIZE = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an expression stands.
-
-    `aggregates`: aggregating functions are allowed. `truth`: a boolean is asked for.
-    """
+    """The context of an expression. `aggregates`: aggregating functions are allowed. `truth`: a boolean is expected."""
 
     aggregates: bool = False
     truth: bool = False
 
     @property
     def value(self) -> Place:
-        """The same place for an operand whose truth is not asked for."""
+        """The same place for an operand that need not be a boolean."""
         return replace(self, truth=False)
 
     @property
@@ -92,7 +89,7 @@ _CHECKED_EVERY = 4096  # items of a list
 
 
 def check_predicate(check: Check, expression: ast.Expression, scope: Scope) -> None:
-    """Check what stands after WHERE."""
+    """Check the predicate of a WHERE."""
     types = type_of(check, expression, scope, PREDICATE)
     check.expect_boolean(types, expression)
 
@@ -204,7 +201,8 @@ def _literal(value: bool | int | float | str | None) -> TypeSpec:
 
 
 def _binary(check: Check, node: ast.Binary, scope: Scope, place: Place) -> TypeSpec:
-    """A chain of operators leans to the left and may be long: it is taken from its inner end, without recursion."""
+    """A chain of operators leans to the left and may be long, so it is handled from its innermost operand, without
+    recursion."""
     check_time()
     chain = [node]
     while isinstance(chain[-1].left, ast.Binary):
@@ -222,7 +220,7 @@ def _operand_place(node: ast.Binary, place: Place) -> Place:
 
 
 def _nullability(type: ast.TypeName) -> Iterator[bool]:
-    """Whether each type of a union is NOT NULL; NOTHING, and what is left of NULL NOT NULL, has no say in it."""
+    """Whether each type of a union is NOT NULL; NOTHING, and what remains of NULL NOT NULL, does not count."""
     if type.name == "UNION":
         for alternative in type.arguments:
             yield from _nullability(alternative)
@@ -239,7 +237,7 @@ def _check_type_name(check: Check, type: ast.TypeName) -> None:
 
 
 def _constant(value: Any) -> TypeSpec:
-    """The type of a constant of a long list, which may be a list or a map."""
+    """The type of a constant in a long list, which may itself be a list or a map."""
     if isinstance(value, dict):
         return exactly(MAP)
     if not isinstance(value, list):
@@ -260,7 +258,7 @@ def _constant(value: Any) -> TypeSpec:
 
 
 def _kind(value: Any) -> object:
-    """The type of a constant; of a list, what kinds are in it."""
+    """The type of a constant; for a list, the types in it."""
     if type(value) is not list:
         return type(value)
     kinds: frozenset[object] = frozenset(map(type, value))
@@ -344,7 +342,7 @@ def _map_projection(check: Check, node: ast.MapProjection, scope: Scope, place: 
 
 
 def _written_length(check: Check, item: ast.ProjectedProperty) -> int:
-    """How long the key of `.key` is in the text, where it may stand in backticks."""
+    """The length of the key of `.key` in the text, including backticks."""
     return len(check.text[item.span.start : item.span.end].lstrip(". \t\r\n"))
 
 
@@ -436,7 +434,7 @@ def _case_condition(check: Check, node: ast.Case, condition: ast.Expression, sco
 
 
 def _about(condition: ast.Expression, subject: ast.Expression) -> ast.Expression:
-    """A condition of a simple CASE with the subject written out."""
+    """A condition of a simple CASE with the subject inserted."""
     match condition:
         case ast.CaseSubject():
             return subject
@@ -479,7 +477,7 @@ def _over_list(
 
 
 def forbid_aggregates(check: Check, expression: ast.Expression, *, subqueries: bool = True) -> None:
-    """Raise where an expression that is evaluated per element aggregates, or a subquery in it does."""
+    """Raise if an expression that is evaluated per element aggregates, or a subquery in it does."""
     found = functions.aggregates_in(check, expression, subqueries=subqueries)
     if found:
         message = "Can't use aggregating expressions inside of expressions executing over lists"

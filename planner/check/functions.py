@@ -1,7 +1,7 @@
-"""Calls of functions: do they exist, are there enough arguments, do the types fit, and what comes out.
+"""Function calls: does the function exist, is the number of arguments right, do the types fit, and what comes out.
 
 Built-in functions are known from the start. Functions of the registry (the temporal ones, APOC, a user's own) are
-looked up between the two rounds of the check, so that the first round takes their calls for values of any type.
+looked up between the two rounds of the check, so the first round treats their results as values of any type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from hoplite.planner.types import (
 _TRIM_ARGUMENTS = 3  # `trim(BOTH 'x' FROM s)` is a call with three
 _NORMAL_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
-# Functions whose argument is checked by a rule of their own, narrower than what SHOW FUNCTIONS says.
+# Functions whose argument is checked by a special rule, narrower than what SHOW FUNCTIONS says.
 _OWN_ARGUMENTS = {
     "tostring": (
         exactly(BOOLEAN, FLOAT, INTEGER, POINT, STRING, DURATION, DATE, TIME, LOCAL_TIME, LOCAL_DATE_TIME, DATE_TIME),
@@ -51,7 +51,7 @@ _OWN_ARGUMENTS = {
 
 
 def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
-    """The aggregating calls anywhere in an expression; where it is asked for, inside its subqueries too."""
+    """The aggregating calls anywhere in an expression; on request, inside its subqueries too."""
     nodes = walk(expression) if subqueries else walk(expression, not_below=(ast.SubqueryExpression,))
     return [node for node in nodes if is_aggregate(node, check.catalogue)]
 
@@ -62,7 +62,7 @@ def from_registry(signature: Signature) -> bool:
 
 
 def check_known(check: Check, call: ast.FunctionCall) -> None:
-    """Raise where a function does not exist; this is found out between the rounds."""
+    """Raise if a function does not exist; this is found out between the rounds."""
     name = call.name.lower()
     if name == "exists" or check.catalogue.function(call.name) is not None:
         return
@@ -72,7 +72,7 @@ def check_known(check: Check, call: ast.FunctionCall) -> None:
 
 
 def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec]) -> TypeSpec:
-    """Check a call whose arguments are checked; returns the types of its result."""
+    """Check a call whose arguments have been checked; returns the types of its result."""
     name = call.name.lower()
     if name == "timestamp" and call.arguments:
         return _timestamp(check, call)
@@ -88,7 +88,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         expected = _accepted(_argument(signature, index), registry=False)
         if not types.within(expected):
-            name = call.name.rpartition(".")[2]  # a status leaves the namespace out
+            name = call.name.rpartition(".")[2]  # statuses omit the namespace
             place = index + int(name.lower() == "trim" and len(arguments) == 1)  # trim(x) stands for trim(BOTH FROM x)
             raise check.mismatch(expected, types, argument, f"argument at index {place} of function {name}()")
     _check_values(check, call, name)
@@ -104,7 +104,7 @@ def _argument(signature: Signature, index: int) -> Argument:
 
 
 def _accepted(argument: Argument, *, registry: bool) -> TypeSpec:
-    """The types an argument takes. `INTEGER | FLOAT` stands for all numbers in the registry, and in lists."""
+    """The types an argument accepts. In the registry, `INTEGER | FLOAT` stands for all numbers, also in lists."""
     types = set(argument.types)
     if registry and {INTEGER, FLOAT} <= types:
         types.add(NUMBER)
@@ -127,14 +127,14 @@ def _check_count(check: Check, call: ast.FunctionCall, signature: Signature) -> 
 
 
 def _counts(signature: Signature) -> tuple[int, int | None]:
-    """The fewest and the most arguments; trim's own form, with FROM, is counted as the call that it stands for."""
+    """The fewest and the most arguments; the form of trim with FROM counts as the call it stands for."""
     if signature.name == "trim":
         return _TRIM_ARGUMENTS - 1, _TRIM_ARGUMENTS
     return max(signature.least, int(signature.variadic)), signature.most
 
 
 def _written(signature: Signature) -> list[str]:
-    """The ways to call a function, the one with the fewest arguments first."""
+    """The ways to call a function, the shortest first."""
     return sorted((form.signature for form in signature.forms), key=len)
 
 
@@ -144,7 +144,7 @@ def wrong_count(name: str, expected: int, given: int, forms: Sequence[str]) -> G
 
 
 def _own_rule(check: Check, call: ast.FunctionCall, name: str, arguments: Sequence[TypeSpec]) -> TypeSpec | None:
-    """The types of functions whose result depends on the argument; None for all others."""
+    """The result types of functions whose result depends on the argument; None for all others."""
     first = arguments[0] if arguments else ALL
     match name:
         case "point.distance" | "point.withinbbox":
@@ -247,7 +247,7 @@ def _registry_call(
 
 
 def _is_constant_list(argument: ast.Expression) -> bool:
-    """Lists of numbers are turned into parameters before the second round, which forgets what they hold."""
+    """Lists of numbers are turned into parameters before the second round, which loses what they hold."""
     if isinstance(argument, ast.ConstantList):
         return {bool, int, float}.issuperset(map(type, argument.value))
     return isinstance(argument, ast.ListLiteral) and all(
@@ -256,7 +256,7 @@ def _is_constant_list(argument: ast.Expression) -> bool:
 
 
 def _timestamp(check: Check, call: ast.FunctionCall) -> TypeSpec:
-    """`timestamp()` stands for `datetime().epochMillis`: it hands its arguments on."""
+    """`timestamp()` stands for `datetime().epochMillis` and passes its arguments on."""
     if check.resolved and len(call.arguments) > 1:
         datetime = check.catalogue.function("datetime")
         assert datetime is not None

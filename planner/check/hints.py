@@ -111,7 +111,7 @@ def _check_keys(check: Check, clause: ast.MatchClause, hint: ast.Hint) -> None:
 
 
 def _used_keys(clause: ast.MatchClause, variable: str) -> Iterator[str]:
-    """The keys of a variable that the patterns or predicates of a clause ask for."""
+    """The keys of a variable that the patterns or predicates of a clause use."""
     for node in walk(clause):
         operands: tuple[ast.Expression, ...] = ()
         match node:

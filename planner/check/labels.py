@@ -1,4 +1,4 @@
-"""Label expressions and relationship types: in which symbols they may be written, and where."""
+"""Label expressions and relationship types: which symbols they may be written with, and where."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
 
 
 def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
-    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) and IS between labels, subqueries counted in.
-
-    What is matched and asked is held against each other, and so is what is created; a MERGE does both.
+    """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) and IS between labels, including its
+    subqueries. Labels that are matched or tested must agree with each other, and so must those that are created; a
+    MERGE does both.
     """
     if check.colon_labels:
         _forbid_mixed(check, _matched(clause))
@@ -78,7 +78,7 @@ def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
 
 
 def _forbid_mixed(check: Check, nodes: Iterable[object]) -> None:
-    """`|` between relationship types is older than either way of writing and goes with both."""
+    """`|` between relationship types is older than either notation and goes with both."""
     colons: list[tuple[ast.LabelExpression, ast.LabelAnd]] = []
     newer = uses_is = False
     for node in nodes:
@@ -114,7 +114,7 @@ def _mixed(check: Check, whole: ast.LabelExpression, part: ast.LabelAnd, *, with
 
 
 def _matched(clause: Any) -> Iterator[Any]:
-    """Everything below a clause but what CREATE writes, and what ORDER BY and the WHERE of a WITH ask by themselves."""
+    """Everything below a clause except what CREATE writes, and the tests in ORDER BY and the WHERE of a WITH."""
     if not isinstance(clause, ast.WithClause | ast.ReturnClause):
         yield from _below(clause, (ast.CreateClause,))
         return
@@ -130,7 +130,7 @@ def _matched(clause: Any) -> Iterator[Any]:
 
 
 def _written(clause: Any) -> Iterator[Any]:
-    """The patterns of every CREATE and MERGE in a clause, without subqueries and label predicates in them."""
+    """The patterns of every CREATE and MERGE in a clause, without the subqueries and label predicates in them."""
     for node in walk(clause):
         match node:
             case ast.CreateClause(patterns=patterns):
@@ -144,7 +144,7 @@ def _written(clause: Any) -> Iterator[Any]:
 
 
 def _below(node: Any, left_out: tuple[type, ...]) -> Iterator[Any]:
-    """A node and everything below it but nodes that are `left_out`."""
+    """A node and everything below it, except nodes that are `left_out`."""
     return (part for part in walk(node, not_below=left_out) if not isinstance(part, left_out))
 
 
@@ -178,13 +178,13 @@ def check_types(check: Check, element: ast.RelationshipPattern) -> None:
 
 
 def only_alternatives(types: ast.LabelExpression) -> bool:
-    """Whether there are only names with `|` between them; one computed name also counts."""
+    """Whether there are only names separated by `|`; a single computed name also counts."""
     operands = types.operands if isinstance(types, ast.LabelOr) else (types,)
     return isinstance(types, ast.DynamicLabel) or all(isinstance(operand, ast.LabelName) for operand in operands)
 
 
 def check_label_predicate(check: Check, node: ast.HasLabels) -> None:
-    """Check a label expression that stands after an expression: `n:A|B`."""
+    """Check a label expression that follows an expression: `n:A|B`."""
     check_labels(check, node.labels, None, "node")
     if any(isinstance(part, ast.DynamicLabel) for part in label_parts(node.labels)):
         message = "Dynamic Label and Types are only allowed in MATCH, CREATE, MERGE, SET and REMOVE clauses."

@@ -1,4 +1,4 @@
-"""What a check comes across that notifications tell of, by its offset in the text."""
+"""What a check comes across that notifications report, by its offset in the text."""
 
 from __future__ import annotations
 

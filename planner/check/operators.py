@@ -1,7 +1,7 @@
 """The types of operators: which operands they take and what comes out.
 
-Arithmetic has a table of signatures: the operands are looked at from left to right, and those seen so far decide
-which are left to choose from. `+` joins strings and lists as well and has rules of its own.
+Arithmetic has a table of signatures: operands are read from left to right, and each narrows down the signatures that
+remain. `+` also concatenates strings and lists, and has its own rules.
 """
 
 from __future__ import annotations

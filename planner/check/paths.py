@@ -1,4 +1,4 @@
-"""Paths: what shortestPath, selectors and quantified path patterns take."""
+"""Paths: what shortestPath, selectors and quantified path patterns accept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
 
 
 def forbid_mixed_shortest(check: Check, clause: ast.Clause) -> None:
-    """A clause has either shortestPath() and its kin or selectors that choose, its subqueries counted in."""
+    """A clause uses either shortestPath() and its kin or selective path selectors, subqueries included."""
     if "SHORTEST" not in check.text.upper():
         return
     functions = [node for node in walk(clause) if isinstance(node, ast.ShortestPathFunction)]
@@ -51,7 +51,7 @@ def forbid_mixed_shortest(check: Check, clause: ast.Clause) -> None:
 
 
 def check_shortest(check: Check, function: ast.ShortestPathFunction) -> None:
-    """`shortestPath` takes one relationship, which may start at length 0 or 1."""
+    """`shortestPath` takes one relationship, whose minimum length is 0 or 1."""
     name = "allShortestPaths" if function.every else "shortestPath"
     elements = function.pattern.elements
     for element in elements:
@@ -101,7 +101,8 @@ def _check_juxtaposition(check: Check, pattern: ast.PatternChain) -> None:
 
 
 def _forbid_sub_paths(check: Check, part: ast.PathPattern) -> None:
-    """Parentheses that are not repeated name a path only where they hold all that a selector chooses from."""
+    """Parentheses that are not repeated may name a path only if they enclose everything that a selector chooses
+    from."""
     allowed = inner_path(part)
     for group in _groups(chain_of(part)):
         variable = group.path_variable
@@ -153,7 +154,7 @@ def _check_quantified(check: Check, element: Element) -> None:
 
 
 def check_references(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
-    """What stands in parentheses is decided before the paths of the same MATCH are: it may not refer to them."""
+    """What is in parentheses is matched before the paths of the same MATCH, so it may not refer to them."""
     named = {part.path_variable.name: part for part in parts if part.path_variable is not None}
     for part in parts if named else ():
         chain = chain_of(part)
@@ -176,7 +177,7 @@ def _check_references(check: Check, group: ast.ParenthesizedPath, named: Mapping
 
 
 def require_node(check: Check, part: ast.PathPattern) -> None:
-    """A pattern must have a node also where its quantified paths are repeated zero times."""
+    """A pattern must contain a node even if its quantified paths are repeated zero times."""
     elements = chain_of(part).elements
     if not all(isinstance(e, ast.ParenthesizedPath) and e.repetition is not None for e in elements):
         return
@@ -206,7 +207,7 @@ def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
 
 
 def check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str]) -> None:
-    """A variable of a quantified path pattern stands for a list: it belongs to that pattern alone."""
+    """A variable of a quantified path pattern stands for a list, so it belongs to that pattern alone."""
     groups: list[tuple[int, set[str]]] = []
     single: set[str] = set()
     for part in parts:
@@ -236,7 +237,7 @@ def check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], bef
 
 
 def forbid_mixed_lengths(check: Check, clause: ast.MatchClause) -> None:
-    """A clause has either quantified paths or variable-length relationships, its predicates counted in."""
+    """A clause uses either quantified paths or variable-length relationships, its predicates included."""
     elements = [element for part in clause.patterns for element in elements_of(part)]
     if not any(is_quantified(element) for element in elements):
         return

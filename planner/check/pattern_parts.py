@@ -1,4 +1,4 @@
-"""What patterns are made of: their elements, the variables these declare, their properties and predicates."""
+"""The parts of patterns: their elements, the variables these declare, their properties and predicates."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def is_quantified(element: Element) -> bool:
 
 
 def chain_of(part: ast.PathPattern) -> ast.PatternChain:
-    """The nodes and relationships of a part, also inside `shortestPath(...)`."""
+    """The nodes and relationships of a part, even inside `shortestPath(...)`."""
     return part.pattern.pattern if isinstance(part.pattern, ast.ShortestPathFunction) else part.pattern
 
 
 def elements_of(part: ast.PathPattern) -> Iterator[Element]:
-    """Nodes, relationships and quantified paths; parentheses that only group are opened."""
+    """Nodes, relationships and quantified paths; parentheses that only group are removed."""
     yield from opened(chain_of(part))
 
 
@@ -44,7 +44,7 @@ def opened(chain: ast.PatternChain) -> Iterator[Element]:
 
 
 def inner_path(part: ast.PathPattern) -> ast.Variable | None:
-    """The path variable in the parentheses after a selector that chooses: `SHORTEST 1 (p = (a)-->+(b) WHERE ...)`."""
+    """The path variable inside the parentheses after a selective selector: `SHORTEST 1 (p = (a)-->+(b) WHERE ...)`."""
     if part.selector is None or part.selector.kind == "ALL":
         return None
     match chain_of(part).elements:
@@ -98,7 +98,7 @@ def declare_element(check: Check, element: Element, scope: Scope) -> None:
 
 
 def bind(check: Check, variable: ast.Variable, types: TypeSpec, scope: Scope) -> None:
-    """Declare a variable of a pattern, or refer to one that fits."""
+    """Declare a variable of a pattern, or refer to an existing one that fits."""
     found = scope.refer(variable.name)
     if found is None:
         scope.names[variable.name] = types

@@ -1,4 +1,4 @@
-"""Patterns to match: in MATCH, as predicates, in comprehensions and in shortest paths that are values.
+"""Patterns to match: in MATCH, as predicates, in comprehensions and in shortest paths used as values.
 
 Variables of a pattern are declared before its properties and predicates are checked, so that those may refer to any
 part of it. A pattern used as an expression may not introduce variables.

@@ -1,6 +1,6 @@
-"""Where Neo4j says that something is: the offset that a message about it points to.
+"""The offset that Neo4j reports for each kind of expression.
 
-Most things are where they start. Operators are at their sign, `x IS NULL` at the IS, `n {.a}` at the brace, and
+Most are reported where they start. Operators are at their sign, `x IS NULL` at the IS, `n {.a}` at the brace, and
 `list[i]` at its index.
 """
 
@@ -38,7 +38,7 @@ def position(expression: ast.Expression, text: str) -> int:
 
 
 def key_offsets(literal: ast.MapLiteral, text: str) -> Iterator[tuple[str, int]]:
-    """The keys of a map with their places, which the AST does not keep."""
+    """The keys of a map with their offsets, which the AST does not keep."""
     start = literal.span.start + 1
     for key, value in literal.entries:
         found = _BETWEEN.match(text, start)
@@ -47,6 +47,6 @@ def key_offsets(literal: ast.MapLiteral, text: str) -> Iterator[tuple[str, int]]
 
 
 def after(offset: int, text: str) -> int:
-    """The next character that is neither blank, comment nor closing parenthesis."""
+    """The next character that is not whitespace, part of a comment or a closing parenthesis."""
     found = _GAP.match(text, offset)
     return offset if found is None else found.end()

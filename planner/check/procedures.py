@@ -1,4 +1,4 @@
-"""Calls of procedures: do they exist, do the arguments fit, which columns can be yielded.
+"""Procedure calls: does the procedure exist, do the arguments fit, which columns can be yielded.
 
 A procedure is looked up between the two rounds of the check; the first round only knows what its YIELD names.
 """
@@ -16,7 +16,7 @@ from hoplite.planner.types import Field, ProcedureSignature, parse_type
 
 
 def check_procedure(check: Check, call: ast.CallProcedure, scope: Scope) -> dict[str, TypeSpec] | None:
-    """Check a call and declare what it yields; returns the columns of a call that is the whole statement."""
+    """Check a call and declare what it yields; returns the columns of a standalone call."""
     standalone = call is check.standalone
     arguments = [(argument, type_of(check, argument, scope)) for argument in call.arguments or ()]
     procedure = None
@@ -36,7 +36,7 @@ def check_procedure(check: Check, call: ast.CallProcedure, scope: Scope) -> dict
 
 
 def known_procedure(check: Check, call: ast.CallProcedure) -> ProcedureSignature:
-    """The procedure that is called; an error if there is none."""
+    """The procedure that is called; an error if it does not exist."""
     procedure = check.catalogue.procedure(call.name)
     if procedure is None:
         raise _not_found(call.name)

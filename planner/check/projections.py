@@ -1,7 +1,7 @@
 """WITH and RETURN: columns, grouping keys, and what ORDER BY, SKIP, LIMIT and WHERE may refer to.
 
-Without DISTINCT and aggregation ORDER BY and WHERE see the projected names and those before. With either they see only
-what is projected: by its name, or as the same expression written again.
+Without DISTINCT and aggregation, ORDER BY and WHERE see the projected names and the earlier ones. With either, they see
+only what is projected: by its name, or as the same expression written again.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _require_aliases(check: Check, projection: ast.Projection, rule: str) -> Non
 def _columns(check: Check, projection: ast.Projection, types: list[TypeSpec], scope: Scope) -> dict[str, TypeSpec]:
     columns: dict[str, TypeSpec] = {}
     named = {item.name for item in projection.items}
-    if projection.star:  # an item may take the place of a variable
+    if projection.star:  # an item may replace a variable
         columns.update((name, types) for name, types in sorted(scope.names.items()) if name not in named)
     for item, item_types in zip(projection.items, types, strict=True):
         if item.name in columns:
@@ -93,12 +93,12 @@ def _forbid_shadowing(check: Check, projection: ast.Projection, scope: Scope, *,
     for item in projection.items:
         if item.alias is not None and not _is_itself(item):
             if returning and scope.guard is Guard.IMPORTED:
-                continue  # the clause around says that the name is taken
+                continue  # the enclosing clause reports that the name is taken
             check.forbid_shadowing(item.alias.name, item.alias.span.start, scope)
 
 
 def forbid_unaggregated_order(check: Check, clause: ast.WithClause | ast.ReturnClause) -> None:
-    """ORDER BY aggregates only where the clause does. Neo4j sees to this before it looks at names and types."""
+    """ORDER BY aggregates only where the clause does. Neo4j checks this before names and types."""
     projection = clause.projection
     if not any(aggregates_in(check, item.expression) for item in projection.order):
         return
@@ -141,7 +141,7 @@ def _check_order(
 
 
 def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Expression:
-    """The expression with what is projected replaced by its column's name."""
+    """The expression with projected parts replaced by the names of their columns."""
 
     def column(node: Any) -> ast.Variable | None:
         for item in projection.items:
@@ -154,7 +154,7 @@ def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Ex
 
 
 def _forbid_left_behind(check: Check, expression: ast.Expression, before: Scope, after: Scope) -> None:
-    """Raise where an expression needs a variable that DISTINCT or an aggregation has left behind."""
+    """Raise if an expression needs a variable that DISTINCT or an aggregation has dropped."""
     for variable in free_variables(expression, frozenset()):
         if after.find(variable.name) is None and before.find(variable.name) is not None:
             raise check.error(
@@ -178,7 +178,7 @@ def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:
 
 
 def free_variables(node: object, bound: frozenset[str]) -> Iterator[ast.Variable]:
-    """The variables of an expression that come from outside; those inside patterns are left out."""
+    """The variables that an expression takes from outside; those inside patterns are left out."""
     if isinstance(node, ast.Variable):
         if node.name not in bound:
             yield node
@@ -198,7 +198,7 @@ def free_variables(node: object, bound: frozenset[str]) -> Iterator[ast.Variable
 
 
 def check_count(check: Check, expression: ast.Expression, keyword: str, kind: str) -> None:
-    """SKIP, LIMIT and the size of a batch: an integer that is known before the query runs."""
+    """SKIP, LIMIT and the batch size: an integer that is known before the query runs."""
     static = f"so that the value for {keyword} can be statically calculated."
     for node in walk(expression):
         if isinstance(node, ast.SubqueryExpression | ast.PatternExpression | ast.PatternComprehension):
@@ -242,10 +242,9 @@ def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, st
 
 
 def _implicit_keys(projection: ast.Projection, keyword: str, scope: Scope) -> Mapping[str, TypeSpec]:
-    """The names that must be grouping keys where they stand next to an aggregation.
-
-    What comes from around an EXISTS, COUNT or COLLECT is one value for all its rows. Neo4j does not see that of a plain
-    RETURN at its end; with an ORDER BY it takes a RETURN for a WITH and a RETURN.
+    """The names that must be grouping keys when used next to an aggregation. What an EXISTS, COUNT or COLLECT takes
+    from outside has one value for all its rows. Neo4j does not recognise this in a plain RETURN at its end; with an
+    ORDER BY it treats a RETURN as a WITH and a RETURN.
     """
     visible = scope.visible()
     if scope.guard is Guard.SUBQUERY and scope.outer is not None and (keyword == "WITH" or projection.order):
@@ -254,7 +253,8 @@ def _implicit_keys(projection: ast.Projection, keyword: str, scope: Scope) -> Ma
 
 
 def _check_grouping(check: Check, projection: ast.Projection, implicit: Mapping[str, TypeSpec], scope: Scope) -> None:
-    """Beside an aggregation only grouping keys may stand: variables and properties that are projected by themselves."""
+    """Only grouping keys may be used next to an aggregation: variables and properties that are projected by
+    themselves."""
     names = set(scope.names) if projection.star else set()
     keys: list[ast.Expression] = []
     for item in projection.items:
@@ -287,7 +287,7 @@ def _ungrouped(
     visible: Mapping[str, TypeSpec],
     bound: frozenset[str],
 ) -> Iterator[tuple[str, int]]:
-    """What an aggregating expression uses without it being a grouping key: its text and place."""
+    """What an aggregating expression uses that is not a grouping key: its text and offset."""
     match node:
         case ast.CountStar():
             return

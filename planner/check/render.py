@@ -1,6 +1,6 @@
 """Patterns and label expressions as text, in the form in which Neo4j's messages show them.
 
-`MATCH (a)-[*]->(b)` comes back as written but with one space where any were; `{1,2}` becomes `{1, 2}`.
+`MATCH (a)-[*]->(b)` comes back as written, with whitespace reduced to single spaces; `{1,2}` becomes `{1, 2}`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from hoplite.grammar.tree import walk
 
 
 def source(node: ast.Expression, text: str) -> str:
-    """An expression much as it was written: single blanks, single quotes."""
+    """An expression nearly as it was written, with single spaces and single quotes."""
     match node:
         case ast.Literal(value=None):
             return "NULL"
@@ -40,7 +40,7 @@ def with_parameters(node: ast.Expression, text: str) -> str:
 
 
 def scala(expression: ast.Expression) -> str:
-    """An expression as the one message shows it that prints Neo4j's own syntax tree."""
+    """An expression for the one message that prints Neo4j's own syntax tree."""
     match expression:
         case ast.MapLiteral(entries=entries):
             shown = ", ".join(f"(PropertyKeyName({key}),{scala(value)})" for key, value in entries)
@@ -76,7 +76,7 @@ def _scala_literal(value: bool | int | float | str | None) -> str:
 
 
 def labels(expression: ast.LabelExpression, text: str) -> str:
-    """A label expression, in the newer symbols: `A&B`, with parentheses around what binds weaker."""
+    """A label expression in the newer symbols: `A&B`, with parentheses around what binds more weakly."""
     match expression:
         case ast.LabelName(name=name):
             return name
@@ -148,7 +148,7 @@ def _inside(
 
 
 def relationship(part: ast.RelationshipPattern, text: str, hops: ast.Hops | None = None) -> str:
-    """A relationship pattern: `-[r:R*1..2]->`; `hops` in place of its own where given."""
+    """A relationship pattern: `-[r:R*1..2]->`; `hops`, if given, replaces its own."""
     inside = _inside(part, part.types, text, hops or part.hops)
     body = f"-[{inside}]-" if inside else "--"
     left = "<" if part.direction is ast.Direction.INCOMING else ""
@@ -169,7 +169,7 @@ def _hops(hops: ast.Hops) -> str:
 
 
 def quantifier(repetition: ast.Repetition | None, text: str) -> str:
-    """As it is written, with a space after a comma: `+`, `*`, `{2}`, `{1, 2}` or `{, 3}`; nothing without one."""
+    """As written, with a space after a comma: `+`, `*`, `{2}`, `{1, 2}` or `{, 3}`; empty if there is none."""
     if repetition is None:
         return ""
     written = text[repetition.span.start : repetition.span.end].strip()

@@ -1,8 +1,8 @@
 """Names in scope: which variables a place in a query may use, and what is known about their types.
 
 A `Scope` is one layer of names. Expressions such as list comprehensions open a layer above the one around them and may
-reuse its names; a clause adds to the layer it stands in, where a name can be declared once. The layer of a subquery may
-read the names around it but not declare them again: `guard` says how that is put.
+reuse its names; a clause adds to its layer, where a name can be declared once. The layer of a subquery may read the
+names around it but not declare them again; `guard` selects the error message.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Scope:
         return None
 
     def refer(self, name: str) -> TypeSpec | None:
-        """The types of a variable that a clause reads. The own layer of a subquery or a FOREACH has an outer name once
-        it was read: `RETURN *`, `WITH *` and `CALL (*)` go by that, and what may still be declared.
+        """The types of a variable that a clause reads. The layer of a subquery or a FOREACH takes on an outer name once
+        it has been read: this decides what `RETURN *`, `WITH *` and `CALL (*)` include, and what may still be declared.
         """
         types = self.find(name)
         if types is not None and self.guard is not Guard.OPEN:
@@ -50,13 +50,13 @@ class Scope:
         return types
 
     def importable(self) -> dict[str, TypeSpec]:
-        """What `CALL (*)` takes in: the names of this layer, and those that the CALL around it took in itself."""
+        """What `CALL (*)` imports: the names of this layer, and those that the enclosing CALL imported."""
         if self.guard is Guard.IMPORTED and self.outer is not None:
             return {**self.outer.names, **self.names}
         return dict(self.names)
 
     def guarded(self, name: str) -> Guard:
-        """Whether a layer below forbids declaring the name here."""
+        """Whether an outer layer forbids declaring the name here."""
         if self.outer is None or self.guard in (Guard.OPEN, Guard.READ) or self.outer.find(name) is None:
             return Guard.OPEN
         return self.guard
@@ -66,7 +66,7 @@ class Scope:
         return Scope({} if names is None else names, self, guard)
 
     def replaced(self, names: dict[str, TypeSpec]) -> Scope:
-        """The scope after a WITH: this layer's names give way to those projected."""
+        """The scope after a WITH: the projected names replace those of this layer."""
         return Scope(names, self.outer, self.guard)
 
     def visible(self) -> dict[str, TypeSpec]:

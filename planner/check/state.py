@@ -26,14 +26,15 @@ BOOLEANS = exactly(BOOLEAN)
 
 
 def wrong_type(expected: object, actual: object, expression: ast.Expression, place: str) -> GqlStatus:
-    """The GQL status of a value that has a wrong type where it stands."""
+    """The GQL status of a value whose type does not fit its place."""
     parameter = f" parameter: {expression.name}" if isinstance(expression, ast.Parameter) else ""
     return because("22N27", actual, place + parameter, expected)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Those parts of the check that others reach back to: patterns hold expressions, expressions hold subqueries."""
+    """The parts of the check that others call back into: patterns contain expressions, expressions contain
+    subqueries."""
 
     type_of: Callable[[Check, ast.Expression, Scope], TypeSpec]
     check_predicate: Callable[[Check, ast.Expression, Scope], None]
@@ -65,11 +66,11 @@ class Check:
         return self.error(message, position(expression, self.text), gql_status)
 
     def later(self, error: CypherError) -> None:
-        """Keep an error that Neo4j finds only after everything else in this round is in order."""
+        """Hold back an error that Neo4j finds only after everything else in this round is in order."""
         self.postponed.append(error)
 
     def fails_when_run(self, error: CypherError) -> None:
-        """Keep an error that Neo4j runs into with the first row; EXPLAIN does not see it."""
+        """Hold back an error that Neo4j runs into with the first row; EXPLAIN does not see it."""
         self.doomed.append(error)
 
     def type_of(self, expression: ast.Expression, scope: Scope) -> TypeSpec:
@@ -83,21 +84,21 @@ class Check:
     # --- variables ----------------------------------------------------------------------------------------------
 
     def look_up(self, variable: ast.Variable, scope: Scope) -> TypeSpec:
-        """The types of a variable that must be defined."""
+        """The types of a variable, which must be defined."""
         types = scope.refer(variable.name)
         if types is None:
             raise self.error(f"Variable `{variable.name}` not defined", variable.span.start)
         return types
 
     def declare(self, variable: ast.Variable, types: TypeSpec, scope: Scope) -> None:
-        """Add a variable that must be new to the scope."""
+        """Add a variable, which must be new to the scope."""
         self.forbid_shadowing(variable.name, variable.span.start, scope)
         if variable.name in scope.names:
             raise self.error(f"Variable `{variable.name}` already declared", variable.span.start)
         scope.names[variable.name] = types
 
     def forbid_shadowing(self, name: str, offset: int, scope: Scope) -> None:
-        """Raise where a subquery declares a name of the scope around it."""
+        """Raise if a subquery declares a name of the scope around it."""
         match scope.guarded(name):
             case Guard.SUBQUERY:
                 raise self.error(
@@ -118,7 +119,7 @@ class Check:
     # --- types --------------------------------------------------------------------------------------------------
 
     def expect(self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression) -> TypeSpec:
-        """The types that are left of an expression's where certain ones are asked for; an error if there are none."""
+        """The types of an expression that are among those expected; an error if there are none."""
         left = actual.within(expected)
         if not left:
             place = f"`{expression.name}`" if isinstance(expression, ast.Variable) else ""
@@ -128,7 +129,7 @@ class Check:
     def mismatch(
         self, expected: TypeSpec, actual: TypeSpec, expression: ast.Expression, place: str = ""
     ) -> CypherError:
-        """`Type mismatch: expected ... but was ...`; `place` is what the GQL status calls the place of the value."""
+        """`Type mismatch: expected ... but was ...`; `place` is the GQL status's name for where the value is used."""
         if isinstance(expression, ast.Parameter):
             message = f"Type mismatch for parameter '{expression.name}': expected {expected} but was {actual}"
             return self.error_at(message, expression, wrong_type(expected, actual, expression, place))
@@ -137,7 +138,7 @@ class Check:
         return self.error_at(message, expression, cause)
 
     def expect_boolean(self, actual: TypeSpec, expression: ast.Expression, *, operand: bool = False) -> None:
-        """A predicate must be able to be true or false. Operands of NOT, AND, OR and XOR differ in the GQLSTATUS."""
+        """A predicate must be able to be true or false. The operands of NOT, AND, OR and XOR have another GQLSTATUS."""
         if actual & BOOLEANS:
             return
         if isinstance(expression, ast.Parameter) and actual.only_lists:

@@ -1,8 +1,8 @@
 """Sets of types: what the semantic check knows about the value of an expression.
 
-A `TypeSpec` is the set of types that a value may have: those of `simple`, and lists of what `elements` holds.
-`ALL` holds every type; it is what an element of a mixed list has. Two specs without a common type contradict each
-other, which is the only thing that the check objects to.
+A `TypeSpec` is the set of types that a value may have: those of `simple`, and lists of what `elements` holds. `ALL`
+holds every type; it is the spec of an element of a mixed list. Two specs without a common type contradict each other,
+which is all that the check objects to.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PARENT = {child: parent for parent, children in _SUBTYPES.items() for child in 
 
 @dataclass(frozen=True, slots=True)
 class TypeSpec:
-    """A set of types. `elements` is the spec of the elements of the lists in it; None where it has no list."""
+    """A set of types. `elements` is the spec of the elements of its lists; None if it has no list."""
 
     simple: frozenset[str]
     elements: TypeSpec | None = None
@@ -91,7 +91,7 @@ class TypeSpec:
 
     @property
     def unwrapped(self) -> TypeSpec:
-        """The types that the elements of the lists among these types have; none without lists."""
+        """The types of the elements of the lists among these types; none without lists."""
         if self.everything:
             return ALL
         return NONE if self.elements is None else self.elements
@@ -103,7 +103,7 @@ class TypeSpec:
 
     @property
     def coercions(self) -> TypeSpec:
-        """The types that values of these types are turned into where they are asked for."""
+        """The types that values of these types are coerced to where needed."""
         if self.everything:
             return ALL
         simple = {FLOAT.name} if INTEGER.name in self.simple else set()
@@ -115,7 +115,7 @@ class TypeSpec:
         return TypeSpec(frozenset(simple), elements)
 
     def within(self, expected: TypeSpec) -> TypeSpec:
-        """What is left of these types where one of `expected` is asked for; none where they contradict each other."""
+        """The types that remain where one of `expected` is required; none if they contradict each other."""
         return (self & expected) or (self.coercions & expected)
 
     def least_upper_bounds(self, other: TypeSpec) -> TypeSpec:
@@ -180,5 +180,5 @@ def any_of(types: Iterable[CypherType]) -> TypeSpec:
 
 
 def list_spec(elements: TypeSpec) -> TypeSpec:
-    """Lists with such elements."""
+    """Lists with elements of this spec."""
     return TypeSpec(frozenset(), elements)

@@ -1,4 +1,4 @@
-"""Notifications that a valid statement gives rise to: unknown names, deprecated forms, costly or empty patterns.
+"""The notifications of a valid statement: unknown names, deprecated forms, costly or empty patterns.
 
 What needs the types of expressions is collected while they are checked (`Mentions`); the rest is read off the AST.
 """
@@ -24,12 +24,12 @@ from hoplite.planner.check.pattern_parts import chain_of
 from hoplite.planner.check.typespec import TypeSpec
 from hoplite.planner.notifications import Notification
 
-# Signs of currencies in Latin-1, control characters and those that nobody sees.
+# Currency signs of Latin-1, control characters and invisible characters.
 _DEPRECATED_CHARACTER = lazy_pattern(
     "(?<=[^\\s])[$\u00a2-\u00a5\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\u2e2f\ufeff]"
 )
-# A name, or something else that may have its characters.
+# A name, or something else that may contain its characters.
 _TOKEN = lazy_pattern(
     rf"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | //[^\n]* | /\*.*?\*/
         | (?P<name>{NAME_START}[{NAME_PART}]*)""",
@@ -188,7 +188,7 @@ class _Finder:
             yield note.procedure_warning(signature.name, signature.warning, self.at(call.span.start))
 
     def identifiers(self) -> Iterator[Notification]:
-        """Names without backticks that have characters which Cypher is going to give up."""
+        """Names without backticks that contain characters which Cypher is going to disallow."""
         if _DEPRECATED_CHARACTER.search(self.text) is None:
             return
         for token in _TOKEN.finditer(self.text):
@@ -333,7 +333,7 @@ class _Finder:
     def _unsatisfiable(self, types: ast.LabelExpression) -> Iterator[Notification]:
         listed = _all_of(types)
         if len(listed) > 1:
-            yield note.unsatisfiable_type("&".join(listed), Position(0, 0, 0))  # Neo4j has lost the place
+            yield note.unsatisfiable_type("&".join(listed), Position(0, 0, 0))  # Neo4j no longer knows the offset
         names = sorted({n.name for n in walk(types) if isinstance(n, ast.LabelName)})
         if any(isinstance(n, ast.DynamicLabel) for n in walk(types)):
             return
@@ -364,7 +364,7 @@ def _relationships(chain: ast.PatternChain) -> Iterator[ast.RelationshipPattern]
 
 
 def _all_of(types: ast.LabelExpression) -> list[str]:
-    """The names in `$(['A', 'B'])`, which a relationship would have to have all."""
+    """The names in `$(['A', 'B'])`, all of which a relationship would have to have."""
     if not isinstance(types, ast.DynamicLabel) or types.kind == "any":
         return []
     match types.expression:
@@ -377,7 +377,7 @@ def _all_of(types: ast.LabelExpression) -> list[str]:
 
 
 def _in_order(call: ast.FunctionCall, nodes: tuple[Any, ...]) -> bool:
-    """Whether a call stands in an ORDER BY, where Neo4j does not look for deprecated functions."""
+    """Whether a call is in an ORDER BY, where Neo4j does not look for deprecated functions."""
     return any(part is call for node in nodes if isinstance(node, ast.SortItem) for part in walk(node))
 
 

@@ -1,4 +1,4 @@
-"""SET, REMOVE and DELETE: what may stand on their left side, and what may be written."""
+"""SET, REMOVE and DELETE: what may be assigned to, and what may be written."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _check_target(check: Check, target: ast.Property | ast.Index, scope: Scope) 
 
 
 def check_together(check: Check, items: Sequence[ast.SetItem | ast.RemoveItem], clause: str) -> None:
-    """Items of a SET or REMOVE use either IS or several labels with colons between them."""
+    """The items of a SET or REMOVE use either IS or colons between several labels, not both."""
     labelled = [item for item in items if isinstance(item, ast.SetLabels | ast.RemoveLabels)]
     if not any(_uses_is(check, item) for item in labelled) or all(len(item.labels) == 1 for item in labelled):
         return

@@ -1,4 +1,4 @@
-"""The patterns of CREATE and MERGE, which take only what can be written."""
+"""The patterns of CREATE and MERGE, which accept only what can be written."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def check_written(check: Check, parts: tuple[ast.PathPattern, ...], scope: Scope
 
 
 def _hiding(parts: tuple[ast.PathPattern, ...]) -> frozenset[str]:
-    """The names of nodes that stand alone: always new ones, which in a FOREACH may hide those around it."""
+    """The names of nodes that are a pattern by themselves: always new, so in a FOREACH they may shadow outer names."""
     alone = [elements[0] for part in parts if len(elements := chain_of(part).elements) == 1]
     return frozenset(variable.name for element in alone for variable in variables_of(element))
 
 
 def check_insert(check: Check, clause: ast.CreateClause) -> None:
-    """INSERT takes less than CREATE: no colon or brackets between labels, no names of paths, nothing computed."""
+    """INSERT accepts less than CREATE: no colons or parentheses between labels, no path names, nothing computed."""
     for part in clause.patterns:
         if part.path_variable is not None:
             message = "Named patterns are not allowed in `INSERT`. Use `CREATE` instead or remove the name."
@@ -72,7 +72,7 @@ def check_insert(check: Check, clause: ast.CreateClause) -> None:
 
 
 def _forbid_bracket(check: Check, label: ast.LabelName) -> None:
-    """Labels stand alone in INSERT: `:(A)` and `:A&(B&C)` are not read."""
+    """INSERT takes labels without parentheses: `:(A)` and `:A&(B&C)` are syntax errors."""
     before = check.text[: label.span.start].rstrip()
     if before.endswith("("):
         opening = len(before.rstrip("( \t\r\n"))
@@ -159,7 +159,7 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
 
 
 def _listed(types: ast.LabelExpression) -> int | None:
-    """How many names a list has that is written out as a type: `$(['A', 'B'])`."""
+    """How many names a list has that is given as a type: `$(['A', 'B'])`."""
     match types:
         case ast.DynamicLabel(expression=ast.ListLiteral(items=items)):
             return len(items)
@@ -196,7 +196,7 @@ def _declare_written(check: Check, part: ast.PathPattern, scope: Scope) -> None:
 
 
 def _note_references(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str], clause: str) -> None:
-    """A property that needs what the same clause writes is deprecated, or refused; the first one is told of."""
+    """A property that needs what the same clause writes is deprecated, or refused; the first one is reported."""
     elements = [element for part in parts for element in chain_of(part).elements]
     written = {variable.name for element in elements for variable in variables_of(element)} - before
     written |= {part.path_variable.name for part in parts if part.path_variable is not None}

@@ -1,5 +1,5 @@
-"""The ends of one merged frontier come once each: their number is its size, and their properties need no comparison
-where the graph knows that no two nodes share a value.
+"""A merged frontier has each end once: their number is its size, and their properties need no comparison if the graph
+knows that no two nodes share a value.
 
     EagerAggregation count(DISTINCT b)           CountEnds
       VarLengthExpand (a)-[*1..5]->(b)     =>      Reach (a)-[*1..5]->(b)

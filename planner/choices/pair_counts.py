@@ -12,7 +12,7 @@ from hoplite.planner.choices.rule import Chosen
 
 
 def count_pairs(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """Where all that is counted is at the other end than all keys."""
+    """Applies where all counted values are at one end of the chain and all keys at the other."""
     match plan:
         case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates, keys_at="start" | "end"):
             chain = chosen(source)

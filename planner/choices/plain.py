@@ -1,4 +1,4 @@
-"""The physical operator that computes a logical one where no other rule knows better: one for one."""
+"""The default physical operator for each logical one, where no rule chose another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Writing: TypeAlias = lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Fo
 
 
 def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
-    """The operator of its own."""
+    """The operator that corresponds to a logical one."""
     match plan:
         case lp.Argument(variables=variables):
             return pp.Argument(variables)
@@ -154,7 +154,7 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
 
 
 def frontier(plan: lp.VarLengthExpand, chosen: Chosen) -> pp.Reach:
-    """Which ends trails have, where that is all that is asked."""
+    """The ends of trails, where only those matter."""
     return pp.Reach(
         chosen(plan.source),
         plan.from_node,
@@ -368,7 +368,7 @@ def write_step(plan: Writing, chosen: Chosen) -> pp.WriteStep:
 
 
 def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[pp.Assignment, ...]:
-    """Assignments in order; properties of one entity side by side are set together, as Neo4j does, unless a key is
+    """Assignments in order; adjacent properties of one entity are set together, as Neo4j does, unless a key is
     computed.
     """
     items: list[pp.Assignment] = []
@@ -385,7 +385,7 @@ def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[pp.Assignme
 
 
 def _subject_of_named(assignment: SingleAssignment) -> Term | None:
-    """Whose property is set, where its key is written down."""
+    """The subject of an assignment whose key is written out."""
     named = isinstance(assignment, AssignProperty) and isinstance(assignment.key, str)
     return assignment.subject if isinstance(assignment, AssignProperty) and named else None
 

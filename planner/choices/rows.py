@@ -1,4 +1,4 @@
-"""Two steps over rows as one, and lists that are never made.
+"""Merge two steps over rows into one, and avoid making lists.
 
 Select b                          Limit 3                 Unwind range(1, n) AS i
   Projection a.x AS b               Skip 2                  ...
@@ -19,7 +19,7 @@ from hoplite.planner.writes import has_writes
 
 
 def project_and_select(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """Columns that nobody sees above a projection are dropped by it."""
+    """A projection drops the columns that nothing above uses."""
     if not isinstance(plan, lp.Select):
         return None
     below = chosen(plan.source)
@@ -27,7 +27,7 @@ def project_and_select(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
 
 
 def select_all_there_is(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """DISTINCT and aggregations have the columns that they make, and no others."""
+    """A Select over DISTINCT or an aggregation that keeps all of its columns is dropped."""
     match plan:
         case lp.Select(source=lp.Distinct(names=there)):
             pass
@@ -39,7 +39,7 @@ def select_all_there_is(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
 
 
 def skip_and_limit(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """One cut for both."""
+    """One cut for SKIP and LIMIT."""
     match plan:
         case lp.Limit(source=lp.Skip(source=source, count=skip), count=limit):
             return pp.Cut(chosen(source), skip, limit, has_writes(source))
@@ -48,7 +48,7 @@ def skip_and_limit(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
 
 
 def unwind_range(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """The numbers of a range one after the other."""
+    """The numbers of a range without the list."""
     match plan:
         case lp.Unwind(source=source, expression=ast.FunctionCall(name=name, arguments=arguments)) if (
             name.lower() == "range"
@@ -59,7 +59,7 @@ def unwind_range(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
 
 
 def write_in_a_row(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """Writing clauses one after the other are steps of one operator: scripts have hundreds of them."""
+    """Consecutive writing clauses are steps of one operator: scripts have hundreds of them."""
     if not isinstance(plan, lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach):
         return None
     below = chosen(plan.source)

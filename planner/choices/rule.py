@@ -9,7 +9,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 
 Chosen: TypeAlias = Callable[[lp.Plan], pp.Plan]
-"""What was chosen for a plan further down."""
+"""The choice made for a plan further down."""
 
 Choice: TypeAlias = Callable[[lp.Plan, Chosen], pp.Plan | None]
-"""A rule; None where it has nothing to say about an operator."""
+"""A rule; it returns None if it does not apply to the operator."""

@@ -31,7 +31,7 @@ def seek_parameter(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
 
 
 def seek_elements(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
-    """All elements of a list at once, below a merged frontier: it does not ask which row a start came from."""
+    """All elements of a list at once, below a merged frontier, which does not care which row a start came from."""
     match plan:
         case lp.VarLengthExpand(
             merged=True,

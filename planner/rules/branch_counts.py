@@ -5,13 +5,13 @@
         Expand (m)<-[:LIKES]-(p)             =>        NodeByLabelScan m:Message
           NodeByLabelScan m:Message
 
-What nobody looks at and nothing else depends on is a tree of relationships that hangs from the nodes of a row. How many
-ways lead on from a node is the sum over its neighbours, and the branches of a node multiply: the cost is the
-relationships that are passed, however many ways there are. An OPTIONAL MATCH is a branch with at least one way.
-Operators that have to see rows stay, and branches below them are taken out from between.
+Relationships that nothing above uses or depends on form trees that hang from the nodes of a row. The number of ways
+from a node is the sum over its neighbours, and the branches of a node multiply: the cost is the number of relationships
+passed, however many ways there are. An OPTIONAL MATCH is a branch with at least one way. Operators that have to see
+rows stay, and branches are removed from below them.
 
-Ways are walks, and a MATCH asks for relationships that differ. Where two could be the same the plan has a
-DistinctRelationships, which names both: they have to be in the rows, or in a pattern whose matches are counted
+Ways are walks, but the relationships of a MATCH must differ. Where two could be the same, the plan has a
+DistinctRelationships that names both: they have to be in the rows, or in a pattern whose matches are counted
 (`match_counts.py`) and whose nodes the branches hang from.
 """
 
@@ -38,9 +38,8 @@ Names: TypeAlias = frozenset[str]
 
 @dataclass(slots=True)
 class _Hop:
-    """An expansion that becomes a branch, and what is asked of its end alone.
-
-    `optional`: an OPTIONAL MATCH begins with it. `may_be_null`: it is part of one.
+    """An expansion that becomes a branch, and the predicates on its end alone. `optional`: an OPTIONAL MATCH starts
+    with it. `may_be_null`: it is part of one.
     """
 
     expansion: lp.Expand
@@ -95,12 +94,12 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
 
 
 def _made(step: _Step) -> tuple[str, ...]:
-    """The names that an expansion finds there or makes."""
+    """The names that an expansion uses or binds."""
     return (step.from_node, step.relationship, step.to_node) if isinstance(step, lp.Expand) else ()
 
 
 def _without_paths(plan: lp.Plan) -> tuple[lp.Plan, Names]:
-    """What is below the paths that a pattern ends with, and their names."""
+    """What is below the ProjectPaths at the top of a pattern, and their names."""
     paths: set[str] = set()
     while isinstance(plan, lp.Select | lp.ProjectPath):
         if isinstance(plan, lp.ProjectPath):
@@ -110,12 +109,12 @@ def _without_paths(plan: lp.Plan) -> tuple[lp.Plan, Names]:
 
 
 def _steps(plan: lp.Plan, catalogue: Catalogue) -> tuple[list[_Step], lp.Plan]:
-    """The operators at the top of a plan that a branch may be moved past, the last one first, and what is below."""
+    """The operators at the top of a plan that a branch may be moved past, topmost first, and what is below them."""
     steps: list[_Step] = []
     while True:
         match plan:
             case lp.Filter(predicate=predicate) if not is_deterministic(predicate, catalogue):
-                return steps, plan  # it is asked once for each row
+                return steps, plan  # it is evaluated once for each row
             case lp.Expand() | lp.Filter() | lp.DistinctRelationships():
                 steps.append(plan)
                 plan = plan.source
@@ -127,12 +126,12 @@ def _steps(plan: lp.Plan, catalogue: Catalogue) -> tuple[list[_Step], lp.Plan]:
 
 
 class _Taken:
-    """The branches that are taken out of some steps, given the names that are used above them."""
+    """The branches to remove from some steps, given the names used above them."""
 
     def __init__(self, steps: list[_Step], used: Names, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.gone: set[int] = set()  # steps, by identity
-        self.hops: list[_Hop] = []  # those of optional branches among them, hops below others last
+        self.hops: list[_Hop] = []  # including those of optional branches; hops below others come last
         self._used = set(used)
         self._asked: dict[str, list[lp.Filter]] = {}  # filters on one node alone
         for step in steps:
@@ -149,7 +148,7 @@ class _Taken:
                     self._stays((step.relationship, *step.others))
 
     def _stays(self, names: Iterable[str]) -> None:
-        """A step stays, which needs these names in the rows."""
+        """Keep a step, which needs these names in the rows."""
         self._used.update(names)
 
     def _take_filter(self, step: lp.Filter, names: Names) -> None:
@@ -159,7 +158,7 @@ class _Taken:
             self._stays(names)
 
     def _is_free(self, names: Iterable[str]) -> bool:
-        """Whether nothing that stays needs one of the names, and nobody asks about the relationship among them."""
+        """Whether nothing that stays needs one of the names or tests the relationship among them."""
         return not self._used.intersection(names)
 
     def _take_hop(self, hop: _Hop) -> None:
@@ -173,7 +172,7 @@ class _Taken:
 
     def _take_optional(self, step: lp.Apply) -> None:
         hops, made = _optional(step, self._catalogue), frozenset(step.added)
-        # Where a hop continues from a node of an OPTIONAL MATCH, it drops the rows in which the node is null.
+        # Where a hop continues from a node of an OPTIONAL MATCH, it drops the rows in which that node is null.
         goes_on = any(hop.expansion.from_node in made and not hop.optional for hop in self.hops)
         if hops is None or goes_on or not self._is_free(made) or made & self._asked.keys():
             self._stays((*step.imports, *step.added))
@@ -182,8 +181,8 @@ class _Taken:
         self.hops += hops
 
     def is_worth_it(self) -> bool:
-        """Whether more is saved than by a degree for the last step. Where a hop follows on another one, the first of
-        them passes as many relationships as there would be rows."""
+        """Whether this saves more than using a degree for the last step. Where one hop follows another, the first
+        passes as many relationships as there would be rows."""
         starts = [hop.expansion.from_node for hop in self.hops]
         return len(starts) > 2 or len(starts) > len(set(starts)) or any(hop.optional for hop in self.hops)
 
@@ -194,7 +193,7 @@ class _Taken:
 
     @property
     def never_null(self) -> Names:
-        """The names of branches that every row has."""
+        """The names of branches that are bound in every row."""
         there = [hop for hop in self.hops if not hop.may_be_null]
         return frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
 
@@ -213,7 +212,7 @@ class _Taken:
 
 
 def _labels(predicates: list[Term]) -> tuple[tuple[str, ...], tuple[Term, ...]]:
-    """The labels that predicates ask for, and what else they ask."""
+    """The labels that predicates require, and the other predicates."""
     labels: list[str] = []
     others: list[Term] = []
     for predicate in predicates:
@@ -226,7 +225,7 @@ def _labels(predicates: list[Term]) -> tuple[tuple[str, ...], tuple[Term, ...]]:
 
 
 def _optional(step: lp.Apply, catalogue: Catalogue) -> list[_Hop] | None:
-    """The hops of an OPTIONAL MATCH that is a tree from one node of its row; None where it is more than that."""
+    """The hops of an OPTIONAL MATCH that is a tree from one node of its row; None if it is anything else."""
     if step.row_by_row or not isinstance(step.right, lp.Select):
         return None
     source, _ = _without_paths(step.right)
@@ -241,7 +240,7 @@ def _optional(step: lp.Apply, catalogue: Catalogue) -> list[_Hop] | None:
 
 
 def _counts(aggregate: AggregateCall) -> bool:
-    """Whether an aggregate counts rows, or those where a variable is not null."""
+    """Whether an aggregate counts rows, or the rows in which a variable is not null."""
     match aggregate:
         case AggregateCall(function="count", distinct=False, arguments=() | (ast.Variable(),)):
             return True
@@ -250,7 +249,7 @@ def _counts(aggregate: AggregateCall) -> bool:
 
 
 def _summed(aggregates: tuple[AggregateCall, ...], never_null: Names) -> tuple[AggregateCall, ...] | None:
-    """The aggregates with every count as a sum; None where one would see each row."""
+    """The aggregates with every count as a sum; None if one needs to see each row."""
     summed: list[AggregateCall] = []
     for aggregate in aggregates:
         if _counts(aggregate) and free_variables(aggregate.arguments) <= never_null:

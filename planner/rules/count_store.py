@@ -1,4 +1,4 @@
-"""Count from the statistics instead of by counting.
+"""Take counts from the statistics.
 
 EagerAggregation count(*)           NodeCountFromCountStore :Person
   NodeByLabelScan n:Person     =>     Argument

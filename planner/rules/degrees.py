@@ -1,4 +1,4 @@
-"""Count or ask for relationships without following them.
+"""Count relationships, or test for them, without following them.
 
     EagerAggregation count(*)              EagerAggregation sum(degree)
       Expand (a)-[:T]->(b)           =>      GetDegree (a)-[:T]->() AS degree
@@ -6,11 +6,10 @@
     Distinct a                             Distinct a
       Expand (a)-[:T]->(b)           =>      GetDegree (a)-[:T]->()
 
-The last step of a pattern need not be taken where nobody looks at where it leads: how many ways there are to take it is
-the degree of the node it starts from, less the relationships that the same MATCH has bound already and that could be
-taken again (a loop; r1 again, in an undirected pattern). A variable-length pattern is followed up to its last step
-in the same way. Rows without any step are dropped, as they are where steps are taken. Labels of the far end are part of
-the degree.
+The last step of a pattern need not be taken if nothing uses its end: the number of ways to take it is the degree of the
+node it starts from, less the relationships that the same MATCH has already bound and that could be taken again (a loop;
+r1 again, in an undirected pattern). A variable-length pattern is followed up to its last step in the same way. Rows
+without any step are dropped, as they are where steps are taken. Labels of the far end are part of the degree.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ DEGREE = HIDDEN + "degree"
 
 @dataclass(slots=True)
 class LastStep:
-    """The expansion at the top of a pattern, with what is asked of its end."""
+    """The expansion at the top of a pattern, with the conditions on its end."""
 
     expansion: lp.Expand | lp.VarLengthExpand
     labels: tuple[str, ...]
@@ -51,13 +50,13 @@ class LastStep:
 
     @property
     def is_one_hop(self) -> bool:
-        """Whether there is such a trail wherever there is one step."""
+        """Whether a trail exists wherever a single step does."""
         expansion = self.expansion
         return isinstance(expansion, lp.Expand) or (expansion.traversal.lower == 1 and not self.labels)
 
 
 def degrees_instead_of_steps(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
-    """Count and look for last steps by degrees."""
+    """Count and test for last steps by degrees."""
 
     def change(node: lp.Plan) -> lp.Plan:
         match node:
@@ -78,7 +77,7 @@ def degrees_instead_of_steps(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
 
 
 def _asked(source: lp.Plan, used: frozenset[str]) -> lp.Plan | None:
-    """The rows from which there is a last step, each of them once; None where the step must be taken."""
+    """The rows from which there is a last step, each once; None if the step must be taken."""
     last = _last_step(source)
     if last is None or not last.is_one_hop or last.made & used:
         return None
@@ -113,7 +112,7 @@ def _summed(aggregate: AggregateCall) -> AggregateCall:
 
 
 def _last_step(plan: lp.Plan) -> LastStep | None:
-    """The last step of the pattern that a plan matches, if its end is asked for no more than labels."""
+    """The last step of the pattern that a plan matches, if its end needs no more than labels."""
     labels: list[str] = []
     asked: set[str] = set()
     made: set[str] = set()

@@ -1,4 +1,4 @@
-"""Follow a chain of relationships to its distinct ends where nobody sees what lies between.
+"""Follow a chain of relationships to its distinct ends where nothing above uses what lies between.
 
     EagerAggregation x.name, count(DISTINCT s.name)        EagerAggregation x.name, count(DISTINCT s.name)
       Filter s:SideEffect                                    Expand(Pruning) (x)<-[:TREATS]-(d:Drug)-[:CAUSES]->(s)
@@ -8,13 +8,11 @@
               NodeByLabelScan x:Disease
 
 Under an operator that is blind to duplicates it is enough to know which ends each row has. So the relationships of the
-chain and the nodes between them are not bound, each level of the chain is made distinct for each row before the next
-hop is taken, and what is asked of a node (labels, predicates on it alone) is asked of it once. Where the ends alone are
-used above, all rows share one frontier. The relationships of a chain are never the same: where their types do not
-exclude it, the plan has a DistinctRelationships between them, at which a chain ends.
-
-A chain of one hop is taken where it saves something: for the ends alone, and below a count of values on its other side,
-which then works on pairs of numbers (`keys_at`).
+chain and the nodes between them are not bound, each level of the chain is made distinct per row before the next hop,
+and the conditions on a node (labels, predicates on it alone) are tested once. Where the ends alone are used above, all
+rows share one frontier. No two relationships of a chain are the same: where their types do not rule it out, the plan
+has a DistinctRelationships, which ends a chain. A chain of one hop is replaced where that saves something: for the ends
+alone, and below a count of values on its other side, which then works on pairs of numbers (`keys_at`).
 """
 
 from __future__ import annotations
@@ -35,16 +33,15 @@ from hoplite.planner.variables import free_variables
 
 
 def chains_to_distinct_ends(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
-    """Replace the chains whose middle nobody sees."""
+    """Replace the chains whose middle is not used above."""
     if not any(isinstance(operator, lp.Distinct | lp.EagerAggregation) for operator in operators(plan)):
         return plan  # an operator above counts rows
     return top_down(plan, above_all(plan, catalogue), _step)
 
 
 def _keys_at(plan: lp.EagerAggregation, chain: lp.DistinctExpand, catalogue: Catalogue) -> lp.ChainEnd | None:
-    """At which end of the chain the keys are, where everything that is counted is at the other; else None.
-
-    Then each end is given numbers for itself, and pairs of numbers are counted.
+    """At which end of the chain the keys are, if everything that is counted is at the other; else None. Then the values
+    at each end are numbered, and pairs of numbers are counted.
     """
     if not all(a.function == "count" and a.distinct for a in plan.aggregates):
         return None
@@ -62,12 +59,12 @@ def _keys_at(plan: lp.EagerAggregation, chain: lp.DistinctExpand, catalogue: Cat
 
 
 def _is_settled(terms: Any, catalogue: Catalogue) -> bool:
-    """Whether expressions give the same values each time over the same row, without running a plan."""
+    """Whether expressions are deterministic and run no plan."""
     return is_deterministic(terms, catalogue) and not contains(terms, lambda node: isinstance(node, PlannedSubquery))
 
 
 def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Above]]:
-    """What stands instead of an operator, and what its children are to know."""
+    """The replacement of an operator, and what is known above its children."""
     chain = plan if isinstance(plan, lp.DistinctExpand) else None
     if isinstance(plan, lp.EagerAggregation):
         counted = _chain(plan.source, below(plan, plan.source, above))
@@ -78,14 +75,14 @@ def _step(plan: lp.Plan, above: Above) -> tuple[lp.Plan, Callable[[lp.Plan], Abo
         found = _chain(plan, above)
         chain = found if found is not None and (found.merged or len(found.hops) > 1) else None
     if chain is not None:
-        # What is below sees the start of the chain, and whatever else is carried past it.
+        # The plan below sees the start of the chain, and whatever else is carried past it.
         seen = replace(above, needed=(above.needed - {chain.to_node}) | {chain.from_node})
         return chain, lambda _: seen
     return plan, lambda child: below(plan, child, above)
 
 
 def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
-    """The longest chain that ends with a plan; None where there is none."""
+    """The longest chain at the top of a plan; None if there is none."""
     if above.counts_rows or above.stopped_early:
         return None
     hops: list[ChainHop] = []
@@ -109,7 +106,7 @@ def _chain(plan: lp.Plan, above: Above) -> lp.DistinctExpand | None:
 
 
 def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple[Term, ...]]:
-    """A plan without the filters above it, and what they ask, the first one first."""
+    """A plan without the filters at its top, and their predicates, the first to be applied first."""
     predicates: list[Term] = []
     while isinstance(plan, lp.Filter) and is_plain_filter(plan.predicate, catalogue):
         predicates.append(plan.predicate)
@@ -118,9 +115,8 @@ def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple
 
 
 def is_plain_filter(predicate: Term, catalogue: Catalogue) -> bool:
-    """Whether a predicate may be asked once for each node instead of for each row.
-
-    A filter is lenient with arithmetic: anything but true is false.
+    """Whether a predicate may be tested once per node instead of once per row. A filter is lenient with arithmetic:
+    anything but true counts as false.
     """
     return _is_settled(predicate, catalogue) and not (
         isinstance(predicate, ast.Binary) and predicate.operator in ast.ARITHMETIC

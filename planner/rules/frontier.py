@@ -1,4 +1,4 @@
-"""Find the ends of variable-length patterns by frontiers where nobody can tell the difference.
+"""Find the ends of variable-length patterns by frontiers where the answer is the same.
 
     Distinct b                                   Distinct b
       VarLengthExpand (a)-[*1..3]->(b)     =>      VarLengthExpand(Pruning) (a)-[*1..3]->(b)

@@ -1,12 +1,11 @@
-"""Lead trails to the ends that a filter will let through.
+"""Guide trails to the ends that a filter will let through.
 
     Filter b.name = 'X'                           Filter b.name = 'X'
       VarLengthExpand(All) (a)-[*1..5]->(b)  =>     VarLengthExpand(All) (a)-[*1..5]->(b), ends where b.name = 'X'
 
-Which ends there are a frontier finds, and it asks the filter about each once; where few pass, a search back from them
-tells how far every node has to go, and trails that cannot get there are cut off. The filter stays, so that nothing
-depends on the guidance. It is not worth its search for short trails, nor below a LIMIT, which may need only the
-first few.
+A frontier finds the ends and tests the filter once on each. If few pass, a search back from them gives every node's
+distance, and trails that cannot get there are cut off. The filter stays, so correctness does not depend on the
+guidance. For short trails, and below a LIMIT that may need only the first few, the search does not pay.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import operators, with_children
 from hoplite.planner.variables import free_variables
 
-_SHORTEST = 3  # relationships from which on trails are worth leading
+_SHORTEST = 3  # guiding trails pays from this length
 
 
 def trails_led_by_filters(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
-    """Tell expansions what is asked of their ends."""
+    """Tell expansions the conditions on their ends."""
     if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
         return plan  # long scripts of CREATE clauses are not worth a look at each column
     return _rewrite(plan, above_all(plan, catalogue))
@@ -52,7 +51,7 @@ def _is_led(expansion: lp.VarLengthExpand) -> bool:
 
 
 def _with_ends(plan: lp.Plan, asked: tuple[Term, ...]) -> lp.Plan:
-    """The filters over an expansion that knows what they ask."""
+    """The filters over an expansion that knows their predicates."""
     if isinstance(plan, lp.VarLengthExpand):
         return replace(plan, end_predicates=asked)
     return with_children(plan, lambda child: _with_ends(child, asked))

@@ -1,11 +1,11 @@
-"""Let a hop below a LIMIT find few neighbours at a time, and a scan without one hand on many nodes.
+"""Let a hop below a LIMIT find few neighbours at a time, and a scan without a LIMIT emit many nodes.
 
     Limit 10                          Limit 10
       Expand (a)-[:T]->(b)      =>      Expand (a)-[:T]->(b)   in small pieces
         ...                               ...
 
-Operators pull, so a LIMIT stops everything below it; what is left to do is to make the pieces small in which a hop
-hands on its rows, so that a node with a million relationships does not fetch tens of thousands of them for ten.
+Operators pull, so a LIMIT stops everything below it. What remains is to keep the batches of a hop small, so that a node
+with a million relationships does not fetch tens of thousands of them when ten are needed.
 """
 
 from __future__ import annotations

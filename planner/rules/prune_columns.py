@@ -5,7 +5,7 @@
         ProjectPath p                      VarLengthExpand (a)-[rs*]->(b)
           VarLengthExpand ...
 
-A path that nobody looks at is not put together, and what nobody looks at cannot stand in the way of a frontier.
+An unused path is not built, and an unused column cannot prevent a frontier.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from hoplite.planner.tree import bottom_up
 
 
 def sort_and_limit_to_top(plan: lp.Plan, _: Catalogue) -> lp.Plan:
-    """A LIMIT over a sort needs only the first rows of the order."""
+    """A LIMIT over a sort needs only the first rows."""
 
     def change(node: lp.Plan) -> lp.Plan:
         match node:

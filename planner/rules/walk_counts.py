@@ -6,11 +6,11 @@
           Expand (a)-[:U]->(b)
             NodeByLabelScan a:A
 
-How many ways lead to a node is the sum over those before it: what a hop costs is the relationships it passes, however
-many ways there are. Nothing of the chain but its end may be used.
+The number of ways to a node is the sum over its predecessors: a hop costs as much as the relationships it passes,
+however many ways there are. Only the end of the chain may be used above.
 
-Ways are walks, and a MATCH asks for relationships that differ. Where two of a chain could be the same the plan has a
-DistinctRelationships above them, at which a chain ends: within one, walks and matches are the same.
+Ways are walks, but the relationships of a MATCH must differ. Where two of a chain could be the same, the plan has a
+DistinctRelationships above them, which ends a chain: within one, walks and matches are the same.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from hoplite.planner.rules.distinct_chains import without_filters
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
-_FEWEST_HOPS = 2  # one hop passes as many relationships as there are rows
+_FEWEST_HOPS = 2  # a single hop passes as many relationships as there are rows
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Hops that follow on each other, the first one first, and the names that they bind."""
+    """Consecutive hops, the first one first, and the names that they bind."""
 
     source: lp.Plan
     from_node: str
@@ -73,7 +73,7 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
 
 
 def _summed(aggregates: tuple[AggregateCall, ...], chain: _Chain) -> tuple[AggregateCall, ...] | None:
-    """The aggregates with every count of rows as a sum; None where one would see each row."""
+    """The aggregates with every count of rows as a sum; None if one needs to see each row."""
     summed: list[AggregateCall] = []
     for aggregate in aggregates:
         match aggregate:
@@ -95,7 +95,7 @@ def _sum(aggregate: AggregateCall) -> AggregateCall:
 
 
 def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:
-    """The chains that a plan ends with, the longest first."""
+    """The chains at the top of a plan, the longest first."""
     found: list[_Chain] = []
     hops: tuple[ChainHop, ...] = ()
     made: frozenset[str] = frozenset()
