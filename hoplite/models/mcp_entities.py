@@ -52,7 +52,7 @@ def find_entities(graph: Snapshot, name: str, label: str | None, most: int, seco
     end = time.monotonic() + seconds
     best: dict[int, Found] = {}
     complete = True
-    for of_label, key in _text_properties(graph, label):
+    for of_label, key in text_properties(graph, label):
         if time.monotonic() > end:
             complete = False
             break
@@ -76,7 +76,7 @@ def _keep(best: dict[int, Found], one: Found) -> None:
         best[one.node] = one
 
 
-def _text_properties(graph: Snapshot, label: str | None) -> Iterator[tuple[str, str]]:
+def text_properties(graph: Snapshot, label: str | None) -> Iterator[tuple[str, str]]:
     """Labels and keys whose values are texts, those that name something first."""
     found = []
     for name in graph.labels_in_use() if label is None else (label,):
@@ -101,7 +101,7 @@ def _search(graph: Snapshot, label: str, key: str, name: str, end: float, keep: 
         texts = column.objects().tolist()
         if not isinstance(column, Strings):
             texts = [text if isinstance(text, str) else None for text in texts]
-        if first == 0 and _is_prose(texts):
+        if first == 0 and is_prose(texts):
             return True
         for node, text in zip(some.tolist(), texts, strict=True):
             if text is None:
@@ -149,6 +149,6 @@ def _grams(text: str) -> list[str]:
     return list(dict.fromkeys(text[at : at + 2] for at in range(len(text) - 1) if " " not in text[at : at + 2]))
 
 
-def _is_prose(texts: list[Any]) -> bool:
+def is_prose(texts: list[Any]) -> bool:
     lengths = [len(text) for text in texts if text is not None]
     return not lengths or float(np.mean(lengths)) > _PROSE
