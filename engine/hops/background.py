@@ -1,8 +1,8 @@
-"""Load kernels while queries run: what came with the install or is in the cache, and the rest as others compile it.
+"""Load kernels while queries run: from the install, from the cache, and the rest as other processes compile it.
 
-Compiling is left to processes of their own, which share the work and end with it: Numba never takes the interpreter,
-or memory, from the process that answers queries, and what they compile is there for the next one even if this one ends
-first. Where no interpreter can be started (one that is embedded in another program, say), a thread does it.
+Separate processes share the compiling and exit when it is done. Numba therefore takes neither the interpreter nor
+memory from the process that answers queries, and what they compile serves the next process even if this one ends first.
+Where no interpreter can be started (say, one embedded in another program), a thread compiles.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ main(sys.argv[2])
 
 
 class BackgroundLoader:
-    """Loads the kernels of one operation after the other, and says of each when it is ready: for graphs with the usual
-    arrays, and for those with narrow ones."""
+    """Loads kernels one operation at a time and reports each as it becomes ready, for the usual arrays and for narrow
+    ones."""
 
     def __init__(self, on_ready: Callable[[str, bool], None]) -> None:
         self._on_ready = on_ready
@@ -54,7 +54,7 @@ class BackgroundLoader:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Begin, unless that was done before."""
+        """Start loading, unless that has already happened."""
         with self._lock:
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="hoplite-kernels", daemon=True)
@@ -63,12 +63,12 @@ class BackgroundLoader:
                 self._thread.start()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Come back when everything is loaded or cannot be had, or after some time."""
+        """Return when everything is loaded or has failed to load, or after this many seconds."""
         if self._thread is not None:
             self._thread.join(seconds)
 
     def stop(self) -> None:
-        """Come back when the thread has ended, which it does soon."""
+        """Tell the thread to stop, and wait for it; it stops soon."""
         self._stop.set()
         self.wait()
 
@@ -86,7 +86,7 @@ class BackgroundLoader:
                 del awaited[ready]
                 self._on_ready(*ready)
 
-        with suppress(ImportError):  # there is no Numba: NumPy goes on
+        with suppress(ImportError):  # no Numba: NumPy carries on
             for folder in kept_folders():
                 for kernel in kernel_variants():
                     if self._stop.is_set():
@@ -101,13 +101,13 @@ class BackgroundLoader:
                     note()
 
     def before_fork(self) -> None:
-        """Nothing to wait for: a kernel is loaded under a lock of its own."""
+        """Nothing to wait for: kernels are loaded under their own lock."""
 
     def after_fork_in_parent(self) -> None:
         """The thread goes on."""
 
     def after_fork_in_child(self) -> None:
-        """The thread has stayed in the parent: what it has not loaded may be loaded here."""
+        """The thread exists only in the parent: what it has not loaded yet may be loaded here."""
         if self._thread is not None:
             atexit.unregister(self.stop)
             self._thread, self._stop = None, Event()
@@ -115,7 +115,7 @@ class BackgroundLoader:
 
 @contextmanager
 def _some_folder(folder: Path | None) -> Iterator[Path]:
-    """The folder, or one that lasts as long as it is needed, where there is none or nothing can be added to it."""
+    """The folder if it can be written to, else a temporary one."""
     if folder is not None and os.access(folder, os.W_OK):
         yield folder
         return
@@ -124,7 +124,7 @@ def _some_folder(folder: Path | None) -> Iterator[Path]:
 
 
 def fill_cache(progress: Callable[[int, int | None], None]) -> Path:
-    """Have all kernels compiled and kept on disk; returns where."""
+    """Compile all kernels and keep them on disk; returns the folder."""
     from hoplite.engine.hops.numba_backend import kernel_variants
 
     shipped = shipped_folder()
@@ -143,7 +143,8 @@ def fill_cache(progress: Callable[[int, int | None], None]) -> Path:
 
 
 def compiled_kernels(kernels: Sequence[Variant], folder: Path, stop: Event) -> Iterator[Variant]:
-    """Have what a folder lacks compiled: yields kernels as they are there, until all are or no more come."""
+    """Have the kernels missing from a folder compiled; yields each once it is there, until all are or no more can
+    come."""
     processes = [] if all((folder / kernel.name).exists() for kernel in kernels) else _start_processes(folder)
     if not processes:
         yield from _compiled_here(kernels, folder, stop)
@@ -161,7 +162,7 @@ def compiled_kernels(kernels: Sequence[Variant], folder: Path, stop: Event) -> I
     finally:
         for process in processes:
             if process.poll() is None:
-                process.returncode = 0  # it goes on without us, and nobody is to be warned of that
+                process.returncode = 0  # it carries on without us: suppress the warning about a running child
 
 
 def _compiled_here(kernels: Sequence[Variant], folder: Path, stop: Event) -> Iterator[Variant]:
@@ -191,7 +192,7 @@ def _start_processes(folder: Path) -> list[subprocess.Popen[bytes]]:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    start_new_session=True,  # what is typed to stop a program does not stop these
+                    start_new_session=True,  # Ctrl-C in the terminal does not reach these
                 )
             )
     except OSError:

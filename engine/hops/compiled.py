@@ -8,11 +8,11 @@ A kernel is written in the part of Python that Numba compiles, and declared with
     a NamedTuple of these arrays, or of such tuples
 
 It returns nothing, a number, a truth value or a tuple of numbers, and allocates nothing: the caller brings the
-arrays to write to. So its machine code needs nothing but itself, and neither Numba nor its compiler is imported to run
-it: `machine_code.py` loads it from a file, `numba_compile.py` fills that file.
+arrays to write to. Its machine code is therefore self-contained, and running it imports neither Numba nor its compiler:
+`machine_code.py` loads it from a file, `numba_compile.py` fills that file.
 
-Objects are handed over as they are, and the machine code reads addresses and lengths out of them. It first looks
-whether types, dimensions and layout are those that it was compiled for; see `numba_compile.py`.
+Objects are passed as they are; the machine code reads addresses and lengths from them. It first checks that their
+types, dimensions and layout are the ones it was compiled for; see `numba_compile.py`.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ Words: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 Table: TypeAlias = Annotated[NDArray[np.int64], 2]
 
-# What `NDArray[...]` is made of: the class of arrays itself up to NumPy 2.4, an alias with a name of its own after it.
+# The origin of `NDArray[...]`: the array class itself up to NumPy 2.4, a named alias from then on.
 _ARRAY = get_origin(Ints)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class ArrayOf(NamedTuple):
-    """The type of an argument that is an array."""
+    """The type of an array argument."""
 
     dtype: np.dtype[Any]
     ndim: int
 
 
 class RecordOf(NamedTuple):
-    """The type of an argument that is a named tuple."""
+    """The type of a named tuple argument."""
 
     kind: type
     fields: tuple[ArrayOf | RecordOf, ...]
@@ -58,7 +58,7 @@ ArgumentType: TypeAlias = ArrayOf | RecordOf | type[int] | type[bool]
 
 
 class Signature(NamedTuple):
-    """The types of a kernel. `is_bool`: it returns a truth value; `is_single`: one value rather than a tuple."""
+    """The argument and result types of a kernel. `is_bool`: it returns a bool; `is_single`: one value, not a tuple."""
 
     arguments: tuple[ArgumentType, ...]
     result_count: int
@@ -66,7 +66,7 @@ class Signature(NamedTuple):
     is_bool: bool
 
     def known_objects(self) -> tuple[object, ...]:
-        """What the machine code compares the types of its arguments with, by identity."""
+        """The objects that the machine code compares its arguments' types with, by identity."""
         objects: dict[int, object] = {id(np.ndarray): np.ndarray}
         for argument in self.arguments:
             _add_known(argument, objects)
@@ -84,10 +84,10 @@ def _add_known(argument: ArgumentType, objects: dict[int, object]) -> None:
 
 
 class NotLoaded(RuntimeError):
-    """A kernel was called whose machine code is not there."""
+    """A kernel was called before its machine code was loaded."""
 
 
-# Records of arrays that also occur with smaller integers: kernels that take them have machine code for both.
+# Records of arrays that also exist with smaller integers: kernels that take them are compiled for both.
 narrow_forms: dict[type, type] = {}
 
 
@@ -116,14 +116,14 @@ class Variant:
     def load(self, address: int) -> None:
         """Run the machine code at this address from now on."""
         known = self.signature.known_objects()
-        # Where a tuple's items begin differs between versions of Python, which may share machine code.
+        # Versions of Python may share machine code but differ in where a tuple's items begin.
         self._known = (ctypes.c_int64 * (1 + len(known)))(tuple.__basicsize__, *map(id, known))
         kinds = [ctypes.c_int64 if kind in (int, bool) else ctypes.py_object for kind in self.signature.arguments]
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *kinds)
         self._code = prototype(address)
 
     def run(self, results: Any, arguments: tuple[Any, ...]) -> bool:
-        """Run without the interpreter lock; False where the arguments are not what it was compiled for."""
+        """Run without the interpreter lock; False if the code was not compiled for such arguments."""
         try:
             self._code(results, None, self._known, *arguments)
         except ctypes.ArgumentError:
@@ -142,13 +142,13 @@ class Kernel:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """What is compiled of it: for records as they mostly are, and for narrow ones."""
+        """Its compiled forms: for the usual records, and for narrow ones if it takes any."""
         if any(_has_narrow_form(argument) for argument in self._usual.signature.arguments):
             return self._usual, Variant(self.function, True)
         return (self._usual,)
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the function returns."""
+        """Run it, and return what the function returns."""
         signature = self._usual.signature
         if self._results is None:
             if not self._usual.is_loaded:
@@ -164,7 +164,7 @@ class Kernel:
         return bool(results[1]) if signature.is_bool else results[1]
 
     def _run_otherwise(self, results: Any, arguments: tuple[Any, ...]) -> None:
-        """Run the other variant, or with arguments that are equals of what is asked for."""
+        """Run the other variant, or this one with arguments converted to the exact types it expects."""
         variants = [variant for variant in self.variants if variant.is_loaded]
         if any(variant.run(results, arguments) for variant in variants[1:]):
             return
@@ -172,13 +172,11 @@ class Kernel:
             with suppress(TypeError):
                 if variant.run(results, _all_conforming(variant.signature.arguments, arguments)):
                     return
-        raise TypeError(
-            f"The arguments of {self._usual.name} are not those that it was compiled for: {arguments!r:.1000}"
-        )
+        raise TypeError(f"{self._usual.name} was not compiled for these arguments: {arguments!r:.1000}")
 
 
 def kernel(function: _Function) -> _Function:
-    """Declare a function that is called from Python."""
+    """Declare a kernel that Python calls."""
     return cast(_Function, Kernel(function))
 
 
@@ -188,20 +186,19 @@ def inlined(function: _Function) -> _Function:
 
 
 def unfolded(function: _Function) -> _Function:
-    """Declare a function whose code is to be part of each kernel that calls it, however long it is: its records would
-    be copied for every call."""
+    """Declare a function that is always inlined into its callers, however long it is: a call would copy its records."""
     function.is_unfolded = True  # type: ignore[attr-defined]
     return function
 
 
 def half_word_at(address: int, place: int) -> int:
-    """An int32 of an array, by the address of the array: a kernel may take the addresses of any number of arrays, which
-    whoever calls it holds."""
+    """An int32 of the array at an address. This lets a kernel take any number of arrays; the caller keeps them
+    alive."""
     return ctypes.c_int32.from_address(address + 4 * place).value
 
 
 def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
-    """The type of an argument from what it is annotated with."""
+    """The type of an argument, from its annotation."""
     if hint is int or hint is bool:
         return cast(ArgumentType, hint)
     ndim = 1
@@ -228,8 +225,8 @@ def _all_conforming(kinds: Sequence[ArgumentType], arguments: Any) -> tuple[Any,
 
 
 def _conforming(kind: ArgumentType, argument: Any) -> Any:
-    """The same argument as the machine code takes it: a number of NumPy's as a plain one, and an array whose dtype is
-    an equal of the usual object, or whose class is derived from NumPy's, as a plain view of the same memory."""
+    """The argument in the exact form the machine code accepts: a NumPy number as a plain int, and an array of a
+    subclass, or whose dtype is merely equal to the usual object, as a plain view of the same memory."""
     if isinstance(kind, RecordOf):
         return kind.kind(*_all_conforming(kind.fields, argument))
     if kind is bool:
@@ -240,5 +237,5 @@ def _conforming(kind: ArgumentType, argument: Any) -> Any:
     if not isinstance(argument, np.ndarray) or argument.dtype != kind.dtype or argument.ndim != kind.ndim:
         raise TypeError(f"A kernel takes {kind.ndim}-dimensional arrays of {kind.dtype} here, not {argument!r:.100}")
     if not argument.flags.c_contiguous or not argument.flags.aligned:
-        raise TypeError("A kernel takes arrays that are contiguous and aligned")
+        raise TypeError("A kernel takes contiguous, aligned arrays")
     return argument.view(kind.dtype, np.ndarray)

@@ -1,4 +1,4 @@
-"""Sums and products of counts that are exact: they fit 64 bits or raise an error."""
+"""Exact sums and products of counts: results that do not fit 64 bits raise an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sums:
         self._high: NDArray[np.int64] | None = None
 
     def add(self, places: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-        """Add each value at its place; none is negative."""
+        """Add each value, which is not negative, at its place."""
         if int(values.max(initial=0)) >> _LOW_BITS:
             if self._high is None:
                 self._high = np.zeros(len(self._low), np.int64)
@@ -29,7 +29,7 @@ class Sums:
         np.add.at(self._low, places, values)
 
     def totals(self) -> NDArray[np.int64]:
-        """The sums; raises where one does not fit."""
+        """The sums; raises if one does not fit 64 bits."""
         if self._high is None:
             return self._low
         high = self._high + (self._low >> _LOW_BITS)
@@ -39,12 +39,12 @@ class Sums:
 
 
 def total(counts: NDArray[np.int64]) -> int:
-    """The sum of them all, however large."""
+    """The sum of all counts, however large."""
     return (int((counts >> _LOW_BITS).sum()) << _LOW_BITS) + int((counts & _LOW).sum())
 
 
 def product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The products; raises where one does not fit."""
+    """The products; raises if one does not fit 64 bits."""
     if len(left) and int(left.max()) * int(right.max()) >= LARGEST:
         largest = max(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
         if largest >= LARGEST:

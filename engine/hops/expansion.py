@@ -1,12 +1,12 @@
 """One hop in plain NumPy, over any adjacency: nodes go in, the steps from them come out.
 
-A node's entries are found as segments of the arrays, one for each partition, delta and side that holds some:
+A node's entries are found as segments of the arrays, one for each partition, delta and side that has any:
 
     row    int64[s]   which of the given nodes, ascending
     start  int64[s]   its entries are start .. start + count of the incidence
     count  int64[s]
 
-Segments are cheap (nothing of the entries is read), so they serve to count, to cut the work into pieces, and to gather.
+Segments are cheap to find (no entry is read), so they serve to count, to split up work, and to gather.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hoplite.engine.hops.interface import Booleans, Hop, Positions, Side, Steps
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
-# Below this many entries it is cheaper to look at the type of each than to search for where a type begins.
+# Below this many entries, looking at the type of each is cheaper than searching for where a type begins.
 _NARROW_AT = 4096
 _DELTA = -1
 _NOTHING: Positions = np.zeros(0, dtype=np.int64)
@@ -52,7 +52,7 @@ class Segments:
 
 
 def segments_of(hop: Hop, nodes: Positions) -> list[Segments]:
-    """All segments of the nodes for one hop. A self-loop is in both sides of a node: the second is told to drop it."""
+    """All segments of the nodes for one hop. A self-loop is on both sides of a node: the second side drops it."""
     found: list[Segments] = []
     for number, adjacency in enumerate(hop.sides):
         for partition, incidence, row, place in _places(adjacency, nodes):
@@ -64,7 +64,7 @@ def segments_of(hop: Hop, nodes: Positions) -> list[Segments]:
 
 
 def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[int, Incidence, Positions, Positions]]:
-    """(partition, its arrays, indexes into nodes, rows of the partition) wherever some of the nodes have entries."""
+    """(partition, its arrays, indexes into nodes, rows of the partition) wherever any of the nodes has entries."""
     if adjacency.partition_of is None:
         for number, incidence in enumerate(adjacency.partitions):
             index = np.flatnonzero((nodes >= 0) & (nodes < len(incidence.indptr) - 1))
@@ -87,9 +87,9 @@ def _places(adjacency: Adjacency, nodes: Positions) -> Iterator[tuple[int, Incid
 
 
 def _narrowed(segments: Segments, types: NDArray[np.int32], place: Positions) -> Segments:
-    """The parts of segments that have one of the types: types ascend within a row, so each type is a range.
+    """The parts of the segments with one of the types: types ascend within a row, so each type is a range.
 
-    Ranges that are written down are looked up; else those of large segments are searched for. `place` are the rows.
+    Stored ranges are looked up; otherwise, ranges within large segments are found by search. `place` holds the rows.
     """
     if len(types) == 1:
         incidence = segments.incidence
@@ -121,7 +121,7 @@ def _narrowed(segments: Segments, types: NDArray[np.int32], place: Positions) ->
 
 
 def _first_at_least(values: NDArray[np.int32], start: Positions, stop: Positions, wanted: int) -> Positions:
-    """For each range start .. stop of ascending values the first place whose value is at least `wanted`, or stop."""
+    """For each range start .. stop of ascending values, the first place with a value of at least `wanted`, or stop."""
     low, high = start.copy(), stop.copy()
     while True:
         searching = low < high
@@ -134,8 +134,8 @@ def _first_at_least(values: NDArray[np.int32], start: Positions, stop: Positions
 
 
 def gather(hop: Hop, nodes: Positions, found: Sequence[Segments], relationships_used: bool = True) -> Steps:
-    """The steps in the given segments that the hop allows, by ascending row. Relationships that nobody uses may be
-    left out."""
+    """The steps in the given segments that the hop allows, by ascending row. Without `relationships_used`,
+    relationships may be omitted."""
     relationships_used = relationships_used or hop.has_mask or any(s.adjacency.removed is not None for s in found)
     pieces = [_gather_one(hop, nodes, segments, relationships_used) for segments in found if len(segments.row)]
     if not pieces:
@@ -152,7 +152,7 @@ def gather(hop: Hop, nodes: Positions, found: Sequence[Segments], relationships_
 
 
 def allowed_steps(hop: Hop, nodes: Positions, steps: Steps) -> Steps:
-    """Those of the steps from the nodes that the masks of the hop allow."""
+    """The steps from the nodes that the hop's masks allow."""
     row, relationships, neighbours = steps
     if hop.relationship_mask is not None and len(row):
         kept = hop.relationship_mask(relationships, nodes[row], neighbours)
@@ -225,12 +225,12 @@ def in_sorted(values: Positions, ordered: Positions) -> Booleans:
 
 
 def breadth(hop: Hop, nodes: Positions) -> int:
-    """At most how many steps a hop from the nodes finds, without reading them."""
+    """An upper bound on the number of steps from the nodes, without reading any entries."""
     return sum(int(segments.count.sum()) for segments in segments_of(hop, nodes))
 
 
 def degrees_by_segments(hop: Hop, nodes: Positions) -> Positions | None:
-    """How many steps lead from each node, where the segments alone can tell; None where entries must be read."""
+    """The number of steps from each node if the segments alone tell; None if entries must be read."""
     if hop.side is Side.BOTH or hop.has_mask or any(side.removed is not None for side in hop.sides):
         return None
     counts = np.zeros(len(nodes), dtype=np.int64)
@@ -245,7 +245,7 @@ def degrees_by_segments(hop: Hop, nodes: Positions) -> Positions | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """The segments of the nodes first .. last, all of them or (of a hub) a part."""
+    """The segments of the nodes first .. last; for a hub, possibly only some of them."""
 
     first: int
     last: int
@@ -254,12 +254,12 @@ class Piece:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the segments hold only entries of types that are followed: nothing is read in vain."""
+        """Whether the segments hold only entries of the types followed, so that every entry read counts."""
         return all(segments.types_done for segments in self.segments)
 
 
 def chunked(hop: Hop, nodes: Positions, limit: int) -> Iterator[Piece]:
-    """The segments of the nodes in pieces of at most `limit` entries, by ascending row; a hub is cut as well."""
+    """The segments of the nodes in pieces of at most `limit` entries, by ascending row; even a hub is split."""
     found = segments_of(hop, nodes)
     total = sum(int(segments.count.sum()) for segments in found)
     if total <= limit:
@@ -293,7 +293,7 @@ def _between(segments: Segments, first: int, last: int) -> Segments:
 
 
 def _cut(hub: Segments, limit: int) -> Iterator[Segments]:
-    """Segments of one row, cut into pieces of at most `limit` entries each."""
+    """The segments of one row, in pieces of at most `limit` entries."""
     for number in range(len(hub.row)):
         start, count = int(hub.start[number]), int(hub.count[number])
         for offset in range(0, count, limit):

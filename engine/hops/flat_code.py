@@ -1,8 +1,8 @@
-"""Object code as one piece of memory that runs wherever it is put: an ELF file goes in, an image comes out.
+"""Position-independent images of object code: an ELF file goes in, an image that runs at any address comes out.
 
-The sections of the file that are needed at run time are laid out one after another, and what they say of each other is
-filled in. Kernels refer to nothing but themselves, and by distance (`numba_compile.py` sees to both), so that the image
-needs no linker where it is loaded, nor is it written to: a file that holds it is mapped into memory, and runs.
+The sections needed at run time are laid out one after another, and their references to each other are resolved. Kernels
+refer only to themselves, and by distance (`numba_compile.py` sees to both), so the image needs no linker where it is
+loaded and is never written to: the file that holds it is mapped into memory and run.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-# Images begin at such a multiple, in files too: constants of vectors need it.
+# The alignment of images, in files too: vector constants need it.
 ALIGNMENT = 64
 _X86_64 = 62
 _SYMBOLS, _RELOCATIONS, _NO_BITS = 2, 4, 8  # types of sections
 _IS_LOADED = 2  # flag of a section
-_BY_DISTANCE = {2: 4, 4: 4, 24: 8}  # R_X86_64_PC32, PLT32 and PC64: bytes that are filled in
-_UNNEEDED = (".eh_frame",)  # nothing is thrown
+_BY_DISTANCE = {2: 4, 4: 4, 24: 8}  # R_X86_64_PC32, PLT32 and PC64: bytes to fill in
+_UNNEEDED = (".eh_frame",)  # unwinding tables: nothing throws
 
 
 class _Section(NamedTuple):
@@ -31,13 +31,13 @@ class _Section(NamedTuple):
 
 
 class NotSelfContained(ValueError):
-    """Object code refers to something outside, or in a way that depends on where it is put."""
+    """Object code has an external reference, or one that depends on where the code is loaded."""
 
 
 def flattened(object_code: bytes, entry: str) -> tuple[int, bytes]:
-    """The place of a function, and the image that holds it."""
+    """The offset of a function, and the image that holds it."""
     if object_code[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", object_code, 18)[0] != _X86_64:
-        raise NotSelfContained("This is not object code in ELF for x86-64")
+        raise NotSelfContained("This is not ELF object code for x86-64")
     sections = _sections(object_code)
     places: dict[int, int] = {}
     image = bytearray()
@@ -45,7 +45,7 @@ def flattened(object_code: bytes, entry: str) -> tuple[int, bytes]:
         if section.flags & _IS_LOADED and section.name not in _UNNEEDED:
             alignment = max(section.alignment, 1)
             if alignment > ALIGNMENT:
-                raise NotSelfContained(f"{section.name} wants to be aligned to {alignment} bytes")
+                raise NotSelfContained(f"{section.name} must be aligned to {alignment} bytes")
             image += bytes(-len(image) % alignment)
             places[number] = len(image)
             is_empty = section.kind == _NO_BITS
@@ -71,7 +71,7 @@ def _sections(object_code: bytes) -> list[_Section]:
 
 
 def _symbols(object_code: bytes, table: _Section, names: _Section) -> list[tuple[str, int, int]]:
-    """Name, number of the section and place in it."""
+    """The name, section number and offset of each symbol."""
     entries = struct.iter_unpack("<IBBHQQ", object_code[table.offset : table.offset + table.size])
     return [(_name(object_code, names.offset + name), number, value) for name, _, _, number, value, _ in entries]
 
@@ -87,7 +87,7 @@ def _fill_in(
     places: dict[int, int],
     symbols: list[tuple[str, int, int]],
 ) -> None:
-    """Write the distances that the code of one section has to others."""
+    """Fill in the distances from one section's code to others."""
     entries = object_code[relocations.offset : relocations.offset + relocations.size]
     for offset, what, addend in struct.iter_unpack("<QQq", entries):
         name, number, value = symbols[what >> 32]

@@ -1,14 +1,13 @@
-"""Which nodes trails end in, without making the trails: sources and bounds go in, distinct ends come out.
+"""The nodes that trails end in, without making the trails: sources and bounds go in, distinct ends come out.
 
-Cypher binds trails, a frontier computes walks. Where the two have the same ends:
+Cypher binds trails, a frontier computes walks. The two have the same ends in these cases:
 
     directed, lower 0 or 1    everywhere: cut the loops out of a shortest walk. With lower 1 the start is an end only
                               if a walk comes back to it, so it is not marked beforehand.
-    undirected, lower 0 or 1  everywhere but in the starts. With lower 1 a start needs a closed trail through it (out
-                              and back over one relationship is none), or, where starts are merged, a trail from
-                              another start.
-    lower 2 or more           where the shortest distance lies within the bounds. A node that is nearer needs a search
-                              for one trail that is long enough.
+    undirected, lower 0 or 1  everywhere except at the starts. With lower 1 a start needs a closed trail through it (out
+    and back over one relationship is not a trail), or, where starts are merged, a trail from another start. lower 2 or
+    more           where the shortest distance lies within the bounds. A nearer node needs a search for one trail that
+    is long enough.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.select import BackendName, backend_named
 
-# Rows searched in one call of a kernel, at least and at most.
+# The fewest and the most rows searched in one kernel call.
 _FEWEST_ROWS, _MOST_ROWS = 64, 4096
-# Nodes found in one call above which the next one takes fewer rows.
+# If one call finds more nodes than this, the next one takes fewer rows.
 _MANY_ENDS = 1 << 20
-# Relationships in the trails that are made before the remaining candidates are searched for one by one.
+# Relationships in the trails made before the remaining candidates are searched for one by one.
 _TRAIL_BUDGET = 1 << 16
 _TRAILS_FOR_EACH = 32
-# Where trails are not bounded: how far beyond the lower bound they are followed before the bound is let go.
+# How far beyond the lower bound unbounded trails are first followed, before the search is unbounded as well.
 _DEEPEST = 16
 _FEW = 32
 
@@ -56,7 +55,7 @@ def reach(
     check: Check = unchecked,
     backend: BackendName = "auto",
 ) -> Ends:
-    """For each row the distinct nodes that a trail of lower .. upper relationships ends in."""
+    """For each row, the distinct nodes that a trail of lower .. upper relationships ends in."""
     return _reach(backend_named(backend), hop, sources, lower, upper, excluded, check)
 
 
@@ -136,7 +135,7 @@ def _ends(
             back = np.flatnonzero(closed)
             back_level = closed[back]
         else:
-            # Steps that cannot be turned round prove no closed trail: it must be searched for.
+            # Steps that cannot be reversed do not prove a closed trail: it must be searched for.
             back = groups
             back_level = np.zeros(len(back), dtype=np.int64)
         row, nodes, level = (
@@ -156,7 +155,7 @@ def _ends(
 
 
 def _may_enter(hop: Hop, nodes: Positions, asked: Booleans) -> Booleans:
-    """Which of the nodes that are asked about the node mask lets in."""
+    """Which of the nodes at `asked` the node mask lets in."""
     if hop.node_mask is None:
         return asked
     allowed = asked.copy()
@@ -176,10 +175,10 @@ def _is_end_of_longer(
     excluded: Excluded | None,
     check: Check,
 ) -> Booleans:
-    """For each pair of row and candidate whether a trail of lower .. upper relationships leads there.
+    """For each pair of row and candidate, whether a trail of lower .. upper relationships leads there.
 
-    Trails are made for all rows, the shortest first, which meet most candidates soon. When that has cost enough, the
-    candidates that are left are searched for one by one, led by their distance.
+    Trails are made for all rows, shortest first, which finds most candidates early. Once that has cost enough, the
+    remaining candidates are searched for one by one, guided by distance.
     """
     n = hop.node_count
     order = np.argsort(row * n + candidates)
@@ -225,7 +224,7 @@ def _is_end_of_longer(
 
 
 def _deepening(lower: int, upper: int | None) -> Iterator[int | None]:
-    """Bounds from lower to upper: what is near is searched through before what is far."""
+    """Increasing bounds from lower to upper: near nodes are searched before far ones."""
     bound, step = lower, 1
     while upper is None or bound < upper:
         if step > _DEEPEST:
@@ -236,7 +235,7 @@ def _deepening(lower: int, upper: int | None) -> Iterator[int | None]:
 
 
 def _are_nodes(positions: Positions) -> bool:
-    """Whether none of them is null. Of a few, Python knows the least sooner than NumPy."""
+    """Whether none of them is null. For a few, Python finds the minimum faster than NumPy."""
     if len(positions) <= _FEW:
         return not len(positions) or min(positions.tolist()) >= 0
     return bool(positions.min() >= 0)
@@ -263,7 +262,7 @@ def reach_merged(
     if lower > 1 or (hop.relationship_mask is not None and not hop.symmetric_mask):
         return distinct(_reach(kernels, hop, starts, lower, upper, None, check).nodes)
     together = np.zeros(len(starts), dtype=np.int64)
-    # With the starts marked they come first; the rest lie away from them.
+    # With the starts marked, they come first and the other ends follow.
     away = kernels.bfs_nodes(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]
     closed = kernels.closing_lengths(hop, together, starts, upper, check=check)
     return np.concatenate((away, starts[_may_enter(hop, starts, closed > 0)]))
@@ -272,7 +271,7 @@ def reach_merged(
 def levels(
     hop: Hop, sources: Positions, upper: int | None, *, check: Check = unchecked, backend: BackendName = "auto"
 ) -> Levels:
-    """The distance of every node up to `upper` relationships away from the nearest source; the sources are at 0."""
+    """The distance from the nearest source of every node within `upper` relationships; sources are at 0."""
     starts = sources[sources >= 0]
     if not len(starts):
         return Levels(starts, starts)

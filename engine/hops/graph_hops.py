@@ -1,4 +1,4 @@
-"""The hops of a graph: a snapshot, a side and types go in, a `Hop` comes out, made once for a version of the graph."""
+"""The hops of a graph: a snapshot, a side and types go in, a `Hop` comes out, made once per version of the graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hoplite.storage.snapshot import Snapshot
 
 
 def hop_of(graph: Snapshot, side: Side, types: Sequence[str] | None, *, both_adjacencies: bool = True) -> Hop:
-    """A hop without masks; with both adjacencies kernels may also search from the far end."""
+    """A hop without masks. It has both adjacencies, so that kernels may also search from the far end."""
     names = None if types is None else tuple(types)
 
     def make() -> Hop:
@@ -27,8 +27,7 @@ def hop_of(graph: Snapshot, side: Side, types: Sequence[str] | None, *, both_adj
 
 
 def type_codes(graph: Snapshot, types: Sequence[str] | None) -> NDArray[np.int32] | None:
-    """The codes of these types in this graph; None where any may be followed. Types that it does not have are left
-    out."""
+    """The codes of these types in the graph, without types it does not have; None if any type may be followed."""
     if types is None:
         return None
     codes = {code for name in types if (code := graph.type_code(name)) is not None}

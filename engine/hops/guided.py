@@ -1,8 +1,8 @@
-"""All trails from each row, cut off where they cannot reach the ends that are asked for.
+"""All trails from each row, cut off where they cannot reach a wanted end.
 
-Where the ends are known, a search from them over the same relationships tells how far every node still has to go (a
-`Guide`). That search ignores masks, which may only be asked about steps that are really reached: it sees more ways than
-there are, so its distances are still lower bounds.
+Where the ends are known, a search from them over the same relationships tells how far each node is from one (a
+`Guide`). That search ignores masks, which may only be asked about steps that are actually reached: it follows a
+superset of the steps, so its distances are still lower bounds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.select import BackendName, backend_named
 
-# Steps spent on searching from the ends of a block of rows, where the length of trails is bounded.
+# Steps spent on searching from the ends of a block of rows, if the length of trails is bounded.
 _GUIDE_BUDGET = 1 << 17
-# Rows whose ends are searched from together: few at first, for LIMIT may stop after the first row.
+# Rows whose ends are searched from together: few at first, because LIMIT may stop after the first row.
 _FEWEST_ROWS, _MOST_ROWS = 4, 256
 
 
@@ -45,8 +45,8 @@ def trails(
 ) -> Iterator[TrailBatch]:
     """The trails of lower .. upper relationships from each source, by ascending row, in batches that begin small.
 
-    `ends` has the one node that the trails of each row end in; `allowed_ends` the nodes that all of them may end in.
-    Relationships that a row has bound already are `excluded`. Batches grow to about `chunk` relationships.
+    `ends` has the one node that the trails of each row end in; `allowed_ends`, the nodes that any of them may end in.
+    `excluded` has the relationships that each row has already bound. Batches grow to about `chunk` relationships.
     """
     return guided_trails(backend_named(backend), hop, sources, lower, upper, ends, allowed_ends, excluded, chunk, check)
 
@@ -63,8 +63,8 @@ def guided_trails(
     chunk: int = 1 << 16,
     check: Check = unchecked,
 ) -> Iterator[TrailBatch]:
-    """`trails` for a backend that is at hand."""
-    assert ends is None or allowed_ends is None, "Ends are given for each row, or once for all."
+    """`trails` with a given backend."""
+    assert ends is None or allowed_ends is None, "Ends are given per row or for all rows, not both."
     if upper is not None and upper < lower:
         return
     if ends is not None:
@@ -89,7 +89,7 @@ def _trails_to_bound_ends(
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
-    """Block by block: the guide of a block holds one table for each distinct end."""
+    """The trails of each row to its end, in blocks of rows: a block's guide has one table for each distinct end."""
     rows = np.flatnonzero((sources >= 0) & (ends >= 0))
     first, width = 0, _FEWEST_ROWS
     while first < len(rows):
@@ -113,10 +113,10 @@ def _guide(
     upper: int | None,
     check: Check,
 ) -> Guide:
-    """How far it is to the goals of each group."""
+    """The distances to the goals of each group."""
     n = hop.node_count
     if hop.can_turn and len(goals):
-        # The first step is free: after it, at most upper - 1 relationships are left.
+        # The guide is asked after the first step, with at most upper - 1 relationships left.
         depth = None if upper is None else max(upper - 1, 0)
         budget = None if upper is None else _GUIDE_BUDGET
         found = backend.bfs_levels(hop.turned(), groups, goals, depth, mark_starts=True, budget=budget, check=check)

@@ -1,7 +1,7 @@
-"""What a hop takes and gives: the types shared by every backend and by the operators that call them.
+"""What hops take and return: the types shared by every backend and by the operators that call them.
 
 A hop follows relationships from nodes to nodes: `t = (q . SUB) * mask`, `q' = t . OBJ`. Nodes and relationships are
-positions (int64) of one snapshot. What is asked for decides what is carried along. A trail uses no relationship twice.
+positions (int64) in one snapshot. What is asked for decides what is carried along. A trail uses no relationship twice.
 
     expand(hop, nodes)                                    -> Steps            one hop from each node
     expand_chunks(hop, nodes, limit)                      -> Iterator[Steps]  the same in bounded pieces
@@ -15,7 +15,7 @@ positions (int64) of one snapshot. What is asked for decides what is carried alo
     shortest_paths(hop, sources, targets, lower, upper)   -> Iterator[TrailBatch]  one or all of the shortest
     count_trails(hop, sources, lower, upper)              -> int64[]          how many trails, for each row
     neighbourhoods(hop, offsets, sources)                 -> Neighbourhoods   distinct ends of one hop, for each group
-    count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many different numbers, for each
+    count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many distinct partners, for each
     count_matches(pattern, given, row_count)              -> int64[]          how many matches, for each row
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
@@ -65,7 +65,7 @@ class Side(Enum):
     INCOMING = "<-"
     BOTH = "--"
 
-    __hash__ = object.__hash__  # every query looks things up by it, and the one of Enum is written in Python
+    __hash__ = object.__hash__  # used in every query's look-ups, and Enum's own is written in Python
 
     @property
     def opposite(self) -> Side:
@@ -82,12 +82,11 @@ class Side(Enum):
 class Hop:
     """One step: which relationships may be followed, and which way.
 
-    `outgoing` is needed to follow relationships forwards and `incoming` to follow them backwards. The other one may be
-    given to a directed hop as well: it then serves to search from the far end (a bound target, a shortest path).
+    `outgoing` is needed to follow relationships forwards and `incoming` to follow them backwards. A directed hop may
+    have the other one too: it serves to search from the far end (a bound target, a shortest path).
 
-    Masks are asked only about steps that are touched, and never while searching from the far end. `masks.py`
-    keeps their answers. `symmetric_mask` promises that the relationship mask says the same for both ways of following
-    a relationship.
+    Masks are asked only about steps that are reached, and never while searching from the far end. `masks.py` remembers
+    their answers. `symmetric_mask` promises that the relationship mask gives the same answer in both directions.
     """
 
     side: Side
@@ -101,7 +100,7 @@ class Hop:
     sides: tuple[Adjacency, ...] = field(init=False)
     # Whether fused kernels may run over the arrays: no masks, one partition, nothing above it.
     is_plain: bool = field(init=False)
-    # What a backend has made of the arrays for itself, by its name.
+    # What backends have derived from the arrays, by name.
     prepared: dict[str, object] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,7 +112,7 @@ class Hop:
             case Side.BOTH:
                 wanted = (self.outgoing, self.incoming)
         sides = tuple(side for side in wanted if side is not None)
-        assert len(sides) == len(wanted), f"A hop {self.side.value} needs its adjacency."
+        assert len(sides) == len(wanted), f"A hop with side '{self.side.value}' needs its adjacency."
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "is_plain", not self.has_mask and all(side.is_plain for side in sides))
         object.__setattr__(self, "prepared", {})
@@ -128,7 +127,7 @@ class Hop:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the arrays have the smaller integers of large graphs."""
+        """Whether the arrays have the smaller integers used for large graphs."""
         known = self.prepared.get("is narrow")
         if known is None:
             known = self.prepared["is narrow"] = any(
@@ -152,7 +151,7 @@ class Hop:
 
 
 class Steps(NamedTuple):
-    """Steps from the nodes that were asked about: `row` is the index of that node, ascending."""
+    """Steps from given nodes: `row` is the index of the node stepped from, ascending."""
 
     row: Positions
     relationships: Positions
@@ -160,16 +159,16 @@ class Steps(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """For each row (ascending) the distinct nodes where a trail ends."""
+    """For each row (ascending), the distinct nodes where a trail ends."""
 
     row: Positions
     nodes: Positions
 
 
 class NodeBatch(NamedTuple):
-    """For each group the distinct nodes entered from its sources: group i has nodes[offsets[i]:offsets[i + 1]].
+    """For each group, the distinct nodes entered from its sources: group i has nodes[offsets[i]:offsets[i + 1]].
 
-    Nodes are int32 or int64, in any order within a group. A batch finds many: there is no row for each of them.
+    Nodes are int32 or int64, in any order within a group. Batches are large, so there is no array of rows.
     """
 
     offsets: Positions
@@ -177,7 +176,7 @@ class NodeBatch(NamedTuple):
 
 
 class Neighbourhoods(NamedTuple):
-    """For each group the distinct nodes one hop from its sources, as in `NodeBatch`; `every` are the nodes of all
+    """For each group, the distinct nodes one hop from its sources, as in `NodeBatch`; `every` has the nodes of all
     groups, each once."""
 
     offsets: Positions
@@ -188,7 +187,7 @@ class Neighbourhoods(NamedTuple):
 class SearchLevels(NamedTuple):
     """What a breadth-first search found: nodes[i] was first entered in search group[i] after level[i] relationships.
 
-    Groups ascend, and levels within a group. Every node up to `depth` away is listed; UNLIMITED when there is no other.
+    Groups ascend, and levels within a group. Every node up to `depth` away is listed; UNLIMITED if there are no others.
     """
 
     group: Positions
@@ -201,14 +200,14 @@ UNLIMITED = 1 << 40
 
 
 class Levels(NamedTuple):
-    """Shortest distances: nodes[i] is level[i] relationships away from the nearest source; by ascending level."""
+    """Shortest distances: nodes[i] is level[i] relationships from the nearest source; levels ascend."""
 
     nodes: Positions
     level: Positions
 
 
 class TrailBatch(NamedTuple):
-    """Some trails: number i belongs to row[i] and takes relationships[offsets[i]:offsets[i + 1]].
+    """Some trails: trail i belongs to row[i] and takes relationships[offsets[i]:offsets[i + 1]].
 
     `nodes` is parallel to `relationships`: the node each of them leads to. The first node is the source of the row.
     """
@@ -243,10 +242,10 @@ class Excluded:
         return Excluded(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), relationships[order])
 
     def contains(self, rows: Positions, relationships: Positions) -> Booleans:
-        """For each pair of row and relationship whether that row excludes it."""
+        """For each pair of row and relationship, whether that row excludes it."""
         if not len(self.relationships) or not len(rows):
             return np.zeros(len(rows), dtype=np.bool_)
-        # Pairs as one number each: the lists follow each other by row, each is sorted, and so are the numbers.
+        # Each pair as one number: lists come in order of row and each is sorted, so the numbers are sorted too.
         span = int(max(self.relationships.max(), relationships.max())) + 1
         lists = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
         listed, asked = lists * span + self.relationships, rows * span + relationships
@@ -264,7 +263,7 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guide:
-    """Lower bounds on how far it still is to an end that is asked for, to cut off trails that cannot get there.
+    """Lower bounds on the distance to a wanted end, to cut off trails that cannot get there.
 
     `table` says which search from the ends belongs to each row; `keys` are table * node_count + node, ascending, with
     `level` relationships to go from that node; a node that is not listed has more than `depth` to go.
@@ -277,7 +276,7 @@ class Guide:
     depth: int
 
     def remaining(self, rows: Positions, nodes: Positions) -> Positions:
-        """For each pair of row and node at least how many relationships there are to an end; 0: it is one."""
+        """For each pair of row and node, a lower bound on the relationships to an end; 0: it is one."""
         keys = self.table[rows] * self.node_count + nodes
         if not len(self.keys):
             return np.full(len(keys), self.depth + 1, dtype=np.int64)
@@ -286,8 +285,8 @@ class Guide:
 
 
 class TrailQuota(NamedTuple):
-    """How many trails each row may still have (`left`), and the smallest length that a trail may have which was cut off
-    by the upper bound (`beyond`; UNLIMITED: none was). Both are brought up to date while trails are made."""
+    """How many more trails each row may have (`left`), and the least possible length of a trail that the upper bound
+    cut off (`beyond`; UNLIMITED: none was). Both are updated while trails are made."""
 
     left: Positions
     beyond: Positions
@@ -296,8 +295,8 @@ class TrailQuota(NamedTuple):
 class Backend(Protocol):
     """The kernels that differ between backends. Everything else is built from these.
 
-    A search group is a run of equal numbers in `groups` (ascending): its sources are searched from together, the groups
-    apart from each other. Sources are nodes (no -1). `excluded` has a list for each number.
+    A search group is a run of equal numbers in `groups` (ascending): its sources are searched from together, separately
+    from other groups. Sources are nodes, never -1. `excluded` has a list for each number.
     """
 
     name: str
@@ -319,7 +318,7 @@ class Backend(Protocol):
         check: Check = unchecked,
     ) -> SearchLevels:
         """Breadth-first search over walks. With `mark_starts` the sources are listed at level 0; without, they are
-        listed only when a walk comes back to them. A search stops early at a level that would go over the budget of
+        listed only when a walk comes back to them. A search stops before a level that would exceed the budget of
         steps."""
         ...
 
@@ -345,18 +344,18 @@ class Backend(Protocol):
     def neighbourhoods(
         self, hop: Hop, offsets: Positions, sources: Positions, most: int, *, check: Check = unchecked
     ) -> Neighbourhoods | None:
-        """`bfs_batch` of one hop, for very many small groups; sources may be -1 here. None where more than `most`
-        pairs are found."""
+        """`bfs_batch` of one hop, for very many small groups; sources may be -1 here. None if there are more than
+        `most` pairs."""
         ...
 
     def count_pairs(
         self, pairs: Neighbourhoods, row_numbers: Positions, node_numbers: Positions, counts: Counts, *, by_rows: bool
     ) -> Positions:
-        """How many different numbers are paired with each, as `pairs.py` says."""
+        """How many distinct numbers each number is paired with; see `pairs.py`."""
         ...
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
-        """How many matches a pattern has from each row, as `pattern.py` says."""
+        """How many matches a pattern has from each row; see `pattern.py`."""
         ...
 
     def closing_lengths(
@@ -369,8 +368,8 @@ class Backend(Protocol):
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        """For an undirected hop and each source the length of the shortest trail that ends in it and comes from a
-        source of its group, itself included; 0 where there is none up to `upper`. Sources are distinct in a group."""
+        """For an undirected hop and each source, the length of the shortest trail to it from a source of its group,
+        itself included; 0 if there is none up to `upper`. Sources are distinct within a group."""
         ...
 
     def trails(
@@ -386,12 +385,12 @@ class Backend(Protocol):
         chunk: int = 4096,
         check: Check = unchecked,
     ) -> Iterator[TrailBatch]:
-        """The trails from each source, in batches of about `chunk` relationships (smaller ones first). With a quota
-        a row is done when it has had its share."""
+        """The trails from each source, in batches of about `chunk` relationships (smaller ones first). With a quota, a
+        row ends when it has its share."""
         ...
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
-        """A breadth-first search from one node, or from several distinct ones, in lent arrays."""
+        """A breadth-first search from one node, or several distinct ones, in borrowed arrays."""
         ...
 
     def count_trails(

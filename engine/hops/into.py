@@ -9,14 +9,14 @@ from hoplite.engine.hops.interface import Check, Hop, Positions, Steps, unchecke
 from hoplite.engine.hops.scratch import borrowed
 
 _PIECE = 1 << 18
-_LOOK_UP = 4  # entries that could be read in the time it takes to look a pair up
+_LOOK_UP = 4  # entries read in the time it takes to look up a pair
 _FEW_PAIRS = 32  # that hardly share nodes
 
 
 def expand_into(hop: Hop, sources: Positions, targets: Positions, *, check: Check = unchecked) -> Steps:
-    """The steps from each source to its target, looked for at the end that has fewer relationships.
+    """The steps from each source to its target, searched for from the end with fewer relationships.
 
-    Where many pairs share their nodes, the relationships of each node are read once and the pairs looked up in them.
+    If many pairs share nodes, the relationships of each node are read once and the pairs looked up among them.
     """
     if not hop.can_turn:
         ends = _Ends(hop, sources)
@@ -44,7 +44,7 @@ def expand_into(hop: Hop, sources: Positions, targets: Positions, *, check: Chec
 
 
 class _Ends:
-    """The nodes at one end of some pairs: each of them once, and how many entries a hop from it would read."""
+    """The distinct nodes at one end of some pairs, and how many entries a hop from each would read."""
 
     def __init__(self, hop: Hop, nodes: Positions) -> None:
         if len(nodes) <= _FEW_PAIRS:
@@ -52,7 +52,7 @@ class _Ends:
             self.sizes = _sizes(hop, nodes)
             self.together = int(self.sizes.sum())
             return
-        with borrowed(hop.node_count + 1) as scratch:  # the last place is for -1, which is not a node
+        with borrowed(hop.node_count + 1) as scratch:  # the last place is for -1 (null)
             number = scratch.owner
             number[nodes] = np.arange(len(nodes))
             self.different = nodes[number[nodes] == np.arange(len(nodes))]
@@ -64,7 +64,7 @@ class _Ends:
 
 
 def _looked_up(hop: Hop, ends: _Ends, others: Positions, check: Check) -> Steps:
-    """The steps between pairs, where one end of them is given by `ends`: looked up among all steps from these."""
+    """The steps between pairs with one end in `ends`, looked up among all steps from that end."""
     keys: list[Positions] = []
     relationships: list[Positions] = []
     for piece in chunked(hop.unmasked(), ends.different, _PIECE):
@@ -90,7 +90,7 @@ def _looked_up(hop: Hop, ends: _Ends, others: Positions, check: Check) -> Steps:
 
 
 def _between(hop: Hop, sources: Positions, targets: Positions, check: Check) -> Steps:
-    """The steps from each source that lead to its target. The mask is asked about these alone."""
+    """The steps from each source that lead to its target. The mask is asked only about these."""
     pieces: list[Steps] = []
     for piece in chunked(hop.unmasked(), sources, _PIECE):
         check()
@@ -107,7 +107,7 @@ def _between(hop: Hop, sources: Positions, targets: Positions, check: Check) -> 
 
 
 def _masked(hop: Hop, steps: Steps, sources: Positions, targets: Positions) -> Steps:
-    """The steps between the pairs that the masks of the hop allow."""
+    """The steps between the pairs that the hop's masks allow."""
     row, relationships = steps.row, steps.relationships
     if hop.relationship_mask is not None and len(row):
         kept = hop.relationship_mask(relationships, sources[row], targets[row])

@@ -1,13 +1,13 @@
-"""Machine code of kernels: from a file of its own each, into this process. Neither Numba nor a compiler is imported.
+"""Load the machine code of kernels, one file each, into this process, without importing Numba or a compiler.
 
 A wheel brings it along for the processors that most people have (`make_machine_code.py`). For others, and in a
-checkout, it is compiled once and kept in the user's cache folder, under a digest of everything that it depends on: the
+checkout, it is compiled once and kept in the user's cache folder, under a digest of everything it depends on: the
 sources of all kernels, the versions that compiled it, the processor, and how Python and NumPy lay out their objects.
-Checkouts with the same sources share it. Files appear whole or not at all, and one that cannot be read, or is not what
-was written, counts as missing: neither place decides whether a query runs.
+Checkouts with the same sources share it. Files appear whole or not at all, and an unreadable or damaged one counts as
+missing: no query depends on either place.
 
-A file is the digest of what follows, where the entry is, and the code. On Linux the code is an image that is mapped
-into memory as it is (`flat_code.py`); elsewhere it is an object file, which llvmlite links.
+A file holds the digest of what follows, the offset of the entry, and the code. On Linux the code is an image that is
+mapped into memory as it is (`flat_code.py`); elsewhere it is an object file, which llvmlite links.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hoplite.engine.hops.flat_code import ALIGNMENT
 _DIGEST_BYTES = 16
 # Whether machine code is mapped rather than linked.
 IS_FLAT = sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
-# What a wheel brings along, for processors that can do all of this: nearly all made since 2015.
+# What a wheel's machine code requires of a processor: nearly all made since 2015 have it.
 SHIPPED = Path(__file__).with_name("shipped_code")
 SHIPPED_FOR = "x86-64-v3"
 _SHIPPED_NEEDS = frozenset(
@@ -56,14 +56,14 @@ _SHIPPED_NEEDS = frozenset(
         "ssse3",
     )
 )
-# Whatever holds the machine code lives as long as the process: nobody can tell when the last call of a kernel is over.
+# The memory of machine code is never freed: nobody can tell when the last call of a kernel has returned.
 _holders: list[Any] = []
-# A fork waits until nobody is loading: the child could never finish it.
+# A fork waits until no thread is loading: the child could never finish it.
 _loading = forks.brief_lock()
 
 
 def load_kernel(kernel: Variant, folder: Path) -> bool:
-    """Load a kernel from its file, unless it is loaded; says whether it is there now."""
+    """Load a kernel from its file, unless it is loaded already; returns whether it is loaded now."""
     if kernel.is_loaded:
         return True
     try:
@@ -75,7 +75,7 @@ def load_kernel(kernel: Variant, folder: Path) -> bool:
         return False
     if folder != SHIPPED:
         with suppress(OSError):
-            (folder / kernel.name).unlink()  # or nobody would compile it again
+            (folder / kernel.name).unlink()  # so that it is compiled again
     return False
 
 
@@ -87,14 +87,14 @@ def _load_file(kernel: Variant, file: int, kept: bytes) -> bool:
     entry = int.from_bytes(head, "little")
     try:
         mapped = mmap.mmap(file, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-    except OSError:  # nothing in this file system may be run
+    except OSError:  # mounted noexec
         return load_code(kernel, entry, code)
     _run_at(kernel, mapped, ALIGNMENT + entry)
     return True
 
 
 def load_code(kernel: Variant, entry: int | str, code: bytes) -> bool:
-    """Load a kernel from its machine code; OSError where none may be run that is not in a file."""
+    """Load a kernel from its machine code; OSError where anonymous memory may not be executed."""
     if isinstance(entry, int):
         memory = mmap.mmap(-1, len(code), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         memory.write(code)
@@ -114,7 +114,7 @@ def _run_at(kernel: Variant, memory: mmap.mmap, entry: int) -> None:
 
 
 def store_kernel(kernel: Variant, entry: int | str, code: bytes, folder: Path) -> None:
-    """Keep the machine code of a kernel; OSError where the folder cannot be written to."""
+    """Store the machine code of a kernel; OSError if the folder cannot be written to."""
     place = entry if isinstance(entry, int) else 0
     named = b"" if isinstance(entry, int) else entry.encode() + b"\n"
     payload = place.to_bytes(ALIGNMENT - _DIGEST_BYTES, "little") + named + code
@@ -124,7 +124,7 @@ def store_kernel(kernel: Variant, entry: int | str, code: bytes, folder: Path) -
 
 
 def _linked(entry: str, object_code: bytes) -> int:
-    """The address of a function in an object file, once that is linked."""
+    """Link an object file; the address of a function in it."""
     llvm = _llvm()
     machine = llvm.Target.from_default_triple().create_target_machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
@@ -136,7 +136,8 @@ def _linked(entry: str, object_code: bytes) -> int:
 
 
 def kept_folders() -> Iterator[Path]:
-    """Where machine code may be; ImportError after the first where there is no Numba that could fill the second."""
+    """The folders machine code may be in: the install's, then the cache; ImportError for the second without Numba to
+    fill it."""
     for found in (shipped_folder, code_folder):
         folder = found()
         if folder is not None:
@@ -145,7 +146,7 @@ def kept_folders() -> Iterator[Path]:
 
 @cache
 def shipped_folder() -> Path | None:
-    """The folder with the machine code that came with this install, if it is for these sources and this machine."""
+    """The folder of machine code installed with the package, if it was made for these sources and this machine."""
     try:
         made_for = (SHIPPED / "made_for").read_text()
         flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
@@ -157,22 +158,22 @@ def shipped_folder() -> Path | None:
 
 @cache
 def code_folder() -> Path | None:
-    """The folder for the kernels of these sources, private to the user; None where there is none to be had."""
+    """The cache folder for the kernels of these sources, private to the user; None if there cannot be one."""
     try:
         folder = _user_cache() / "hoplite" / f"kernels-{code_digest(Path(__file__).parent)}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
-    except (OSError, RuntimeError):  # the latter: there is no home folder
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         return None
-    # Loading machine code means trusting who wrote it.
+    # Loading machine code means trusting whoever wrote it.
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         return None
     return folder
 
 
 def source_digest(folder: Path) -> str:
-    """A name for what machine code depends on wherever it is compiled: the sources of the kernels in a folder, and the
-    layout of Python's objects."""
+    """A digest of what machine code depends on wherever it is compiled: the kernel sources in a folder, and the layout
+    of Python's objects."""
     digest = blake2b(repr(object.__basicsize__).encode(), digest_size=_DIGEST_BYTES)
     for file in (*sorted(folder.glob("numba_*.py")), folder / "compiled.py", folder / "flat_code.py"):
         digest.update(file.name.encode())
@@ -181,7 +182,7 @@ def source_digest(folder: Path) -> str:
 
 
 def code_digest(folder: Path) -> str:
-    """A name for everything that the machine code of the kernels in a folder depends on, compiled here."""
+    """A digest of everything that machine code compiled here depends on."""
     with _loading:
         llvm = _llvm()
     processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -191,7 +192,7 @@ def code_digest(folder: Path) -> str:
 
 
 def _has_usual_arrays() -> bool:
-    """Whether NumPy's arrays are laid out as machine code reads them: a look at one."""
+    """Whether NumPy's arrays are laid out as machine code reads them, judged by one of them."""
     array = np.zeros((2, 3), dtype=np.int32)
     words = (ctypes.c_int64 * 5).from_address(id(array) + object.__basicsize__)
     data, ndim, shape, _, base = words
@@ -207,7 +208,7 @@ def _has_usual_arrays() -> bool:
 
 
 def _numba_version() -> Path:
-    """The file that says which Numba is installed, which takes far longer to import."""
+    """Numba's version file, to be read without importing Numba, which takes far longer."""
     found = find_spec("numba")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("Numba is not installed", name="numba")
@@ -225,7 +226,7 @@ def _llvm() -> Any:
 
 
 def _user_cache() -> Path:
-    """NUMBA_CACHE_DIR where it is set, else the platform's folder for what can be made again."""
+    """NUMBA_CACHE_DIR if it is set, else the platform's cache folder."""
     chosen = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if chosen:
         return Path(chosen)

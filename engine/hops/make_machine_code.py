@@ -3,7 +3,7 @@
     python -m hoplite.engine.hops.make_machine_code [FOLDER]
 
 The build of a wheel runs this (`setup.py`). Without a folder the code goes where an install has it, so that a checkout
-starts as quickly until its kernels change. Processes share the work: each takes what none has begun.
+starts as fast until its kernels change. Processes share the work: each takes kernels that no other has begun.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hoplite.engine.hops.machine_code import IS_FLAT, SHIPPED, SHIPPED_FOR, sour
 
 
 def make(folder: Path) -> None:
-    """Fill a folder with machine code, and say at last what it was made for."""
+    """Fill a folder with machine code, then record what it was made for."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()

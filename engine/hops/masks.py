@@ -1,9 +1,9 @@
-"""Masks that remember: a predicate goes in, one that asks it only once about each relationship or node comes out.
+"""Masks that remember: a predicate goes in, one that asks it once for each relationship or node comes out.
 
-Trails touch the same relationships again and again, and a predicate over properties costs far more than a look-up. The
-answers are kept in one byte for each relationship and orientation (or node), in an array that grows to the largest
-position touched; memory that was never written to is never backed by the operating system. Compiled kernels read that
-array themselves, and come back only with what is not known yet.
+Trails reach the same relationships again and again, and a predicate over properties costs far more than a look-up.
+Answers take one byte for each relationship and direction (or node), in an array that grows to the largest position
+reached; pages never written to take no memory. Compiled kernels read that array themselves, and return only with what
+is not known yet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Answers:
         self.known: NDArray[np.uint8] = np.zeros(1024, dtype=np.uint8)
 
     def look_up(self, keys: Positions, ask: Callable[[Positions], Booleans]) -> Booleans:
-        """The answers for `keys`; `ask` is given the indexes of one key of each kind that is not known yet."""
+        """The answers for `keys`; `ask` gets one index for each distinct key that is not known yet."""
         if not len(keys):
             return np.zeros(0, dtype=np.bool_)
         largest = int(keys.max())
@@ -45,9 +45,9 @@ class _Answers:
 
 
 class RememberedRelationships(_Answers):
-    """A relationship mask; its key is 2 * relationship, plus 1 where the step leads to a node of a lower position.
+    """A relationship mask; its key is 2 * relationship, plus 1 if the step leads to a node of a lower position.
 
-    The two ways of following a relationship swap its ends, so comparing them tells the ways apart.
+    The two directions swap a relationship's ends, so comparing the ends tells them apart.
     """
 
     def __init__(self, mask: RelationshipMask) -> None:
@@ -71,7 +71,7 @@ class RememberedNodes(_Answers):
 
 
 def remember_relationships(mask: RelationshipMask) -> RememberedRelationships:
-    """`mask`, asked once about each relationship and each way of following it."""
+    """`mask`, asked once about each relationship and direction."""
     return mask if isinstance(mask, RememberedRelationships) else RememberedRelationships(mask)
 
 

@@ -1,4 +1,4 @@
-"""Matches of a pattern: a pattern and what rows give it go in, how many matches each row has comes out."""
+"""Count matches of a pattern: a pattern and the rows' bindings go in, each row's number of matches comes out."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from hoplite.engine.hops.select import BackendName, backend_named
 def count_matches(
     pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked, backend: BackendName = "auto"
 ) -> Positions:
-    """How many matches there are from each row, by weight."""
+    """The weighted number of matches from each row."""
     return backend_named(backend).count_matches(pattern, given, row_count, check=check)

@@ -22,7 +22,7 @@ NO_LISTS = Lists(NO_POSITIONS, NO_POSITIONS)
 
 
 def plain_arrays(hop: Hop) -> Plain | None:
-    """What most kernels begin with. None where the hop is not plain."""
+    """The arguments that most kernels begin with; None if the hop is not plain."""
     known = hop.prepared.get("numba", False)
     if known is False:
         known = None
@@ -35,7 +35,7 @@ def plain_arrays(hop: Hop) -> Plain | None:
 
 
 def fused_arrays(hop: Hop) -> Fused | None:
-    """What the search of `numba_bfs.py` begins with. None where the hop is not plain."""
+    """The hop as the search in `numba_bfs.py` takes it; None if it is not plain."""
     known = hop.prepared.get("numba fused", False)
     if known is False:
         known = None
@@ -45,7 +45,7 @@ def fused_arrays(hop: Hop) -> Fused | None:
             both = hop.side is Side.BOTH
             can_pull = both and hop.types is None
             other = hop.incoming if hop.side is Side.OUTGOING else hop.outgoing
-            # Only where the other side is in memory already: to load it would cost more than pulling saves.
+            # Only if the other side is already in memory: loading it would cost more than pulling saves.
             at_hand = other is not None and isinstance(other.partitions, tuple) and other.is_plain
             if not both and hop.types is None and other is not None and at_hand and _fits(other):
                 far, can_pull = incidence_arrays(other.partitions[0]), True
@@ -55,18 +55,19 @@ def fused_arrays(hop: Hop) -> Fused | None:
 
 
 def lists_of(excluded: Excluded | None) -> Lists:
-    """The relationships that groups exclude."""
+    """The relationships that each group excludes, as kernels take them."""
     return NO_LISTS if excluded is None else Lists(as_compiled(excluded.offsets), as_compiled(excluded.relationships))
 
 
 def _keep(hop: Hop, name: str, arrays: object) -> None:
-    """Arrays on disk belong to a cache with a budget: a hop, which may live long, does not hold on to them."""
+    """Keep arrays with the hop, unless they are on disk: those belong to a cache with a budget, and a hop may live
+    long."""
     if all(isinstance(side.partitions, tuple) for side in hop.sides):
         hop.prepared[name] = arrays
 
 
 def flags_of(hop: Hop) -> Booleans:
-    """By type code whether it may be followed; empty: any."""
+    """Whether each type code may be followed; empty: any may."""
     return NO_FLAGS if hop.types is None else type_flags(hop.types)
 
 
@@ -75,7 +76,7 @@ def _fits(side: Adjacency) -> bool:
 
 
 def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
-    """One incidence; its neighbours fit 32 bits. Kernels take large graphs' smaller integers as well."""
+    """An incidence whose neighbours fit 32 bits. Kernels also take the smaller integers of large graphs."""
     first = np.array((incidence.first_relationship,), dtype=np.int64)
     parts = incidence.indptr, incidence.neighbours, incidence.types, incidence.relationships
     kinds = _NARROW if is_narrow(incidence) else _USUAL
@@ -91,7 +92,7 @@ def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
 
 @cache
 def _load_narrow_kernels() -> None:
-    """Most processes never see a large graph, so these are loaded by the first that does."""
+    """Load these kernels when a large graph is first met: most processes never see one."""
     from hoplite.engine.hops.numba_backend import load_kernels
 
     load_kernels(is_narrow=True)
@@ -104,7 +105,7 @@ def is_narrow(incidence: Incidence) -> bool:
 
 
 class _Unlocked:
-    """The memory of an array, without its marks (read-only, memory-mapped): kernels take plain arrays."""
+    """The memory of an array without its flags (read-only, memory-mapped): kernels take plain arrays."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
@@ -112,7 +113,7 @@ class _Unlocked:
 
 
 def as_compiled(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that the kernels are compiled for. They never write to it."""
+    """A view of a type that kernels are compiled for. They never write to it."""
     if type(array) is np.ndarray and array.flags.writeable and array.flags.c_contiguous:
         return array
     return np.asarray(_Unlocked(np.ascontiguousarray(array)))

@@ -1,7 +1,7 @@
-"""The backend of compiled kernels. A plain adjacency (one partition, nothing above it, no masks) is searched in one
-fused loop, any other one level by level (`numba_levels.py`). What is left runs in NumPy.
+"""The backend of compiled kernels. A plain adjacency (one partition, no delta, no masks) is searched in one fused loop,
+any other level by level (`numba_levels.py`). The rest runs in NumPy.
 
-Its kernels have to be loaded before it is used: `load_kernels` does so, `background.py` while queries run.
+Its kernels must be loaded before use: by `load_kernels`, or by `background.py` while queries run.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from hoplite.engine.hops.search import Search
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
-# Groups from which on a search in the bits of a word pays where partitions are loaded for it, and on a plain adjacency,
-# where several groups also find the same nodes after enough hops. Its words take 24 bytes a node.
+# From this many groups on, searching in the bits of a word pays: where partitions are loaded for it, and on a plain
+# adjacency, where groups find the same nodes after enough hops. Its words take 24 bytes a node.
 _FEWEST_SHARED, _FEWEST_SHARED_PLAIN, _SHARED_FROM, _MOST_SHARED_NODES = 8, 64, 5, 1 << 23
-# Nodes that the first searches of many groups have room for.
+# The room, in nodes, that the first searches of many groups start with.
 _FIRST_ROOM = 1 << 12
 
 
@@ -86,7 +86,7 @@ _GROUPS = _kernels(
     numba_sweep.by_group,
 )
 _TRAILS = _kernels(numba_trails.plain_trails, numba_paged.paged_trails, numba_paged.number_nodes)
-# What each operation of the backend runs, in the order in which kernels are compiled where there are none yet.
+# The kernels of each operation, in the order in which missing ones are compiled.
 OPERATIONS: dict[str, tuple[Kernel, ...]] = {
     "bfs_nodes": _SEARCH[:2],
     "bfs_nodes over pieces": _SEARCH,
@@ -104,19 +104,19 @@ OPERATIONS: dict[str, tuple[Kernel, ...]] = {
 
 
 def variants_of(operation: str, is_narrow: bool) -> tuple[Variant, ...]:
-    """What an operation runs over a graph whose arrays are narrow, or are not."""
+    """The kernels of an operation over narrow or over usual arrays."""
     kernels = OPERATIONS[operation]
     return tuple(one for kernel in kernels for one in kernel.variants if is_narrow or not one.is_narrow)
 
 
 def kernel_variants() -> tuple[Variant, ...]:
-    """All that is compiled, what narrow arrays need last: only large graphs have them."""
+    """Everything that is compiled, with the kernels for narrow arrays last: only large graphs have those."""
     every = dict.fromkeys(one for operation in OPERATIONS for one in variants_of(operation, True))
     return tuple(sorted(every, key=lambda one: one.is_narrow))
 
 
 def load_kernels(is_narrow: bool = False) -> None:
-    """Load all kernels, and compile those that are nowhere; ImportError where that takes Numba and there is none."""
+    """Load all kernels, compiling those not found; ImportError if that takes Numba and it is missing."""
     wanted = [one for one in kernel_variants() if is_narrow or not one.is_narrow]
     if all(one.is_loaded for one in wanted) or any(all(_loaded(wanted, folder)) for folder in kept_folders()):
         return
@@ -137,7 +137,7 @@ def _loaded(wanted: Sequence[Variant], folder: Path) -> list[bool]:
 
 
 class NumbaBackend(NumpyBackend):
-    """NumPy, with compiled loops wherever the arrays can be read directly."""
+    """Compiled loops wherever the arrays can be read directly, NumPy elsewhere."""
 
     name = "numba"
 
@@ -308,7 +308,7 @@ class NumbaBackend(NumpyBackend):
 
 
 def _trail_graph(hop: Hop) -> numba_trails.TrailGraph | None:
-    """Where trails find entries; None where they are searched for in NumPy."""
+    """Where the compiled search for trails finds entries; None if NumPy has to search."""
     arrays = plain_arrays(hop)
     if arrays is not None:
         return numba_trails.PlainGraph(arrays, hop.side, hop.node_count)
@@ -360,7 +360,7 @@ def _search(
     excluded: Positions = NO_POSITIONS,
     budget: int | None = None,
 ) -> numba_levels.Found | None:
-    """Breadth-first search of one group; None where positions do not fit 32 bits."""
+    """Breadth-first search of one group; None if positions do not fit 32 bits."""
     sources = as_compiled(sources)
     arrays = fused_arrays(hop) if budget is None and not len(excluded) else None
     if arrays is None:
@@ -370,7 +370,7 @@ def _search(
         return numba_levels.search(layout, sources, upper, mark_starts, excluded, budget, check)
     with borrowed(hop.node_count) as scratch:
         nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
-        # The arrays are lent to others from here on, so what is said of the levels is a copy.
+        # Others may borrow the arrays from here on, so the bounds of the levels are copied.
         level, begin, end = scratch.state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
         bounds = scratch.state[numba_bfs.BOUNDS : numba_bfs.BOUNDS + level + 1].copy()
         return numba_levels.Found(nodes, bounds, begin < end)
@@ -379,7 +379,7 @@ def _search(
 def _search_plain(
     arrays: Fused, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
 ) -> Positions:
-    """The nodes entered; the state of the scratch says where their levels end."""
+    """The nodes entered; the scratch's state says where each level ends."""
     state, starts = scratch.state, sources.astype(np.int32)
     state[numba_bfs.LEVEL] = -1
     limit = UNLIMITED if upper is None else upper
@@ -397,12 +397,12 @@ def _search_plain(
 
 
 def _fits(hop: Hop) -> bool:
-    """Whether positions of nodes fit 32 bits, as compiled loops take them."""
+    """Whether node positions fit the 32 bits that compiled loops take."""
     return hop.node_count < 2**31
 
 
 def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
-    """Whether groups are searched in the bits of a word, rather than one after the other."""
+    """Whether to search groups in the bits of a word rather than one after another."""
     if hop.node_count > _MOST_SHARED_NODES:
         return False
     if not hop.is_plain:
@@ -411,7 +411,7 @@ def _is_shared(hop: Hop, group_count: int, upper: int | None) -> bool:
 
 
 def _groups(groups: Positions) -> tuple[Positions, Positions]:
-    """The distinct numbers of ascending groups, and where each begins."""
+    """The distinct numbers in ascending `groups`, and where each begins."""
     if groups[0] == groups[-1]:
         return groups[:1], np.array((0, len(groups)), dtype=np.int64)
     begins = np.concatenate(([0], np.flatnonzero(np.diff(groups)) + 1, [len(groups)]))

@@ -1,15 +1,13 @@
-"""Breadth-first search from one set of nodes, compiled: every node once, in the order of its distance.
+"""Breadth-first search from one set of nodes, compiled: every node once, in order of distance.
 
-    near, far     the side that is followed, and the other one: the second side of an undirected hop, or what a directed
-                  one is pulled along
-    options       whether both sides are followed, and whether a level may be pulled
-    flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
-    mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
-    queue         int32[n + 1]   the nodes in the order in which they were entered
-    state         int64[]        where the search stands, so that it can be left and continued
+    near, far     the side that is followed, and the other one: the second side of an undirected hop, or the one that a
+    directed hop is pulled along options       whether both sides are followed, and whether levels may be pulled flags
+    bool[codes + 1] by type code, the last for every larger one; of length 0: any type mark          uint8[n]       1:
+    the node was entered; all zero at the beginning and at the end queue         int32[n + 1]   the nodes, in the order
+    they were entered state         int64[]        where the search stands, so that it can be left and continued
 
-Most entries lead to nodes that were entered before, in no order that a processor could foresee. So nothing depends on
-a branch: each neighbour is written at the end of the queue, and the queue grows by one where its mark was 0.
+Most entries lead to nodes already entered, in an order that no processor predicts. So nothing depends on a branch: each
+neighbour is written at the end of the queue, and the queue grows by one if its mark was 0.
 """
 
 from __future__ import annotations
@@ -19,15 +17,15 @@ from typing import NamedTuple
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, run_end
 
-# What a search says when it comes back.
+# Why a search returned.
 DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
-# Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node of it, to be followed
-# over SIDE. From BOUNDS on: how many nodes were entered up to each level.
+# Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node in it to follow, over
+# SIDE. From BOUNDS on: the number of nodes entered up to each level.
 LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-# A frontier with at least one node in this many is examined for whether to pull ...
+# If the frontier holds at least one in this many nodes, its entries are counted ...
 _WIDE_SHARE = 64
-# ... and is pulled when it has at least one entry in this many.
+# ... and if they are at least one in this many entries, the level is pulled.
 _DENSE_SHARE = 5
 _IN_FRONTIER = 3
 
@@ -43,7 +41,7 @@ class Fused(NamedTuple):
 
 @kernel
 def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tail: int) -> int:
-    """Put the neighbours that were not entered yet at the end of the queue; returns its new end."""
+    """Append the neighbours not entered yet to the queue; returns its new end."""
     for entry in range(at, end):
         neighbour = neighbours[entry]
         queue[tail] = neighbour
@@ -64,8 +62,8 @@ def push(
     tail: int,
     work: int,
 ) -> tuple[int, int, int]:
-    """Enter the neighbours of frontier[head:end], until `work` entries were looked at: the new head, tail and work.
-    A node that is newer than the arrays has no entries in them."""
+    """Enter the neighbours of frontier[head:end] until `work` entries are used up; returns the new head, tail and work.
+    A node newer than the arrays has no entries in them."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
         node = frontier[head]
@@ -96,7 +94,7 @@ def push_typed(
     tail: int,
     work: int,
 ) -> tuple[int, int, int]:
-    """`push`, by relationships of some types. Types ascend within a row: each is a run."""
+    """`push` over relationships of some types. Types ascend within a row, so each is a run."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
         node = frontier[head]
@@ -117,11 +115,12 @@ def push_typed(
 def search(
     hop: Fused, sources: Int32s, upper: int, mark_starts: bool, mark: Bytes, queue: Int32s, state: Ints, work: int
 ) -> int:
-    """Go on until the search is done, or until it has looked at `work` entries, or needs more room for the bounds of
-    its levels, or stands before a level that is better pulled: returns which. A search that is done has entered
-    state[TAIL] nodes and cleared their marks.
+    """Continue until the search is done, has looked at `work` entries, needs more room for the bounds of its levels, or
+    reaches a level that is better pulled; returns which. When done, it has entered state[TAIL] nodes and cleared their
+    marks.
 
-    Without `mark_starts` the first step is made from the sources themselves, which are entered like all others.
+    Without `mark_starts`, the first step leads from the sources without entering them: they are entered like any other
+    node.
     """
     indptr, flags, both, can_pull = hop.near.indptr, hop.flags, hop.options[0], hop.options[1]
     level, begin, head, tail = state[LEVEL], state[BEGIN], state[HEAD], state[TAIL]
@@ -183,10 +182,11 @@ def search(
 
 @kernel
 def pull(hop: Fused, mark: Bytes, queue: Int32s, state: Ints, work: int) -> bool:
-    """One level from its far end: every node that was not entered yet looks for a neighbour in the frontier, and stops
-    at the first. True when the level is done.
+    """One level from its far end: every node not entered yet looks for a neighbour in the frontier, and stops at the
+    first. True when the level is done.
 
-    A frontier that reaches most of the graph enters each node many times; pulled, each is entered once. Untyped hops.
+    Pushing a frontier that reaches most of the graph meets each node many times; pulling enters it once. Untyped hops
+    only.
     """
     indptr, neighbours, _, _, _ = hop.near
     far_indptr, far_neighbours, _, _, _ = hop.far

@@ -1,17 +1,16 @@
-"""Compile kernels: a function of `compiled.py` goes in, machine code comes out that needs nothing but itself.
+"""Compile kernels: a `Variant` of `compiled.py` goes in, self-contained machine code comes out.
 
 The entry that Python calls is written here for each kernel, from the types of its arguments:
 
     int32 NAME(results, unused, known, argument, ...)
 
-`results` is int64[1 + number of results], the first of them 1, or 0 where an argument is not what it should be: then
-nothing was done. `known` holds the place of the first item in a tuple, and the addresses of the types that arguments
-are compared with (`Signature.known_objects`).
-Arrays and named tuples come as the address of their object. What is read of these is a part of the interface that
-NumPy and Python compile every extension against:
+`results` is int64[1 + number of results]; the first is 1, or 0 if an argument is not as declared, in which case nothing
+was done. `known` holds the offset of a tuple's first item, and the addresses of the types that arguments are compared
+with (`Signature.known_objects`). Arrays and named tuples are passed as the address of their object. What is read of
+them belongs to the interface that every extension of NumPy and Python is compiled against:
 
-    object  header, the last word of which is the type; its size is `object.__basicsize__`
-    tuple   items, from the place on that `known` begins with
+    object  header, whose last word is the type; its size is `object.__basicsize__`
+    tuple   items, from the offset that `known` begins with
     array   header, data, number of dimensions, dimensions, strides, base, dtype, flags
 """
 
@@ -51,7 +50,7 @@ from hoplite.engine.hops.machine_code import IS_FLAT, store_kernel
 
 
 class _ForObjectCode(Compiler):
-    """Numba's compiler, without loading what it compiles: most functions only end up in others."""
+    """Numba's compiler, without loading what it compiles: most functions only become part of others."""
 
     def __init__(self, typing: Any, target: Any, library: Any, arguments: Any, result: Any, flags: Any, names: Any):
         flags.no_compile = True
@@ -59,7 +58,7 @@ class _ForObjectCode(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         found = super().compile_extra(func)
-        # Functions are known by what would be called from Python: something of the right kind that nobody else has.
+        # Numba identifies functions by what Python would call: a unique object of the right kind stands in.
         stand_in = list[object]().append
         self.state.targetctx.insert_user_function(stand_in, found.fndesc, [found.library])
         return found._replace(entry_point=stand_in)
@@ -67,7 +66,7 @@ class _ForObjectCode(Compiler):
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
-    "error_model": "numpy",  # no exception for a division by zero
+    "error_model": "numpy",  # division by zero raises nothing
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,  # nothing is allocated, so no references are counted
@@ -84,7 +83,7 @@ _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = _HEADER, _HEADER + 8, _HEADER + 16, _HEAD
 _CONTIGUOUS_AND_ALIGNED = 0x0101
 
 
-# What LLVM calls for loops that fill and copy memory. The processor has an instruction for each.
+# LLVM calls these for loops that fill and copy memory. The processor has an instruction for each.
 _MEMORY_FUNCTIONS = """
 define ptr @memset(ptr %to, i32 %value, i64 %count) noinline nounwind {
   %byte = trunc i32 %value to i8
@@ -101,7 +100,7 @@ define ptr @memcpy(ptr %to, ptr %from, i64 %count) noinline nounwind {
 
 
 def compile_kernel(kernel: Variant) -> tuple[int | str, bytes]:
-    """Machine code, and where its entry is: a place in it, or a name where it has to be linked."""
+    """The machine code, and its entry: an offset, or a name if the code has to be linked."""
     entry = _entry(kernel)
     signature = kernel.signature
     result = types.UniTuple(types.int64, 1 + signature.result_count)
@@ -112,11 +111,11 @@ def compile_kernel(kernel: Variant) -> tuple[int | str, bytes]:
     if IS_FLAT:
         llvm.initialize_native_asmparser()
         module.link_in(llvm.parse_assembly(_MEMORY_FUNCTIONS))
-    # One name is visible: those inside are numbered anew in every process, and could meet.
+    # Only one name is visible: each process numbers inner names from the start, and they could clash.
     for named in (*module.functions, *module.global_variables):
         if not named.is_declaration and named.name != name:
             named.linkage = "internal"
-    # What Numba has optimised for: this processor, or one that is named to it (`make_machine_code.py`).
+    # The target Numba optimised for: this processor, or one it was told to use (`make_machine_code.py`).
     settings: Any = numba.config
     cpu = settings.CPU_NAME or llvm.get_host_cpu_name()
     features = settings.CPU_FEATURES
@@ -158,7 +157,7 @@ def _entry(kernel: Variant) -> Callable[..., Any]:
 
 
 class _EntryWriter:
-    """Writes how arguments are checked and taken apart."""
+    """Writes the code that checks and unpacks arguments."""
 
     def __init__(self, signature: Signature) -> None:
         self.checks: list[str] = []
@@ -166,7 +165,7 @@ class _EntryWriter:
         self._places = {id(known): place for place, known in enumerate(signature.known_objects(), 1)}
 
     def value(self, kind: ArgumentType, name: str) -> str:
-        """The expression for an argument; `name` is that of its word."""
+        """The expression for an argument; `name` names the word it is passed in."""
         if kind is int:
             return name
         if kind is bool:
@@ -189,8 +188,8 @@ class _EntryWriter:
 
 @cache
 def _jitted(function: Callable[..., Any], is_narrow: bool) -> Any:
-    """A function for Numba, and with it those that it calls. Its types are stated, where they can be: or it would be
-    compiled again for every constant that it is called with."""
+    """A function for Numba, with those it calls. Its types are declared where possible: otherwise it would be compiled
+    again for every constant it is called with."""
     scope = dict(function.__globals__)
     for name in function.__code__.co_names:
         called = scope.get(name)
@@ -240,7 +239,7 @@ def _word_at(_typing: Any, _address: Any) -> Any:
 
 @intrinsic
 def _int32_at(_typing: Any, _address: Any, _place: Any) -> Any:
-    """What `half_word_at` of a kernel is."""
+    """`half_word_at`, as compiled."""
 
     def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         array = builder.inttoptr(arguments[0], ir.IntType(32).as_pointer())
@@ -254,7 +253,7 @@ _READING: dict[Any, Any] = {half_word_at: _int32_at}
 
 @intrinsic
 def _is_array(_typing: Any, _address: Any, _array: Any, _dtype: Any, _ndim: Any) -> Any:
-    """Whether an object is an array of this dtype and number of dimensions, contiguous and aligned."""
+    """Whether an object is a contiguous, aligned array of this dtype and number of dimensions."""
 
     def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, array, dtype, ndim = arguments
@@ -274,7 +273,7 @@ def _is_array(_typing: Any, _address: Any, _array: Any, _dtype: Any, _ndim: Any)
 
 
 def _array_maker(kind: ArrayOf) -> Any:
-    """A function from the address of an array's object to the array as Numba has it."""
+    """A function from the address of an array object to Numba's representation of it."""
     dtype = numba.from_dtype(kind.dtype)
     array_type = types.Array(dtype, kind.ndim, "C")
 
@@ -305,7 +304,7 @@ def _array_maker(kind: ArrayOf) -> Any:
 
 
 def compile_missing(kernels: Sequence[Variant], folder: Path, is_stopped: Callable[[], bool] = lambda: False) -> None:
-    """Fill a folder with what it lacks. Several processes share the work: each takes what none has begun."""
+    """Compile what a folder lacks. Several processes share the work: each takes kernels that no other has begun."""
     with (folder / "claims").open("wb") as claims:
         for waits in (False, True):
             for number, kernel in enumerate(kernels):
@@ -318,8 +317,8 @@ def compile_missing(kernels: Sequence[Variant], folder: Path, is_stopped: Callab
 
 
 def _claim(claims: BinaryIO, number: int, waits: bool) -> bool:
-    """Claim a kernel; False where another process has it. A process that ends lets go of all. On a system without locks
-    every process compiles, which does no harm."""
+    """Claim a kernel; False if another process has it. Claims end with their process. On a system without locks, every
+    process compiles everything, which does no harm."""
     if fcntl is None:
         return True
     try:
@@ -336,7 +335,7 @@ def _let_go(claims: BinaryIO, number: int) -> None:
 
 
 def main(folder: str) -> None:
-    """What a process that was started to compile does. Queries go first."""
+    """The main function of a compiling process, at low priority so that queries go first."""
     from hoplite.engine.hops.numba_backend import kernel_variants
 
     if hasattr(os, "nice"):

@@ -1,7 +1,7 @@
 """One hop over partitions and a delta, compiled: segments go in, steps come out by ascending row.
 
-The segments of a hop (`expansion.py`) are read one after the other, each partition once and only while its turn lasts,
-so that a graph on disk needs no more than one of them in memory.
+The segments of a hop (`expansion.py`) are read one partition after another, so that a graph on disk needs only one of
+them in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among
 
 
 def gather_compiled(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:
-    """What `expansion.gather` says; positions fit 32 bits."""
+    """As `expansion.gather`, for positions that fit 32 bits."""
     nodes = as_compiled(nodes)
     room = np.zeros(len(nodes), dtype=np.int64)
     for segments in found:
@@ -64,7 +64,7 @@ def read_segments(
     found: Ints,
     neighbours_found: Ints,
 ) -> None:
-    """The entries start .. start + count of each segment that are allowed, to the place of its row."""
+    """Write the allowed entries among start .. start + count of each segment to the place of its row."""
     _, neighbours, types, relationships, first = side
     for number in range(len(rows)):
         row = rows[number]

@@ -1,10 +1,9 @@
 """Compiled kernels over the arrays of a plain adjacency: one fused loop for a whole search.
 
 Incidences.relationships  of length 0: entry e is relationship first[0] + e
-Plain.follows             whether a step reads outgoing, and whether it reads incoming entries; a side that is not
-                          read is stood in for by the other
-flags                     by type code, the last for every larger code; of length 0: any type
-Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
+Plain.follows             whether a step reads outgoing entries, and whether it reads incoming ones; a side that is not
+read is represented by the other flags                     by type code, the last for every larger code; of length 0:
+any type Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class IncidenceArrays(NamedTuple):
 
 
 class NarrowIncidenceArrays(NamedTuple):
-    """The same of a large graph, which has smaller integers."""
+    """The same for large graphs, which use smaller integers."""
 
     indptr: Int32s
     neighbours: Int32s
@@ -41,7 +40,7 @@ narrow_forms[IncidenceArrays] = NarrowIncidenceArrays
 
 
 class Plain(NamedTuple):
-    """A plain hop: one partition, nothing above it, no masks."""
+    """A plain hop: one partition, no delta, no masks."""
 
     outgoing: IncidenceArrays
     incoming: IncidenceArrays
@@ -58,7 +57,7 @@ class Lists(NamedTuple):
 
 @inlined
 def run_end(types: Int32s, at: int, end: int) -> int:
-    """The first entry after `at`, before `end`, with another type: galloping, then halving."""
+    """The first entry in at .. end with another type than the one at `at`, or `end`: galloping, then halving."""
     code = types[at]
     low, step = at + 1, 1
     while low < end and types[min(low + step, end) - 1] == code:
@@ -76,7 +75,7 @@ def run_end(types: Int32s, at: int, end: int) -> int:
 
 @inlined
 def place_of(ordered: Ints, wanted: int) -> int:
-    """Where an ascending array holds the value, or the first one beyond it."""
+    """Where an ascending array holds the value, or else the first larger one."""
     low, high = 0, len(ordered)
     while low < high:
         middle = (low + high) // 2
@@ -132,7 +131,7 @@ def fill_steps(
     neighbours_found: Ints,
     filled: int,
 ) -> int:
-    """Write the steps from one node over one side; returns how many are written in all."""
+    """Write the steps from one node over one side; returns the total written so far."""
     indptr, neighbours, types, relationships, first = side
     at, end = indptr[node], indptr[node + 1]
     while at < end:
@@ -156,7 +155,7 @@ def fill_steps(
 
 @kernel
 def count_steps(hop: Plain, nodes: Ints) -> int:
-    """An upper bound on the steps from these nodes: loops are met from both sides and counted twice."""
+    """An upper bound on the steps from these nodes: self-loops are met from both sides and counted twice."""
     total = 0
     for node in nodes:
         if 0 <= node < len(hop.outgoing.indptr) - 1:
@@ -185,7 +184,7 @@ def expand(hop: Plain, nodes: Ints, row: Ints, found: Ints, neighbours: Ints) ->
 
 @inlined
 def push(side: IncidenceArrays, flags: Flags, node: int, mark: Bytes, queue: Int32s, tail: int) -> int:
-    """Put the neighbours that were not seen yet at the end of the queue; returns its new end."""
+    """Append the neighbours not seen yet to the queue; returns its new end."""
     indptr, neighbours, types, _, _ = side
     at, end = indptr[node], indptr[node + 1]
     while at < end:
@@ -216,7 +215,7 @@ def push_allowed(
     queue: Int32s,
     tail: int,
 ) -> int:
-    """`push`, less the relationships that the group excludes."""
+    """`push`, without the relationships that the group excludes."""
     indptr, neighbours, types, relationships, first = side
     for entry in range(indptr[node], indptr[node + 1]):
         neighbour = neighbours[entry]
@@ -245,20 +244,20 @@ def bfs_levels(
     found: Ints,
     levels: Ints,
 ) -> tuple[int, int, int, int]:
-    """Breadth-first searches of the groups from `begin` on, until what they find has no more room.
+    """Breadth-first searches of the groups from `begin` on, until there is no more room for what they find.
 
     Group g starts from sources[first_of[g]:first_of[g + 1]]. Returns the next group, the depth up to which all of these
-    searches are complete, how many nodes and levels were found, counts[g] of them for each group, and how much
-    room the next group may need.
+    searches are complete, how many nodes and levels were found (counts[g] for each group), and how much room the next
+    group may need.
     """
     used, largest, depth = 0, 0, UNLIMITED
     use_out, use_in = hop.follows[0], hop.follows[1]
     has_excluded = len(excluded.offsets) > 0
     group = begin
-    # A group without enough room is searched again: better to stop where one like those before would not fit.
+    # A group that runs out of room is searched again: better to stop where one like those before would not fit.
     while group < len(first_of) - 1 and used + largest <= len(found):
         head, tail, level, left = 0, 0, 0, budget
-        # The sources are the first frontier, whether they are marked or not.
+        # The sources are the first frontier, marked or not.
         from_sources = not mark_starts
         if mark_starts:
             for place in range(first_of[group], first_of[group + 1]):
@@ -312,7 +311,7 @@ def bfs_levels(
 
 @inlined
 def write_level(queue: Int32s, head: int, tail: int, level: int, found: Ints, levels: Ints, filled: int) -> int:
-    """The nodes of one level after what was found, as far as there is room; returns where they end, or would."""
+    """Append the nodes of one level to what was found, as far as there is room; returns where they end, or would."""
     for place in range(head, min(tail, head + len(found) - filled)):
         found[filled + place - head] = queue[place]
         levels[filled + place - head] = level

@@ -1,8 +1,8 @@
 """Breadth-first search level by level, with compiled sweeps: over several partitions, a delta, and masks.
 
-A level goes through the pieces that hold entries of its frontier, one after the other: each partition is asked for when
-its turn comes and can be let go of after it, so that a graph on disk needs no more than one of them in memory. Groups
-are searched 64 at a time, each in a bit of a word: a partition is loaded once for all of them.
+A level goes through the pieces that hold entries of its frontier, one after another: each partition is fetched when its
+turn comes and may be released after it, so that a graph on disk needs only one of them in memory. Groups are searched
+64 at a time, each in a bit of a word, so that a partition is loaded once for all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hoplite.storage.incidence import Adjacency
 GROUPS_AT_ONCE = 64
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
-# Steps that a mask is asked about at once.
+# Steps that a mask is asked about in one call.
 _ASKED_AT_ONCE = 1 << 14
 _NO_ANSWERS: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint64)
@@ -35,8 +35,8 @@ _NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
 
 
 class Found(NamedTuple):
-    """The nodes entered, by level: those of level i are nodes[bounds[i - 1]:bounds[i]]. `is_open`: there may be more
-    beyond the last level."""
+    """The nodes entered, by level: level i is nodes[bounds[i - 1]:bounds[i]]. `is_open`: there may be more beyond the
+    last level."""
 
     nodes: Positions
     bounds: Positions
@@ -44,8 +44,8 @@ class Found(NamedTuple):
 
 
 class FoundByGroup(NamedTuple):
-    """Group i entered nodes[offsets[i]:offsets[i + 1]], after `level` relationships; by ascending level. `depth` is the
-    last level that was searched for, UNLIMITED where there is nothing beyond."""
+    """Group i entered nodes[offsets[i]:offsets[i + 1]] after `level` relationships, by ascending level. `depth` is the
+    last level searched, UNLIMITED if there is nothing beyond."""
 
     offsets: Positions
     nodes: Int32s
@@ -78,7 +78,7 @@ class Layout:
         )
 
     def pieces(self, frontier: Int32s) -> Iterator[tuple[kernels.Piece, Positions]]:
-        """Where the nodes of a frontier have entries, and the relationships that are removed there."""
+        """The pieces where nodes of a frontier have entries, and the relationships removed there."""
         for side in self.sides:
             for piece in side.pieces(frontier):
                 yield piece, side.removed
@@ -87,7 +87,7 @@ class Layout:
         return np.empty((4, _ASKED_AT_ONCE if self.hop.has_mask else 1), dtype=np.int64)
 
     def allowed(self, relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Positions:
-        """Which of these steps the masks allow, by their number."""
+        """The indexes of the steps that the masks allow."""
         kept = np.arange(len(to_nodes), dtype=np.int64)
         if self.relationship_mask is not None:
             kept = kept[self.relationship_mask(relationships, from_nodes, to_nodes)]
@@ -107,7 +107,7 @@ class _SidePieces:
             self.partition_of = as_compiled(adjacency.partition_of)
             self.row_of = as_compiled(adjacency.row_of)
         self.delta = None if adjacency.delta is None else incidence_arrays(adjacency.delta)
-        # Arrays in memory are made ready once; those on disk belong to a cache and are asked for each time.
+        # Arrays in memory are prepared once; those on disk belong to a cache and are fetched each time.
         self._held = (
             [incidence_arrays(incidence) for incidence in adjacency.partitions]
             if isinstance(adjacency.partitions, tuple)
@@ -138,7 +138,7 @@ class _SidePieces:
 
 
 def layout_of(hop: Hop) -> Layout | None:
-    """Made once for a hop; None where positions do not fit 32 bits."""
+    """The layout of a hop, made once; None if positions do not fit 32 bits."""
     if hop.node_count >= 2**31:
         return None
     known = hop.prepared.get("numba levels")
@@ -188,7 +188,7 @@ def _sweep(
     asked: Positions,
     check: Check,
 ) -> int:
-    """Enter what is one step from the frontier; returns the new end of the queue."""
+    """Enter the neighbours of the frontier; returns the new end of the queue."""
     mark, queue = scratch.mark, scratch.order
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
     state[kernels.TAIL] = tail
@@ -231,8 +231,8 @@ def bfs_levels(
     budget: int | None,
     check: Check,
 ) -> SearchLevels:
-    """The same with the level of each node, as a backend gives it; groups have numbers, by which they are excluded from
-    relationships."""
+    """The same with the level of each node, as `Backend.bfs_levels` returns it; `numbers` are those of the groups in
+    `excluded`."""
     group, nodes, levels = [NO_POSITIONS], [NO_POSITIONS], [NO_POSITIONS]
     depth, first = UNLIMITED, 0
     for part in _sixty_fours(offsets):
@@ -266,7 +266,8 @@ def search_groups(
     with_levels: bool,
     check: Check,
 ) -> FoundByGroup:
-    """Up to 64 groups: group i starts from sources[offsets[i]:offsets[i + 1]]; `excluded` has a list for each."""
+    """Search up to 64 groups: group i starts from sources[offsets[i]:offsets[i + 1]]; `excluded` has a list for
+    each."""
     hop = layout.hop
     group_count = len(offsets) - 1
     bits = np.left_shift(np.uint64(1), np.repeat(np.arange(group_count, dtype=np.uint64), np.diff(offsets)))
@@ -310,7 +311,7 @@ def search_groups(
 
 
 def _settled(frontier: Int32s, words: kernels.Groups) -> Words:
-    """End a level: the groups of each node of the frontier."""
+    """End a level; returns the groups of each node of the frontier."""
     groups = np.empty(len(frontier), dtype=np.uint64)
     kernels.settle(frontier, words, groups)
     return groups
@@ -325,7 +326,7 @@ def _sweep_groups(
     asked: Positions,
     check: Check,
 ) -> int:
-    """Let groups enter what is one step from the frontier; returns the end of the queue of nodes entered."""
+    """Let groups enter the neighbours of the frontier; returns the end of the queue of nodes entered."""
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
     words = kernels.Groups(scratch.seen, scratch.front, scratch.coming)
     for piece, removed in layout.pieces(frontier):
@@ -347,7 +348,7 @@ def _sweep_groups(
 
 
 def _excluded_words(excluded: Excluded | None) -> tuple[Positions, Words]:
-    """The relationships that some group excludes, ascending, and which groups do."""
+    """The relationships that any group excludes, ascending, and which groups exclude each."""
     if excluded is None or not len(excluded.relationships):
         return NO_POSITIONS, _NO_WORDS
     lists = np.repeat(np.arange(len(excluded.offsets) - 1, dtype=np.uint64), np.diff(excluded.offsets))

@@ -1,17 +1,17 @@
-"""Trails over partitions and a delta, compiled: a depth-first search over entries that are read when it comes to them.
+"""Trails over partitions and a delta, compiled: a depth-first search over entries that are read as it reaches them.
 
-The search (`numba_trails.py`) knows nothing of partitions. Nodes have numbers of their own there, in the order in which
-they were first seen; the entries of one are copied together, from all partitions and the delta, before it is left:
+The search (`numba_trails.py`) knows nothing of partitions. It numbers nodes in the order they are first seen; before it
+steps from a node, the node's entries are copied together from all partitions and the delta:
 
-    begin, end     int64[numbers]   its entries; begin -1: they have not been read
-    degree         int64[numbers]   how many there are, where only that is known; -1: it is not
+    begin, end     int64[numbers]   its entries; begin is -1 if they have not been read
+    degree         int64[numbers]   how many there are, where only that is known, else -1
     neighbours     int64[entries]   numbers
     relationships  int64[entries]   positions
 
-When it comes to a node that was not read it says so, and `Entries.read` reads that node together with others that the
-search is likely to come to next: a few at first, so that a LIMIT costs little, then more and more. When too much is
-held everything is dropped: a place in the entries of a node is kept as the distance from where they begin, and what
-the search still stands on is read again.
+When the search reaches a node that was not read, it returns, and `Entries.read` reads that node together with others
+that the search is likely to reach next: a few at first, so that a LIMIT costs little, then more and more. When too much
+is held, everything is dropped: places in a node's entries are stored as offsets from their beginning, and what the
+search still stands on is read again.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from hoplite.engine.hops.numba_trails import (
     depth_first,
 )
 
-# Nodes that are read at once: at first, and at most. Entries that are read at once, and held.
+# Nodes read at once, at first and at most; entries read at once, and held.
 _FEWEST_READ, _MOST_READ, _READ_ENTRIES = 32, 1 << 13, 1 << 18
 _HELD_ENTRIES = 1 << 22
-# Entries that are looked at for nodes to read at once, and steps away from the stack that find none.
+# Entries looked at to find nodes to read ahead, and steps from the stack without finding any before it gives up.
 _LOOKED_AT, _IDLE_STEPS = 1 << 16, 16
 
 
 class Read(NamedTuple):
-    """The entries that were read. remaining[k] is what a guide says of number k; of length 0 without a guide."""
+    """The entries read so far. remaining[k] is what the guide says of number k; of length 0 without a guide."""
 
     begin: Ints
     end: Ints
@@ -88,7 +88,7 @@ def to_go_read(graph: Read, number: int) -> int:
 
 @kernel
 def paged_trails(graph: Read, request: Request, room: Room, row_end: int, work: int, state: Ints, stack: Table) -> int:
-    """`depth_first` over entries that are read on the way."""
+    """`depth_first` over entries that are read on demand."""
     return depth_first(
         begin_read, advance_read, ways_from_read, to_go_read, graph, request, room, row_end, work, state, stack
     )
@@ -96,9 +96,9 @@ def paged_trails(graph: Read, request: Request, room: Room, row_end: int, work: 
 
 @kernel
 def number_nodes(table: Ints, nodes: Ints, known: Ints, count: int, numbers: Ints) -> int:
-    """The number of each node into `numbers`; one that has none gets the next. Returns how many there are.
+    """Write the number of each node to `numbers`; new nodes get the next ones. Returns how many numbers are in use.
 
-    table[slot] is a number or -1, found from the node's own hash on; known[number] is the node. There is room in both.
+    table[slot] is a number or -1, probed from the node's hash on; known[number] is the node. Both have room.
     """
     last = len(table) - 1
     for place in range(len(nodes)):
@@ -115,17 +115,17 @@ def number_nodes(table: Ints, nodes: Ints, known: Ints, count: int, numbers: Int
 
 
 class Entries:
-    """The entries that a search has read: of nodes by their numbers."""
+    """The entries that a search has read, by the number of their node."""
 
     def __init__(self, hop: Hop) -> None:
         self.hop = hop
-        self.count = 0  # of nodes that have a number
+        self.count = 0  # of nodes by number
         self.known = np.empty(64, dtype=np.int64)
         self.table = np.full(256, -1, dtype=np.int64)
         self.begin = np.full(64, -1, dtype=np.int64)
         self.end = np.zeros(64, dtype=np.int64)
         self.degree = np.full(64, -1, dtype=np.int64)
-        self.depth_seen = np.full(64, UNLIMITED, dtype=np.int64)  # the least depth at which one read has come to a node
+        self.depth_seen = np.full(64, UNLIMITED, dtype=np.int64)  # the least depth where a read met a node
         self.looked_at = 0  # entries, over all reads
         self.held = 0
         self.neighbours = np.empty(1024, dtype=np.int64)
@@ -140,7 +140,7 @@ class Entries:
         return Read(self.begin, self.end, self.degree, self.neighbours, self.relationships, self.remaining)
 
     def numbers_of(self, nodes: Positions) -> Positions:
-        """The numbers of these nodes, new ones where they have none."""
+        """The numbers of these nodes; new nodes get new ones."""
         most = self.count + len(nodes)
         if most > len(self.known):
             size = max(2 * len(self.known), most)
@@ -158,7 +158,7 @@ class Entries:
         return numbers
 
     def lead(self, guide: Guide, row: int) -> None:
-        """Be led by the table of the guide that belongs to a row."""
+        """Use the table of the guide that belongs to a row."""
         self._guide, self._guided_row = guide, row
         self.remaining = NO_POSITIONS
         self._extend_guide()
@@ -172,8 +172,8 @@ class Entries:
     def read(
         self, sources: Positions, row: int, stack: Table, depth: int, upper: int, by_degree: bool, check: Check
     ) -> None:
-        """Read the node at a depth of the stack, and with it others that come next. `by_degree`: of the last node that
-        a trail leaves, it is enough to know how many entries it has."""
+        """Read the node at a depth of the stack, and others that come next. `by_degree`: of the last node that a trail
+        leaves, only the number of entries is needed."""
         if self.held > _HELD_ENTRIES:
             self.begin[: self.count] = -1
             self.held = 0
@@ -193,7 +193,7 @@ class Entries:
                 break
             room -= len(wanted)
             idle = 0 if len(wanted) else idle + 1
-            # On through all of them: what was read before leads to nodes that were not.
+            # Go on through all of them: nodes read before lead to others that were not.
             sizes = np.where(self.begin[ahead] < 0, 0, self.end[ahead] - self.begin[ahead])
             sizes[np.cumsum(sizes) > to_look_at] = 0
             entries = concatenated_ranges(self.begin[ahead], sizes)
@@ -207,7 +207,7 @@ class Entries:
     def _next_nodes(
         self, sources: Positions, row: int, stack: Table, depth: int, upper: int
     ) -> tuple[Positions, Positions]:
-        """The node at a depth of the stack, and those that are taken after it, the nearest first; and their depths."""
+        """The node at a depth of the stack and those that come after it, nearest first, with their depths."""
         wanted, count = [stack[depth, NODE : NODE + 1]], 1
         depths = [depth]
         for above in range(depth - 1, -1, -1):
@@ -227,10 +227,10 @@ class Entries:
         return self._ahead_of(np.concatenate(wanted), np.repeat(depths, lengths), upper)
 
     def _ahead_of(self, numbers: Positions, depths: Positions, upper: int) -> tuple[Positions, Positions]:
-        """Those of some nodes, at depths, that a trail may lead through: once each, as they first occur.
+        """The distinct nodes among some, at given depths, that a trail may lead through, in order of occurrence.
 
-        One that this read has seen before is left out, and so are those that it leads to, unless it is less deep now
-        and a trail may lead further.
+        A node that this read has met before is left out, and with it those it leads to, unless it is less deep now, so
+        that a trail may lead further.
         """
         kept = (depths < upper) & (depths < self.depth_seen[numbers])
         if self._guide is not None:
@@ -243,14 +243,14 @@ class Entries:
         return numbers, depths
 
     def _count(self, numbers: Positions) -> None:
-        """Only how many entries these nodes have: more is not asked of the last but one of a trail."""
+        """Count the entries of these nodes without reading them: enough for a trail's last node but one."""
         if len(numbers):
             counts = degrees_by_segments(self.hop, self.known[numbers])
             assert counts is not None
             self.degree[numbers] = counts
 
     def _append(self, numbers: Positions) -> int:
-        """Read the entries of the first nodes, up to a bounded number of entries; returns how many nodes that was."""
+        """Read the entries of as many nodes as a bounded number of entries allows; returns how many nodes that was."""
         if not len(numbers):
             return 0
         hop, nodes = self.hop, self.known[numbers]
@@ -259,7 +259,7 @@ class Entries:
             last, segments = len(nodes), []
         elif piece.is_whole:
             last, segments = piece.last, piece.segments
-        elif piece.first:  # a hub comes next: the nodes before it have no entries
+        elif piece.first:  # a hub, after nodes without entries
             last, segments = piece.first, []
         else:
             last, segments = 1, segments_of(hop, nodes[:1])
@@ -281,7 +281,7 @@ class Entries:
 
 
 class PagedGraph:
-    """A hop whose entries are read when a search comes to them."""
+    """A hop whose entries are read when a search reaches them."""
 
     def __init__(self, hop: Hop) -> None:
         self.can_count_by_degree = hop.side is not Side.BOTH

@@ -1,10 +1,10 @@
-"""Compiled loops over pairs of a row and a node: the distinct neighbours of many groups, and how many different numbers
+"""Compiled loops over pairs of a row and a node: the distinct neighbours of many groups, and how many distinct numbers
 they have.
 
-`near` is the side that is followed, `far` the other one that an undirected hop follows too.
+`near` is the side that is followed; `far`, the other one, which an undirected hop also follows.
 
-A node that was entered is stamped with the number of the group, so that nothing has to be cleared between groups, nor
-between calls: their stamps continue from the last one (`Scratch.stamped`).
+A node that a group enters is stamped with the group's number, so that nothing has to be cleared between groups or
+between calls: stamps continue from the last one (`Scratch.stamped`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hoplite.storage.incidence import Adjacency
 
 _PREPARED = "numba pairs"
 _WORK = 1 << 22  # entries looked at between two calls of a check
-_WORTH = 8  # the entries of a type are stored once one node in this many was asked for
+_WORTH = 8  # once one node in this many has been asked for, the entries of a type are stored
 _LARGEST = 1 << 22  # nodes; graphs beyond that lack memory
 
 
@@ -42,8 +42,8 @@ class Groups(NamedTuple):
 
 
 def entries_of(hop: Hop, asked: int) -> tuple[Entries, Entries, bool] | None:
-    """What the loops begin with, where `asked` nodes are wanted now; None where the hop is not plain, or where it
-    does not pay to write down the entries of its types."""
+    """The arguments that the loops begin with, to look up `asked` nodes; None if the hop is not plain, or if storing
+    the entries of its types does not pay yet."""
     known = hop.prepared.get(_PREPARED)
     if not isinstance(known, tuple):
         before = known if isinstance(known, int) else 0
@@ -62,8 +62,8 @@ def _pays(hop: Hop, asked: int) -> bool:
 
 
 def _side_entries(side: Adjacency, hop: Hop) -> Entries | None:
-    """The entries of a side; those of some types side by side, so that they stay in the processor's cache, where they
-    are read over and over."""
+    """The entries of a side. Those of some types are copied together: they are read over and over, and so stay in the
+    processor's cache."""
     incidence = side.partitions[0]
     indptr, neighbours = incidence.indptr, incidence.neighbours
     if indptr.dtype != np.int64 or neighbours.dtype != np.int32:
@@ -85,7 +85,7 @@ def find(
     most: int,
     check: Check,
 ) -> Neighbourhoods | None:
-    """The distinct neighbours of the sources of each group; None where they are more than `most`."""
+    """The distinct neighbours of the sources of each group; None if there are more than `most`."""
     groups = Groups(as_compiled(offsets), as_compiled(sources))
     counts = np.zeros(len(offsets) - 1, dtype=np.int64)
     found: list[Int32s] = []
@@ -124,8 +124,8 @@ def _entered(
     every: Int32s,
     seen: int,
 ) -> tuple[int, int]:
-    """Put the neighbours that the group had not yet after what was found, and those that no group had after `every`;
-    returns the new ends of both."""
+    """Append neighbours new to the group to `found`, and those new to all groups to `every`; returns the new ends of
+    both."""
     begins, ends, neighbours = entries
     for entry in range(begins[node], ends[node]):
         # Without a branch: see `numba_bfs.py`.
@@ -141,7 +141,7 @@ def _entered(
 
 @kernel
 def count_entries(near: Entries, far: Entries, both: bool, groups: Groups, begin: int, work: int) -> tuple[int, int]:
-    """Groups from `begin` on that have more than `work` entries together: where they end, and how many these are."""
+    """Groups from `begin` on that together just exceed `work` entries: where they end, and the number of entries."""
     last, size = begin, 0
     while last < len(groups.offsets) - 1 and size <= work:
         for place in range(groups.offsets[last], groups.offsets[last + 1]):
@@ -159,8 +159,8 @@ def find_neighbours(
     near: Entries, far: Entries, both: bool, groups: Groups, begin: int, last: int,
     stamps: Int32s, before: int, every: Int32s, seen: int, counts: Ints, found: Int32s,
 ) -> tuple[int, int]:  # fmt: skip
-    """The distinct neighbours of some groups, counts[g] of them for each. No stamp is above `before` at first. Returns
-    how many there are, and the end of `every`."""
+    """The distinct neighbours of some groups, counts[g] for each. No stamp exceeds `before` at first. Returns how many
+    there are, and the end of `every`."""
     tail = 0
     for group in range(begin, last):
         first, mine = tail, before + 1 + group
@@ -194,10 +194,11 @@ def count_numbers(
     offsets: Ints, order: Ints, row_numbers: Ints, nodes: Int32s, node_numbers: Ints, by_rows: bool,
     stamp: Ints, totals: Ints,
 ) -> None:  # fmt: skip
-    """Add the distinct pairs of numbers to totals[row's number] or totals[node's number]; a number below 0 counts not.
+    """Add the distinct pairs of numbers to totals[row's number] or totals[node's number]; negative numbers do not
+    count.
 
-    `order` lists the rows by ascending number, so stamp[node's number], which is the row's number that it was last seen
-    with, tells whether a pair was there before. It is -1 everywhere at first.
+    `order` lists the rows by ascending number, so stamp[node's number], the row's number it was last seen with, tells
+    whether a pair is new. It is -1 everywhere at first.
     """
     for row in order:
         number = row_numbers[row]

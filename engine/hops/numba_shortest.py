@@ -30,7 +30,7 @@ def enter(
 ) -> tuple[int, int]:
     """Enter the neighbours of queue[head:end] that are not marked, at `level`, from queue[tail] on.
 
-    Comes back with the new head and tail: after a bounded amount of work, or with head at the end.
+    Returns the new head and tail, after a bounded amount of work or with head at the end.
     """
     flags = hop.flags
     while head < end and work > 0:
@@ -63,7 +63,7 @@ def enter(
 
 
 class CompiledSearch(Search):
-    """Over the arrays of a plain adjacency. The lent `queue` holds all levels one after the other."""
+    """`Search` over the arrays of a plain adjacency. The borrowed `queue` holds all levels one after another."""
 
     def __init__(self, arrays: Plain, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
         super().__init__(hop, source, scratch)

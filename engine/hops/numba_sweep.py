@@ -1,16 +1,16 @@
-"""One level of a breadth-first search over one piece of an adjacency, compiled: for graphs in several partitions, with
-a delta above them, with removed relationships, and for hops with masks.
+"""One level of a breadth-first search over one piece of an adjacency, compiled: for graphs with several partitions, a
+delta or removed relationships, and for hops with masks.
 
     nodes, rows       the nodes stepped from, and the row that each has in the incidence
     flags             by type code, the last for every larger one; of length 0: any type
-    removed, excluded ascending: relationships that are not there, or not to be used
-    known_nodes       answers of the masks, by node; known_relationships by relationship and way, see `masks.py`
-    masked            whether there is a mask of nodes, and one of relationships
+    removed, excluded  ascending: relationships that do not exist, or must not be used
+    known_nodes       answers of the masks, by node; known_relationships by relationship and direction, see `masks.py`
+    masked            whether there is a node mask, and a relationship mask
     mark, queue       as in `numba_bfs.py`
-    asked             int64[4, size]: steps on which a mask has to be asked: relationship, from, to, groups
+    asked             int64[4, size]: steps that a mask has to be asked about: relationship, from, to, groups
     state             where the sweep stands
 
-A mask is asked in Python about all steps of a piece at once; the kernel notes down those whose answer is not known.
+Masks are asked in Python, about many steps at once; the kernel collects those whose answer is not known.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ class Allowed(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Up to 64 searches at once, each a bit of the words of every node."""
+    """Up to 64 simultaneous searches, each a bit in every node's words."""
 
     seen: Words
     front: Words
     coming: Words
 
 
-# Places in the state: which of the nodes is next, and which of its entries; the end of the queue; how many are asked.
+# Places in the state: the next node and its next entry, the end of the queue, the number of steps in `asked`.
 PLACE, ENTRY, TAIL, ASKED = 0, 1, 2, 3
 STATE_SIZE = 4
-# What `judge` says of a step: these are the answers of `masks.py`.
+# What `judge` says of a step: the answers in `masks.py`.
 UNKNOWN, REFUSED, ALLOWED = 0, 1, 2
 
 
 @inlined
 def judge(allowed: Allowed, relationship: int, node: int, neighbour: int) -> int:
-    """What the masks say of a step, as far as they were asked."""
+    """What the masks say of a step, as far as they have been asked."""
     answer = ALLOWED
     if allowed.masked[1]:
         key = 2 * relationship + (1 if node > neighbour else 0)
@@ -80,8 +80,8 @@ def judge(allowed: Allowed, relationship: int, node: int, neighbour: int) -> int
 def route_by(
     partition_of: Any, row_of: Int32s, frontier: Int32s, begins: Ints, ends: Ints, nodes: Int32s, rows: Int32s
 ) -> None:
-    """The frontier by partition: those of partition p are nodes[begins[p]:ends[p]], in their order, with their rows.
-    Nodes that are in none are left out."""
+    """Distribute the frontier: partition p gets nodes[begins[p]:ends[p]], in order, with their rows. Nodes in no
+    partition are left out."""
     for partition in range(len(begins)):
         ends[partition] = 0
     for node in frontier:
@@ -118,7 +118,7 @@ def route_to_many(
 
 @kernel
 def rows_among(listed: Ints, frontier: Int32s, nodes: Int32s, rows: Int32s) -> int:
-    """The nodes of the frontier that are in an ascending list, and where; returns how many."""
+    """The nodes of the frontier that an ascending list holds, and where; returns how many."""
     filled = 0
     for node in frontier:
         row = place_of(listed, node)
@@ -131,8 +131,8 @@ def rows_among(listed: Ints, frontier: Int32s, nodes: Int32s, rows: Int32s) -> i
 
 @kernel
 def sweep(piece: Piece, allowed: Allowed, mark: Bytes, queue: Int32s, asked: Table, state: Ints, work: int) -> bool:
-    """Enter the neighbours of the nodes. False: it is to be called again, after `work` entries, or with the steps in
-    `asked` answered."""
+    """Enter the neighbours of the nodes. False: call it again, because `work` entries were looked at or the masks must
+    be asked about the steps in `asked`."""
     indptr, neighbours, types, relationships, first = piece.incidence
     nodes, rows, flags = piece.nodes, piece.rows, allowed.flags
     place, entry, tail, pending = state[PLACE], state[ENTRY], state[TAIL], state[ASKED]
@@ -216,7 +216,7 @@ def push_groups(
 
 @inlined
 def by_entry(allowed: Allowed) -> bool:
-    """Whether it has to be looked at each relationship, not only at its type."""
+    """Whether each relationship has to be checked, not only its type."""
     return allowed.masked[0] or allowed.masked[1] or len(allowed.removed) > 0 or len(allowed.excluded) > 0
 
 
@@ -232,8 +232,8 @@ def sweep_groups(
     work: int,
 ) -> bool:
     """`sweep` for up to 64 groups: seen[node] are the groups that have entered it, front[node] those that step from it
-    now, coming[node] those that enter it with this level. A node that is entered by some group goes into the queue
-    once. The groups in excluded_from[i] may not use relationship excluded[i].
+    now, coming[node] those that enter it at this level. A node entered by any group goes into the queue once. The
+    groups in excluded_from[i] may not use relationship excluded[i].
     """
     indptr, neighbours, types, relationships, first = piece.incidence
     nodes, rows, flags = piece.nodes, piece.rows, allowed.flags
@@ -308,7 +308,8 @@ def admit_groups(entered: Ints, groups: Words, words: Groups, queue: Int32s, tai
 
 @kernel
 def settle(queue: Int32s, words: Groups, groups: Words) -> None:
-    """The end of a level: what was coming steps from there next. `groups` become those of each node of the queue."""
+    """End a level: groups that entered a node step from it next. Writes the groups of each node of the queue to
+    `groups`."""
     seen, front, coming = words
     for place in range(len(queue)):
         node = queue[place]
@@ -340,7 +341,7 @@ def bit_number(power: Any) -> int:
 
 @kernel
 def count_by_group(groups: Words, offsets: Ints) -> None:
-    """Where the nodes of each group begin among all that groups have entered, and where the last ones end."""
+    """Where each group's nodes begin in the list of all groups' nodes, and where the last ones end."""
     for group in range(len(offsets)):
         offsets[group] = 0
     for word in groups:
@@ -355,7 +356,7 @@ def count_by_group(groups: Words, offsets: Ints) -> None:
 
 @kernel
 def by_group(nodes: Int32s, groups: Words, levels: Int32s, filled: Ints, found: Int32s, found_levels: Int32s) -> None:
-    """The nodes and levels of each group, in their order, from filled[group] on. `levels` of length 0: none are
+    """The nodes and levels of each group, in order, from filled[group] on. `levels` of length 0: no levels are
     wanted."""
     for place in range(len(nodes)):
         left = groups[place]

@@ -1,17 +1,17 @@
-"""Trails, compiled: a depth-first search that can be left and continued.
+"""Trails, compiled: a depth-first search that can be suspended and resumed.
 
-The search keeps its place in a small state and a stack as deep as a trail is long, writes what it finds into arrays of
-bounded size, and comes back when one is full, when a bounded amount of work is done (so that its caller may look at the
-clock), when it needs the entries of a node that are not there, or at the end.
+The search keeps its place in a small state and a stack as deep as a trail is long, writes what it finds to arrays of
+bounded size, and returns when one is full, when a bounded amount of work is done (so that its caller may look at the
+clock), when it needs the entries of a node that have not been read, or at the end.
 
-It is written once for the arrays of a plain adjacency (here) and for entries that are read on the way
-(`numba_paged.py`): what differs is how entries are found, in four functions that the kernel of each hands over.
+It is written once for the arrays of a plain adjacency (here) and for entries read on demand (`numba_paged.py`): how
+entries are found differs, and is left to four functions that each kernel passes in.
 
-    begin(graph, stack, depth, node)   stand before the first entry of a node
+    begin(graph, stack, depth, node)   go to the first entry of a node
     advance(graph, stack, depth)       what comes next: (TAKEN, relationship, neighbour), (SKIPPED, ..) where an entry
                                        is passed over, (EXHAUSTED, ..) or (MISSING, ..)
     ways_from(graph, node)             how many entries a node has; below 0: that is not known
-    to_go(graph, node)                 what a guide says of a node: the least number of relationships to a target
+    to_go(graph, node)                 the least number of relationships from a node to a target, by the guide
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from hoplite.engine.hops.scratch import borrowed
 
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
-# Relationships in the first batch: so few that it costs nothing where LIMIT stops after it.
+# Relationships in the first batch: few enough to cost nothing if LIMIT stops after it.
 _FIRST_BATCH = 2048
 
-# What a search says when it comes back.
+# Why a search returned.
 DONE, FULL, TOO_DEEP, WORKED, MISSING = 0, 1, 2, 3, 4
-# What `advance` says besides.
+# Further results of `advance`.
 TAKEN, SKIPPED, EXHAUSTED = 5, 6, 7
-# Places in the state: the row and the depth that the search stands at (-1: the row has not begun), and what is written.
+# Places in the state: the row and depth of the search (-1: the row has not begun), and how much is written.
 ROW, DEPTH, TRAILS, RELATIONSHIPS = 0, 1, 2, 3
 STATE_SIZE = 4
-# Columns of the stack, for the node at each depth: the entry to take next, the end of its entries, their side; the
-# relationship that was taken, which leads one deeper.
+# Columns of the stack, for the node at each depth: the next entry, the end of its entries, their side, and the
+# relationship taken from it.
 NEXT, END, SIDE, RELATIONSHIP, NODE = 0, 1, 2, 3, 4
 STACK_WIDTH = 5
 # Places in the bounds of a request.
@@ -60,9 +60,9 @@ _NO_LEVELS: Int32s = np.zeros(0, dtype=np.int32)
 
 
 class Request(NamedTuple):
-    """What is asked for: trails from each source, or with COUNTING how many there are, into `counts`. BY_DEGREE: the
-    last relationships are counted by the degree of the node before them. HAS_QUOTA: row r is left when it has had
-    left[r] more trails, and beyond[r] becomes the least length that a trail may have which the upper bound cut off."""
+    """What to search for: trails from each source or, with COUNTING, their number, into `counts`. BY_DEGREE: last
+    relationships are counted by the degree of the node before them. HAS_QUOTA: row r ends after left[r] more trails,
+    and beyond[r] becomes the least possible length of a trail that the upper bound cut off."""
 
     sources: Ints
     excluded: Lists
@@ -73,7 +73,7 @@ class Request(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What trails are written to: row and end of each, and their relationships and the nodes that these lead to."""
+    """What trails are written to: the row and end of each, their relationships, and the nodes these lead to."""
 
     row: Ints
     ends: Ints
@@ -82,7 +82,8 @@ class Room(NamedTuple):
 
 
 class Guided(NamedTuple):
-    """A plain hop, and one table of a guide: level[v] more relationships where marked, else more than `beyond`."""
+    """A plain hop and one table of a guide: node v has level[v] relationships to go if marked, else more than
+    `beyond`."""
 
     hop: Plain
     mark: Bytes
@@ -104,7 +105,7 @@ def depth_first(
     state: Ints,
     stack: Table,
 ) -> int:
-    """Go on from the state up to `row_end`; returns why it came back."""
+    """Resume from the state, up to `row_end`; returns why it stopped."""
     sources, excluded, bounds, counts, left, beyond = request
     lower, upper = bounds[LOWER], bounds[UPPER]
     counting, by_degree, has_quota = bounds[COUNTING] != 0, bounds[BY_DEGREE] != 0, bounds[HAS_QUOTA] != 0
@@ -286,7 +287,7 @@ def plain_trails(
 
 
 class TrailGraph(Protocol):
-    """Where a search finds entries. Nodes have numbers there, which may be others than their positions."""
+    """Where a search finds entries. It knows nodes by numbers, which need not be their positions."""
 
     can_count_by_degree: bool
 
@@ -299,11 +300,11 @@ class TrailGraph(Protocol):
         ...
 
     def lead(self, guide: Guide, row: int) -> None:
-        """Be led by the table of the guide that belongs to a row."""
+        """Use the table of the guide that belongs to a row."""
         ...
 
     def run(self, search: TrailSearch, row_end: int) -> int:
-        """Run the kernel until it comes back for something else than entries; says why."""
+        """Run the kernel until it returns for another reason than missing entries; returns the reason."""
         ...
 
 
@@ -335,7 +336,7 @@ class PlainGraph:
         if self._led is None:
             return plain_trails(self._unguided, *search.arguments(row_end))
         nodes, levels = self._led
-        # The guide's arrays are lent only while the kernel runs: a caller may leave a batch and never come back.
+        # The guide's arrays are borrowed only while the kernel runs: a caller may take a batch and never ask for more.
         with borrowed(self._node_count) as scratch:
             scratch.mark[nodes] = 1
             scratch.level[nodes] = levels
@@ -377,7 +378,7 @@ class TrailSearch:
         self._make_room(0)
 
     def _make_room(self, size: int) -> None:
-        """New arrays to write to."""
+        """Allocate new arrays to write to."""
         self.state[TRAILS] = self.state[RELATIONSHIPS] = 0
         self.room = Room(*np.empty((4, size), dtype=np.int64))
 
@@ -390,11 +391,11 @@ class TrailSearch:
         return self.request.counts
 
     def arguments(self, row_end: int) -> tuple[Request, Room, int, int, Ints, Table]:
-        """What kernels take after the graph."""
+        """The kernels' arguments after the graph."""
         return self.request, self.room, row_end, _WORK, self.state, self.stack
 
     def run(self, row_end: int, size: int) -> int:
-        """Go on until a bound is met; says which (`DONE` and so on)."""
+        """Continue until it has a reason to stop, and return that (`DONE` and so on)."""
         if self.is_empty and len(self.room.row) < size:
             self._make_room(size)
         while True:
@@ -405,7 +406,7 @@ class TrailSearch:
             self.stack = np.concatenate((self.stack, np.zeros_like(self.stack)))
 
     def batch(self) -> TrailBatch:
-        """What was found since the last batch."""
+        """The trails found since the last batch."""
         trails, held = self.state[TRAILS], self.state[RELATIONSHIPS]
         row, ends, relationships, nodes = self.room
         offsets = np.concatenate((np.zeros(1, dtype=np.int64), ends[:trails]))
@@ -425,11 +426,11 @@ def search_trails(
     chunk: int,
     check: Check,
 ) -> Iterator[TrailBatch]:
-    """The trails from each source, in batches of about `chunk` relationships, the first ones smaller."""
+    """The trails from each source, in batches of about `chunk` relationships; the first ones are smaller."""
     if not len(sources):
         return
     search = TrailSearch(graph, sources, lower, upper, excluded, check, quota=quota)
-    # Rows that are led by the same table of the guide are searched together.
+    # Rows guided by the same table are searched together.
     bounds = np.array([0, len(sources)])
     if guide is not None:
         bounds = np.concatenate(([0], np.flatnonzero(np.diff(guide.table)) + 1, [len(sources)]))

@@ -1,8 +1,8 @@
 """The kernels in plain NumPy: over any adjacency, with masks, and without waiting for a compiler.
 
-A frontier is an array of nodes. A search with one group keeps what it has seen in a lent array of one byte for each
-node; several groups are searched together, over the pairs group * node_count + node in sorted arrays. Both take time in
-proportion to the steps they touch and never to the size of the graph.
+A frontier is an array of nodes. A search with one group marks the nodes it has seen in a borrowed array of one byte per
+node; several groups are searched together, over the pairs group * node_count + node in sorted arrays. Both take time
+proportional to the steps they reach, never to the size of the graph.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
 
-# Steps looked at between two calls of a check; bounds what a hop over a huge frontier holds at once.
+# Steps looked at between two calls of a check; this bounds what a hop from a huge frontier holds at once.
 _PIECE = 1 << 18
-# Steps from the frontiers of all groups, and for each, from which on groups are searched apart.
+# From this many steps on, from the frontiers of all groups and on average per group, groups are searched separately.
 _WIDE, _WIDE_GROUP = 1 << 14, 256
-# The same where partitions would be loaded for each group apart.
+# The same where partitions would be loaded for each group.
 _WIDE_ON_DISK = 1 << 22
 
 
@@ -91,7 +91,7 @@ class NumpyBackend:
     ) -> NodeBatch:
         if len(offsets) > 2 and not all(isinstance(side.partitions, tuple) for side in hop.sides):
             groups = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-            try:  # together: a partition is loaded for all groups
+            try:  # together, so that a partition is loaded once for all groups
                 together = _search_groups(
                     hop, groups, sources, upper, mark_starts, None, None, check, wide=_WIDE_ON_DISK
                 )  # fmt: skip
@@ -164,7 +164,7 @@ class NumpyBackend:
 def _steps(
     hop: Hop, groups: Positions, frontier: Positions, excluded: Excluded | None, check: Check
 ) -> Iterator[Steps]:
-    """The steps from a frontier in bounded pieces, less those that the group of a node excludes."""
+    """The steps from a frontier in bounded pieces, without those that a node's group excludes."""
     for piece in chunked(hop, frontier, _PIECE):
         check()
         steps = gather(hop, frontier, piece.segments)
@@ -215,7 +215,8 @@ def _search_one_group(
 
 
 class _TooWide(Exception):
-    """The frontiers of several groups are so wide that keeping them in order costs more than searching them apart."""
+    """The frontiers of several groups are so wide that keeping them sorted costs more than searching them
+    separately."""
 
 
 def _search_apart(
@@ -288,9 +289,9 @@ def _search_groups(
 def _closings(
     hop: Hop, groups: Positions, sources: Positions, upper: int | None, excluded: Excluded | None, check: Check
 ) -> Positions:
-    """A breadth-first search in which every node carries the source it was entered from (`origin`) and the first
+    """Breadth-first search in which every node carries the source it was entered from (`origin`) and the first
     relationship taken (`label`). A relationship that joins two labels closes a trail of length level + level + 1: from
-    one source to another, or around from a source to itself.
+    one source to another, or from a source around to itself.
 
     A join between levels i <= j is met when level i is searched from, so half of `upper` is deep enough.
     """
@@ -321,7 +322,7 @@ def _closings(
             entered.append(new)
             place = np.searchsorted(keys, key)
             other_origin, other_label, other_level = origins[place], labels[place], levels[place]
-            # Back into its own source: by a self-loop, or by another relationship than the one it left by.
+            # Back to its own source, by a self-loop or by a relationship other than the one it left by.
             home = (steps.relationships != label) | (level == 0)
             joins = (origin != other_origin) | np.where(other_label < 0, home, label != other_label)
             length = level + other_level + 1
@@ -330,7 +331,7 @@ def _closings(
             np.minimum.at(shortest, other_origin[joins], length[joins])
         frontier = np.concatenate(entered)
         level += 1
-        # A group whose sources are all closed is done: what lies deeper only closes longer trails.
+        # A group whose sources are all closed is done: deeper levels only close longer trails.
         is_open: Positions = grouping.distinct(groups[shortest == UNLIMITED])
         frontier = frontier[in_sorted(frontier // n, is_open)]
     return np.where(shortest == UNLIMITED, 0, shortest)

@@ -13,16 +13,16 @@ from hoplite.engine.hops.into import expand_into
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
 from hoplite.lazy_dataclass import dataclass
 
-_PIECE = 1 << 16  # partial matches that one step hands to the next
+_PIECE = 1 << 16  # partial matches passed from one step to the next
 
 
 def _forget(pattern: Pattern, amount: int) -> None:
-    """Nobody asks how much work it was."""
+    """The `note_work` of a caller that does not ask how much work it was."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Partial:
-    """Partial matches: the row each began with, its registers so far and its weight."""
+    """Partial matches: the row each belongs to, its registers so far, and its weight."""
 
     row: Positions
     registers: Given
@@ -39,11 +39,11 @@ class _Partial:
 def count_matches(
     pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[Pattern, int], None] = _forget
 ) -> Positions:
-    """How many matches there are from each row, by weight. `note_work` is told how many partial matches it took."""
+    """The weighted number of matches from each row. `note_work` is told how many partial matches it took."""
     followed = 0
     sums = Sums(row_count)
     begun = _Partial(np.arange(row_count, dtype=np.int64), dict(given), np.ones(row_count, np.int64))
-    waiting = [iter((begun,))]  # one iterator for each step that is under way
+    waiting = [iter((begun,))]  # one iterator for each step in progress
     summed = pattern.summed_step
     while waiting:
         check()
@@ -90,7 +90,7 @@ def _after(pattern: Pattern, number: int, partial: _Partial, check: Check) -> It
 
 
 def _weighted(pattern: Pattern, step: Follow, partial: _Partial, nodes: Positions) -> _Partial:
-    """The partial matches with the nodes that were followed to."""
+    """The partial matches, weighted by the nodes they have reached."""
     partial.registers[step.target] = nodes
     number = pattern.weighted.get(step.target)
     if number is None:
@@ -102,7 +102,7 @@ def _weighted(pattern: Pattern, step: Follow, partial: _Partial, nodes: Position
 
 
 def _ways_on(pattern: Pattern, number: int, partial: _Partial, check: Check) -> Positions:
-    """The weights of everything that the last hop leads to, less what is forbidden behind it."""
+    """The total weight of everything the last hop leads to, less what the steps after it forbid."""
     follow, registers = pattern.steps[number], partial.registers
     assert isinstance(follow, Follow)
     hop, sources = follow.hop, registers[follow.source]
@@ -115,7 +115,7 @@ def _ways_on(pattern: Pattern, number: int, partial: _Partial, check: Check) -> 
         steps = gather(hop, different, piece.segments, False)
         sums.add(steps.row, np.ones(len(steps.row), np.int64) if weights is None else weights[steps.neighbours])
     ways = sums.totals()[place.reshape(-1)]
-    avoided: list[Positions] = []  # nodes that are forbidden, for each row
+    avoided: list[Positions] = []  # forbidden nodes, for each row
     ends = pattern.relationship_ends
     for step in sorted(pattern.steps[number + 1 :], key=lambda step: isinstance(step, Differ)):
         if isinstance(step, Compare):

@@ -10,7 +10,7 @@ from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Po
 
 _PIECE = 1 << 18  # steps looked at between two calls of a check
 _FITS_32_BITS = 1 << 31
-_MARKED_SHARE = 8  # nodes of the graph for each that is found, up to which different ones are marked and not sorted
+_MARKED_SHARE = 8  # up to this many nodes of the graph for each one found, distinct ones are marked rather than sorted
 
 
 def neighbourhoods(

@@ -1,13 +1,13 @@
 """Trails in plain NumPy: sources go in, batches of trails come out, in bounded memory.
 
-A depth-first search over blocks: a block is some trails of the same length,
+A depth-first search over blocks. A block holds trails of the same length,
 
     row            int64[p]      which source
     relationships  int64[p, d]
     nodes          int64[p, d]   the node after each relationship
 
-and is extended a bounded piece at a time; a piece is finished off before the next one is begun. Only as many pieces are
-alive as a trail is long. Pieces begin small, so that the first trails come at once, and grow.
+and is extended a bounded piece at a time; each piece is finished before the next is begun, so that only as many pieces
+are alive as a trail is long. Pieces start small, so that the first trails come at once, and grow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hoplite.lazy_dataclass import dataclass
 
 _FIRST_PIECE = 64
 _LARGEST_PIECE = 1 << 15
-# Relationships held by all blocks that are alive together, about.
+# About how many relationships all living blocks hold together.
 _HELD = 1 << 22
 _MOST_ROWS = 4096
 
@@ -50,7 +50,7 @@ class _Block:
 
 
 class _TooMany(Exception):
-    """Several rows together have more trails than may be held back."""
+    """Rows searched together have more trails than may be held back."""
 
 
 def enumerate_trails(
@@ -66,8 +66,8 @@ def enumerate_trails(
 ) -> Iterator[TrailBatch]:
     """All trails of lower .. upper relationships from each source, rows ascending.
 
-    Rows are searched together as long as they have few trails: what they have is held back and put in order. When it
-    becomes too much, what was held is dropped and the rows are searched one by one.
+    Rows are searched together as long as they have few trails, which are held back and sorted. If they become too many,
+    they are dropped and the rows are searched one by one.
     """
     rows = np.flatnonzero(sources >= 0)
     first, width, wanted = 0, 1, _FIRST_PIECE
@@ -131,7 +131,7 @@ def _blocks(
     beyond: Positions | None,
     check: Check,
 ) -> Iterator[_Block]:
-    """Blocks of finished trails, in the order of the search. `beyond` takes note of what the upper bound cut off."""
+    """Blocks of finished trails, in search order. `beyond` records what the upper bound cut off."""
     limit = UNLIMITED if upper is None else upper
     none = np.zeros((len(rows), 0), dtype=np.int64)
     start = _Block(rows, none, none, sources[rows])
@@ -180,7 +180,7 @@ def _blocks(
 def _extended(
     hop: Hop, block: _Block, segments: list[Segments], guide: Guide | None, excluded: Excluded | None
 ) -> tuple[_Block, Positions | None]:
-    """The trails of a block, each with one more relationship that it has not used; and how far they have to go."""
+    """The trails of a block, each extended by one unused relationship, and how far they have to go."""
     steps = gather(hop, block.last, segments)
     parent, relationship, node = steps
     fresh = np.ones(len(parent), dtype=np.bool_)
@@ -200,7 +200,7 @@ def _extended(
 
 
 def _note_cut(beyond: Positions, block: _Block, remaining: Positions, limit: int) -> None:
-    """The lengths that trails of a block may have which are too long, or which end here because of the limit."""
+    """Record the least possible length of trails of a block that the limit cuts off."""
     least = block.depth + remaining
     if block.depth == limit:
         least = np.maximum(least, limit + 1)
@@ -209,7 +209,7 @@ def _note_cut(beyond: Positions, block: _Block, remaining: Positions, limit: int
 
 
 def _rationed(batch: TrailBatch, left: Positions) -> TrailBatch:
-    """The trails that their rows may still have; rows ascend."""
+    """The trails that are within their rows' quotas; rows ascend."""
     place = np.arange(len(batch.row)) - np.searchsorted(batch.row, batch.row)
     kept = place < left[batch.row]
     np.subtract.at(left, batch.row[kept], 1)
@@ -228,7 +228,7 @@ def _batch(block: _Block) -> TrailBatch:
 
 
 def concatenated(batches: list[TrailBatch]) -> TrailBatch:
-    """One batch after the other, as one."""
+    """The batches joined into one, in order."""
     if len(batches) == 1:
         return batches[0]
     lengths = np.concatenate([np.diff(batch.offsets) for batch in batches])
@@ -246,7 +246,7 @@ def by_row(batch: TrailBatch) -> TrailBatch:
 
 
 def picked(batch: TrailBatch, numbers: Positions) -> TrailBatch:
-    """The trails with these numbers, in this order."""
+    """The trails at these indexes, in this order."""
     lengths = np.diff(batch.offsets)[numbers]
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
     entries = np.arange(offsets[-1], dtype=np.int64) + np.repeat(batch.offsets[:-1][numbers] - offsets[:-1], lengths)
@@ -254,7 +254,7 @@ def picked(batch: TrailBatch, numbers: Positions) -> TrailBatch:
 
 
 def turned_round(batch: TrailBatch, starts: Positions) -> TrailBatch:
-    """The trails walked the other way: those that lead from `starts` (one for each) now lead to them."""
+    """The trails reversed: trail i, which led from starts[i], now leads to it."""
     lengths = np.diff(batch.offsets)
     before = np.empty_like(batch.nodes)
     before[1:] = batch.nodes[:-1]
@@ -269,8 +269,9 @@ def count_trails(
 ) -> Positions:
     """How many trails there are from each source.
 
-    The last step of a trail need not be made: from a trail of upper - 1 relationships it can take as many as lead from
-    its end, less those that it has used itself. Directed, these are the ones by which it left that node before.
+    The last step of a trail need not be made: a trail of upper - 1 relationships can be extended by as many as lead
+    from its end, less those it has used itself. In a directed hop, these are the ones by which it left that node
+    before.
     """
     counts = np.zeros(len(sources), dtype=np.int64)
     rows = np.flatnonzero(sources >= 0)
@@ -297,7 +298,7 @@ def _has_cheap_degrees(hop: Hop) -> bool:
 
 
 def _departures(block: _Block, sources: Positions) -> Positions:
-    """How often each trail has left its last node."""
+    """How often each trail has already left its last node."""
     if block.depth == 0:
         return np.zeros(len(block.row), dtype=np.int64)
     times: Positions = (block.nodes[:, :-1] == block.last[:, None]).sum(axis=1)

@@ -1,5 +1,5 @@
-"""Pairs of a row and a node it is next to: groups of nodes go in, the distinct neighbours of each come out, or how many
-different numbers they carry."""
+"""Pairs of a row and a neighbour: groups of nodes go in, the distinct neighbours of each come out, or how many distinct
+numbers they carry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def neighbourhoods(
 ) -> Neighbourhoods | None:
     """The distinct nodes one hop away from the sources of each group: sources[offsets[i]:offsets[i + 1]] (-1: none).
 
-    None where there are more than `most` pairs of a group and a node.
+    None if there are more than `most` pairs of a group and a node.
     """
     limit = UNLIMITED if most is None else most
     return backend_named(backend).neighbourhoods(hop, offsets, sources, limit, check=check)
@@ -41,9 +41,9 @@ def count_pairs(
     by_rows: bool,
     backend: BackendName = "auto",
 ) -> Positions:
-    """With how many different numbers of nodes each number of a row is paired, or the other way round (not `by_rows`).
+    """How many distinct node numbers each row number is paired with, or (not `by_rows`) the other way round.
 
-    Numbers of rows are given by row, those of nodes by node; one below 0 is paired with nothing. `counts` says how many
-    numbers there are of rows, and of nodes.
+    Row numbers are given by row, node numbers by node; a negative one is paired with nothing. `counts` says how many
+    row numbers and node numbers there are.
     """
     return backend_named(backend).count_pairs(pairs, row_numbers, node_numbers, counts, by_rows=by_rows)

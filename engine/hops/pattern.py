@@ -8,8 +8,8 @@ fill the others, one after another:
     Look     a relationship between two bound nodes is there, or is missing
     Differ   two relationships are not the same
 
-A match is a way through all steps. It counts as often as the product of the weights of its nodes says: weights are
-the ways to go on from a node along what hangs from it alone, and 0 where the pattern does not allow the node.
+A match is a way through all steps, and counts as often as the product of its nodes' weights. A node's weight is the
+number of ways to continue along branches that hang from it alone, and 0 where the pattern does not allow the node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Follow:
-    """One hop; `relationship` is the register it is put into, -1 where nobody asks for it."""
+    """One hop; `relationship` is the register for the relationship, -1 if none is needed."""
 
     hop: Hop
     source: int
@@ -36,7 +36,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compare:
-    """Two nodes; null is neither the same as anything nor different from it."""
+    """Two nodes are the same, or differ; null is neither equal to nor different from anything."""
 
     left: int
     right: int
@@ -45,7 +45,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """A hop between two nodes that has to be there, or has to be missing."""
+    """A hop between two nodes exists, or does not."""
 
     hop: Hop
     source: int
@@ -55,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differ:
-    """Two relationships."""
+    """Two relationships differ."""
 
     left: int
     right: int
@@ -66,8 +66,8 @@ MatchStep: TypeAlias = Follow | Compare | Look | Differ
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """Steps over so many registers. A register of a node that is followed to may have weights: `weighted` says which
-    row of `weights`, which has a column for each node of the graph.
+    """Steps over registers. The register of a node that a step leads to may have weights: `weighted` names its row in
+    `weights`, which has a column for each node of the graph.
     """
 
     steps: tuple[MatchStep, ...]
@@ -77,8 +77,8 @@ class Pattern:
 
     @property
     def summed_step(self) -> int | None:
-        """The number of the last step that follows a relationship, where nothing is asked behind it but that its node
-        and relationship differ from others: then it need not be taken, for all neighbours count, less these."""
+        """The last step that follows a relationship, if the steps after it only ask that its node and relationship
+        differ from others. Such a step need not be taken: all neighbours count, less those."""
         last = max(number for number, step in enumerate(self.steps) if isinstance(step, Follow))
         follow = self.steps[last]
         assert isinstance(follow, Follow)
@@ -95,7 +95,7 @@ class Pattern:
 
     @property
     def relationship_ends(self) -> dict[int, tuple[int, int]]:
-        """The registers of the nodes that a relationship is between, by its register."""
+        """The registers of a relationship's two nodes, by its own register."""
         return {
             step.relationship: (step.source, step.target)
             for step in self.steps
@@ -109,4 +109,4 @@ class Pattern:
 
 
 Given: TypeAlias = dict[int, Positions]
-"""What the registers hold that are bound in each row."""
+"""The contents of the registers that each row binds."""

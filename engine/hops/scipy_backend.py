@@ -3,8 +3,8 @@
 F  frontier    groups x nodes   CSR, one row for each search
 A  adjacency   nodes x nodes    CSR, SUB . OBJ of one side: `indptr` and `neighbours` as they are, with ones for values
 
-Products need whole arrays: hops with types, masks or excluded relationships, several partitions or a delta run in
-NumPy, and so does everything that asks which relationship was taken.
+Products need whole arrays: hops with types, masks, excluded relationships, several partitions or a delta run in NumPy,
+as does everything that asks which relationship was taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hoplite.storage.incidence import Adjacency
 
 
 class ScipyBackend(NumpyBackend):
-    """NumPy, with sparse products for plain frontiers."""
+    """Sparse products for plain frontiers, NumPy elsewhere."""
 
     name = "scipy"
 
@@ -91,7 +91,7 @@ def _matrix(side: Adjacency) -> csr_array:
 
 
 def _product(frontier: Positions, rows: int, n: int, matrix: csr_array) -> Positions:
-    """The pairs row * n + node that one product leads to; `frontier` are such pairs, ascending."""
+    """The pairs row * n + node that one product leads to, from such pairs in `frontier`, ascending."""
     indptr = np.searchsorted(frontier, np.arange(rows + 1, dtype=np.int64) * n)
     ones = np.ones(len(frontier), dtype=np.bool_)
     led = csr_array((ones, frontier % n, indptr), shape=(rows, n)) @ matrix

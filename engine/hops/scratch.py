@@ -1,8 +1,8 @@
-"""Arrays with one entry for each node that are lent to a search and returned clean.
+"""Arrays with one entry per node that searches borrow and return clean.
 
-A hop from a handful of nodes must not cost time in proportion to the graph, so nothing here is allocated or cleared for
-each query: a search clears the entries that it set, and gives the arrays back for the next one. A search that fails
-does not give them back.
+A hop from a handful of nodes must not take time proportional to the graph, so nothing here is allocated or cleared for
+each query: a search clears the entries it set, and returns the arrays for the next one. A search that fails does not
+return them.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from numpy.typing import NDArray
 
 from hoplite.lazy import cached_property
 
-# How many of a size are kept for the next searches.
+# How many of each size are kept for later searches.
 _KEPT = 4
 _LARGEST_STAMP = 2**31 - 1
 
 
 class Scratch:
-    """Working arrays for one search over a graph of fewer than `size` nodes, each made when it is first asked for.
+    """Working arrays for one search over a graph of fewer than `size` nodes, each made on first use.
 
-    mark      uint8[size]    all zero when lent, and to be all zero when given back
-    order     int32[size]    what they hold is left over from earlier searches
+    mark      uint8[size]    all zero when borrowed and when returned
+    order     int32[size]    this and the next four hold leftovers of earlier searches
     level     int32[size]
     queue     int64[size]
     owner     int64[size]
     label     int64[size]
-    seen      uint64[size]   all zero when lent, and to be all zero when given back
-    front     uint64[size]   left over
+    seen      uint64[size]   all zero when borrowed and when returned
+    front     uint64[size]   leftovers
     coming    uint64[size]   all zero, as `seen`
     stamps    int32[size]    none is above `stamped`
     state     int64[]        a few numbers that a kernel keeps between calls; may be made longer
 
-    What is never written to takes no memory: the operating system gives it page by page.
+    Pages that are never written to take no memory.
     """
 
     def __init__(self, size: int) -> None:
@@ -78,7 +78,7 @@ class Scratch:
         return np.zeros(self.size, dtype=np.int32)
 
     def stamps_for(self, count: int) -> int:
-        """The number below the next stamps, which may be set from here on: none in use is above it."""
+        """Reserve the next `count` stamps; returns the number below them, which no stamp in use exceeds."""
         if self.stamped + count > _LARGEST_STAMP:
             self.stamps[:] = 0
             self.stamped = 0
@@ -86,7 +86,7 @@ class Scratch:
         return before
 
 
-# Those not lent, by the bit length of their size. Taking and putting back are single steps, safe between threads.
+# Arrays not on loan, by the bit length of their size. Taking and returning are atomic, so threads may share this.
 _free: dict[int, list[Scratch]] = {}
 
 
@@ -112,7 +112,7 @@ class borrowed:
 
 
 def distinct(nodes: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Marks one of each: True where a node of `nodes` is the one to keep. No sorting; `owner` is scratch."""
+    """True for exactly one occurrence of each node. No sorting; `owner` is scratch."""
     numbers = np.arange(len(nodes), dtype=np.int64)
     owner[nodes[::-1]] = numbers[::-1]
     kept: NDArray[np.bool_] = owner[nodes] == numbers

@@ -1,7 +1,7 @@
-"""A breadth-first search, one level at a time: a source goes in, or several distinct ones; the nodes of each distance
+"""A breadth-first search, one level at a time: one source or several distinct ones go in, the nodes at each distance
 come out.
 
-The search remembers in lent arrays, by node,
+For each node, the search remembers in borrowed arrays
 
     mark    uint8   1: it was entered
     level   int32   after how many relationships
@@ -9,7 +9,7 @@ The search remembers in lent arrays, by node,
     label   int64   the relationship it was entered by
 
 so that one shortest path to each node can be read off, and all of them found by asking which steps lead from one level
-to the next. The code that makes a search clears it when it is done, and gives the arrays back.
+to the next. Whoever makes a search clears it when done, and returns the arrays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PIECE = 1 << 18
 
 
 class Search:
-    """In plain NumPy, over any adjacency and with masks."""
+    """The search in plain NumPy, over any adjacency and with masks."""
 
     def __init__(self, hop: Hop, source: int | Positions, scratch: Scratch) -> None:
         self.hop = hop
@@ -37,12 +37,12 @@ class Search:
 
     @property
     def frontier(self) -> Positions:
-        """The nodes that were entered last; none at the end of the search."""
+        """The nodes entered last; none once the search has ended."""
         return self.levels[-1]
 
     @property
     def depth(self) -> int:
-        """How many levels were entered after the source's own."""
+        """How many levels were entered after the sources."""
         return len(self.levels) - 1
 
     def breadth(self) -> int:
@@ -50,7 +50,7 @@ class Search:
         return breadth(self.hop, self.frontier)
 
     def step(self, check: Check) -> Positions:
-        """Enter the next level; its nodes."""
+        """Enter the next level and return its nodes."""
         scratch, frontier, level = self.scratch, self.frontier, len(self.levels)
         entered = [frontier[:0]]
         for piece in chunked(self.hop, frontier, _PIECE):
@@ -68,7 +68,7 @@ class Search:
         return self.frontier
 
     def paths_to(self, nodes: Positions, level: int) -> tuple[Positions, Positions]:
-        """One shortest path to each node of a level: its relationships and the nodes after them, a row for each."""
+        """One shortest path to each node of a level, a row each: its relationships, and the nodes they lead to."""
         relationships = np.empty((len(nodes), level), dtype=np.int64)
         along = np.empty((len(nodes), level), dtype=np.int64)
         for place in range(level - 1, -1, -1):
@@ -78,6 +78,6 @@ class Search:
         return relationships, along
 
     def clear(self) -> None:
-        """Leave the lent arrays as they were."""
+        """Restore the borrowed arrays."""
         for nodes in self.levels:
             self.scratch.mark[nodes] = 0

@@ -1,8 +1,9 @@
 """Which backend runs a hop: a name goes in, a backend comes out.
 
-`auto` never lets a query wait for an import or a compiler. It runs everything in NumPy until compiled kernels are worth
-having: with the first hop over a graph that is not small, or after some work. Then they are loaded in the background
-(`background.py`), and used by each operation from the moment they are there. Only a hop over a very large graph waits.
+`auto` never makes a query wait for an import or a compiler. It runs everything in NumPy until compiled kernels are
+worth having: at the first hop over a graph that is not small, or after some work. They are then loaded in the
+background (`background.py`), and each operation uses its own as soon as they are there. Only a hop over a very large
+graph waits.
 """
 
 from __future__ import annotations
@@ -41,27 +42,28 @@ from hoplite.extras import optional
 
 BackendName: TypeAlias = Literal["auto", "numba", "scipy", "numpy", "torch"]
 
-# Relationships of a graph from which on compiled kernels are loaded with its first hop; steps found in NumPy by this
-# process after which they are loaded for any.
+# From this many relationships on, a graph's first hop loads compiled kernels; after this many steps found in NumPy by
+# this process, a hop over any graph does.
 _WORTH_RELATIONSHIPS, _WORTH_STEPS = 10_000, 20_000
-# Nodes from which on compiled kernels are waited for: a wide search in NumPy would take longer, and much more memory.
+# From this many nodes on, hops wait for compiled kernels: a wide search in NumPy would take longer, and far more
+# memory.
 _LARGE = 1 << 23
-# Steps that a search is likely to make, and searches of a batch, from which on a device is faster than a core.
+# From this many likely steps of a search, or searches of a batch, on, a device is faster than a core.
 _DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
 
 def register(name: str, backend: Backend) -> None:
-    """Have a backend that belongs to one database found by a name of its own."""
+    """Make a backend that belongs to one database available under a name."""
     _BACKENDS[name] = lambda: backend
 
 
 def unregister(name: str) -> None:
-    """Forget it."""
+    """Forget a registered backend."""
     _BACKENDS.pop(name, None)
 
 
 def backend_named(name: BackendName) -> Backend:
-    """The backend of that name, loaded if need be."""
+    """The backend of that name, loaded if necessary."""
     if name in _BACKENDS:
         return _BACKENDS[name]()
     kind, _, device = name.partition(":")
@@ -69,7 +71,8 @@ def backend_named(name: BackendName) -> Backend:
 
 
 def chosen(backend: str, device: str | None) -> BackendName:
-    """The name of what a user asks for, once it is known to be there. A device belongs to the name: "torch:cuda"."""
+    """The name of the backend a user asks for, after checking that it is available. It includes the device:
+    "torch:cuda"."""
     if backend not in get_args(BackendName):
         raise argument_error(f"backend is one of {', '.join(get_args(BackendName))}, not {backend!r}")
     if device is not None and backend not in ("torch", "auto"):
@@ -80,28 +83,28 @@ def chosen(backend: str, device: str | None) -> BackendName:
 
 
 def anticipate(name: BackendName) -> None:
-    """Hops over a graph that is not small are likely to come: have compiled kernels ready for them."""
+    """Load compiled kernels for hops that are likely to come, over a graph that is not small."""
     backend = backend_named(name)
     if isinstance(backend, AutoBackend):
         backend.start_loading()
 
 
 def backend_text(name: BackendName) -> str:
-    """What hops run in at present, for EXPLAIN."""
+    """What hops currently run in, for EXPLAIN."""
     backend = backend_named(name)
     return f"{name}, {backend.describe()}" if isinstance(backend, AutoBackend) else name
 
 
 class _Compilers:
-    """Holds up a fork while a backend is being imported, or a kernel compiled, by another thread: neither could be
-    finished in the child, nor begun again."""
+    """Delays a fork while another thread imports a backend or compiles a kernel: the child could neither finish nor
+    repeat it."""
 
     def __init__(self) -> None:
         self._held: list[Any] = []
         forks.watch(self)
 
     def before_fork(self) -> None:
-        """Wait for the moment between two of them."""
+        """Wait until neither is in progress."""
         _importing.acquire()
         self._held = [_importing]
         numba = sys.modules.get("numba.core.compiler_lock")
@@ -110,7 +113,7 @@ class _Compilers:
             self._held.append(numba.global_compiler_lock)
 
     def after_fork_in_parent(self) -> None:
-        """They may go on."""
+        """Let them continue."""
         while self._held:
             self._held.pop().release()
 
@@ -180,7 +183,7 @@ _BACKENDS: dict[str, Callable[[], Backend]] = {
 
 
 def _is_worth_loading(hop: Hop) -> bool:
-    """Whether a graph is so large that compiled kernels are wanted for its first hop."""
+    """Whether a graph is large enough to load compiled kernels at its first hop."""
     if hop.node_count >= min(_WORTH_RELATIONSHIPS, _LARGE):
         return True
     sides = (side for side in hop.sides if isinstance(side.partitions, tuple))
@@ -188,7 +191,7 @@ def _is_worth_loading(hop: Hop) -> bool:
 
 
 class _NotedSearch(Search):
-    """A search in NumPy that says how much work it does."""
+    """A search in NumPy that reports how much work it does."""
 
     def __init__(self, hop: Hop, source: int | Positions, scratch: Scratch, done: Callable[[int], None]) -> None:
         super().__init__(hop, source, scratch)
@@ -201,14 +204,14 @@ class _NotedSearch(Search):
 
 
 class AutoBackend:
-    """NumPy while the work is small, compiled kernels once they are at hand, and a device for what is wide."""
+    """NumPy while the work is small, compiled kernels once they are loaded, and a device for wide searches."""
 
     name = "auto"
 
     def __init__(self, device: Backend | None = None) -> None:
         self._device = device
         self._numpy = NumpyBackend()
-        # What runs an operation over arrays that are narrow, or are not; all others are NumPy's.
+        # What runs an operation over narrow or over usual arrays; NumPy runs those not listed.
         self._compiled: dict[tuple[str, bool], Backend] = {}
         self._is_complete = False  # for the usual arrays
         self._work = 0
@@ -232,7 +235,8 @@ class AutoBackend:
         return self._compiled.get(key, self._numpy)
 
     def _for_search(self, hop: Hop, operation: str, sources: int, upper: int | None, searches: int = 1) -> Backend:
-        """The device is worth its launches where many searches go together, or one is likely to be wide."""
+        """As `_for`, but on the device if many searches run together or one is likely to be wide: else launches cost
+        too much."""
         if self._device is None or hop.has_mask:
             return self._for(hop, operation)
         steps = sum(len(side.partitions) * len(side.partitions[0].neighbours) for side in hop.sides)
@@ -243,12 +247,12 @@ class AutoBackend:
         return self._for(hop, operation)
 
     def describe(self) -> str:
-        """What runs hops at present."""
+        """What currently runs hops."""
         host = "compiled loops (Numba)" if self._is_complete else "NumPy until compiled loops are loaded"
         return host if self._device is None else f"{host}; wide searches and batches on the device (Torch)"
 
     def _done(self, steps: int) -> None:
-        """Take note of work; after enough of it, load compiled kernels in the background."""
+        """Record work done; after enough of it, load compiled kernels in the background."""
         if not self._loader.is_started:
             self._work += steps
             if self._work >= _WORTH_STEPS:
@@ -256,7 +260,7 @@ class AutoBackend:
 
     @property
     def is_loading(self) -> bool:
-        """Whether compiled kernels have been asked for."""
+        """Whether loading compiled kernels has begun."""
         return self._loader.is_started
 
     def start_loading(self) -> None:
@@ -264,11 +268,11 @@ class AutoBackend:
         self._loader.start()
 
     def wait_until_loaded(self) -> None:
-        """Come back when compiled kernels are there, or cannot be had. For those who measure."""
+        """Return when compiled kernels are loaded or have failed to load. For benchmarks."""
         self._loader.wait()
 
     def stop_loading(self) -> None:
-        """Load no more."""
+        """Stop loading compiled kernels."""
         self._loader.stop()
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:

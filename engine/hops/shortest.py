@@ -1,22 +1,19 @@
 """The shortest trails between pairs of nodes, in order of their length.
 
-Of one length at a time, beginning with the shortest, until enough are found:
+One length at a time, beginning with the shortest, until enough are found:
 
     one shortest path     read off a breadth-first search: every node remembers how it was first entered. Between two
-                          given nodes the search goes from both ends until it meets; from one node to many, a single
-                          search serves them all, and hands on the paths of each level before it goes on.
-    all shortest paths    the steps from each level of the search to the next form a graph without cycles in which every
-                          way back from a node of level l has length l and ends in the source. Its trails are all of
-                          them.
-    longer ones           a depth-first search back from the target for trails of exactly the length that is asked for,
-                          cut off where the distance to the source says that it is too far. What is cut off tells
-                          the next length that may have any, so that lengths without trails are skipped.
+    given nodes the search runs from both ends until they meet; from one node to many, a single search serves them all,
+    and yields the paths of each level before it continues. all shortest paths    the steps from each level of the
+    search to the next form an acyclic graph in which every way back from a node of level l has length l and ends in the
+    source. Its trails are the answer. longer ones           a depth-first search back from the target for trails of
+    exactly the wanted length, cut off where the source is too far away. What is cut off tells the next length that may
+    have any, so that lengths without trails are skipped.  A shortest walk between two different nodes is a trail. From
+    a node to itself it need not be (undirected: out and back over one relationship), nor with a lower bound above the
+    distance, so these cases begin with the third method.
 
-A shortest walk between two different nodes is a trail. From a node to itself it need not be one (undirected: out and
-back over one relationship), and with a lower bound above the distance neither, so these begin with the third way.
-
-Masks may be asked only about steps that are reached from the source: a hop with masks is searched from there alone, and
-the way back asks only about steps that the search has made.
+Masks may be asked only about steps reached from the source: a hop with masks is searched only from there, and the way
+back asks only about steps that the search has made.
 """
 
 from __future__ import annotations
@@ -48,20 +45,20 @@ from hoplite.engine.hops.select import BackendName, backend_named
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
-# Targets of one source from which on a single search from the source serves them all.
+# From this many targets of one source on, a single search from the source serves them all.
 _MANY_TARGETS = 8
-# Nodes whose paths are gathered before they are handed on, at first; it doubles from then on.
+# Nodes whose paths are gathered before the first batch is yielded; later batches double.
 _FIRST_NODES = 64
 
 _Steps: TypeAlias = tuple[Positions, Positions, Positions]  # from, relationships, to
 
-# Whether trails may be chosen: asked about batches of them, in order of their length.
+# Which trails of a batch may be chosen; asked in order of length.
 Keep: TypeAlias = Callable[[TrailBatch], Booleans]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which of the trails from one node to another are wanted: a number of `paths`, or all of a number of `lengths`."""
+    """How many trails between two nodes are wanted: a number of `paths`, or all of the `lengths` shortest lengths."""
 
     paths: int | None = None
     lengths: int | None = None
@@ -80,9 +77,9 @@ def shortest_trails(
     check: Check = unchecked,
     backend: BackendName = "auto",
 ) -> Iterator[TrailBatch]:
-    """The shortest trails of lower .. upper relationships for each row: from its source to its target, or, without
-    targets, to every node. Those that `keep` refuses do not count. Rows come in any order."""
-    assert hop.can_turn, "Shortest paths are followed back from their ends."
+    """The shortest trails of lower .. upper relationships for each row: from its source to its target or, without
+    targets, to every node. Trails that `keep` rejects do not count. Rows come in any order."""
+    assert hop.can_turn, "Shortest paths are followed back from their ends, so the hop must be reversible."
     if upper is not None and upper < lower:
         return
     chooser = _Chooser(backend_named(backend), hop, lower, upper, choice, keep, chunk, check)
@@ -111,7 +108,7 @@ def shortest_paths(
     check: Check = unchecked,
     backend: BackendName = "auto",
 ) -> Iterator[TrailBatch]:
-    """One shortest path for each row, or `every` one; with lower 1 there is none from a node to itself."""
+    """One shortest path for each row, or with `every` all of them; with lower 1, a node has none to itself."""
     goals = np.where(sources == targets, -1, targets) if lower else targets
     choice = Choice(lengths=1) if every else Choice(paths=1)
     return shortest_trails(hop, sources, goals, lower, upper, choice, check=check, backend=backend)
@@ -119,7 +116,8 @@ def shortest_paths(
 
 @dataclass(slots=True, eq=False)
 class _Wants:
-    """The targets of one source: the row of each, how much of the choice is left, and the length to continue with."""
+    """The targets of one source: the row of each, how many more trails or lengths it wants, and the length to try
+    next."""
 
     rows: Positions
     goals: Positions
@@ -177,7 +175,7 @@ class _Chooser:
     # --- the first length --------------------------------------------------------------------------------------
 
     def between(self, source: int, row: int, target: int) -> Iterator[TrailBatch]:
-        """From both ends until they meet."""
+        """Between two nodes: search from both ends until they meet."""
         wants = self.wants(np.array([row], dtype=np.int64), np.array([target], dtype=np.int64))
         if source == target:
             yield from self.longer(source, wants)
@@ -206,7 +204,7 @@ class _Chooser:
             yield from self.longer(source, wants)
 
     def _meeting(self, forwards: Search, backwards: Search) -> Positions:
-        """The nodes in which the two searches first meet; none if there is no path of an allowed length."""
+        """The nodes where the two searches first meet; none if there is no path of an allowed length."""
         while len(forwards.frontier) and len(backwards.frontier) and forwards.depth + backwards.depth < self.limit:
             search, other = forwards, backwards
             if backwards.breadth() < forwards.breadth():
@@ -271,7 +269,7 @@ class _Chooser:
             yield from self.longer(source, wants)
 
     def _levels(self, search: Search) -> Iterator[Positions]:
-        """The nodes of each further level, as far as it may count."""
+        """The nodes of each further level within the upper bound."""
         while len(search.frontier) and search.depth < self.limit:
             entered = search.step(self.check)
             if len(entered):
@@ -293,14 +291,14 @@ class _Chooser:
         wants.left[first] = 0
 
     def through(self, ways: _Ways, source: int, wants: _Wants, lengths: Positions) -> Iterator[TrailBatch]:
-        """All ways of a graph without cycles that lead back from each target; a length of -1 leaves a target out."""
+        """All ways of an acyclic graph that lead back from each target; a length of -1 leaves a target out."""
         for length in np.unique(lengths[lengths >= 0]).tolist():
             numbers = np.flatnonzero(lengths == length)
             starts = np.searchsorted(ways.names, wants.goals[numbers]).astype(np.int64)
             yield from self.of_length(ways.hop, starts, wants, numbers, length, None, ways.names)
 
     def _ways_to(self, search: Search, goals: Positions) -> _Ways | None:
-        """The steps of all shortest paths to the goals; None where there are no goals."""
+        """The steps of all shortest paths to the goals; None if there are no goals."""
         if not len(goals):
             return None
         levels = search.scratch.level[goals]
@@ -347,7 +345,7 @@ class _Chooser:
         yield from self.longer(source, wants)
 
     def longer(self, source: int, wants: _Wants) -> Iterator[TrailBatch]:
-        """Trails from `length` on for those who have not had enough, found from the targets back."""
+        """Longer trails to the targets that want more, found from the targets back."""
         back = self.hop
         guide: Guide | None = None
         while True:
@@ -376,7 +374,7 @@ class _Chooser:
         """The trails of one length for some of the targets. Their next length is noted."""
         by_paths = self.choice.paths is not None
         if by_paths and self.keep is not None and len(numbers) > 1:
-            # Only when the search for one target is over is it known how many of its trails were kept.
+            # How many trails of a target were kept is known only when its search is over.
             for place in range(len(numbers)):
                 one = slice(place, place + 1)
                 led = None if guide is None else replace(guide, table=guide.table[one])
@@ -420,14 +418,14 @@ class _Chooser:
 
     @staticmethod
     def _within(number: Positions, kept: Booleans, left: Positions) -> Booleans:
-        """Which of the kept trails come before their target has had enough."""
+        """Which of the kept trails their targets still want."""
         before: Positions = np.cumsum(kept) - kept
         first = np.searchsorted(number, number)
         within: Booleans = before - before[first] < left[number]
         return within
 
     def _way_back(self, source: int, depth: int) -> tuple[Hop, Guide]:
-        """The hop from the targets back, and how far it is to the source, as far as `depth`."""
+        """The hop from the targets back, and the distances to the source up to `depth`."""
         start = np.array([source], dtype=np.int64)
         found = self.backend.bfs_levels(self.hop, start * 0, start, depth, mark_starts=True, check=self.check)
         order = np.argsort(found.nodes)
@@ -439,7 +437,7 @@ class _Chooser:
         hop = self.hop
 
         def allowed(relationships: Positions, to_nodes: Positions, from_nodes: Positions) -> Booleans:
-            # A step that the search did not get to is let through: the guide says that it leads too far.
+            # A step that the search did not reach is let through: the guide knows that it leads too far.
             kept = np.ones(len(relationships), dtype=np.bool_)
             some = np.flatnonzero(in_sorted(from_nodes, made))
             if hop.relationship_mask is not None and len(some):
@@ -469,7 +467,7 @@ class _Ways:
 
 
 def _joined(forwards: Search, backwards: Search, meeting: Positions, row: int) -> TrailBatch:
-    """One path through a node in which two searches met."""
+    """One path through a node where two searches met."""
     relationships, nodes = (part[0] for part in forwards.paths_to(meeting, forwards.depth))
     after, before = (part[0][::-1] for part in backwards.paths_to(meeting, backwards.depth))
     # Backwards, a node comes after the relationship that leads on from it.

@@ -1,4 +1,4 @@
-"""One hop: from nodes, in pieces, and only counted."""
+"""One hop from nodes: all steps, in pieces, or only their number."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def expand(hop: Hop, nodes: Positions, *, backend: BackendName = "auto") -> Step
 def expand_chunks(
     hop: Hop, nodes: Positions, limit: int, *, relationships: bool = True, backend: BackendName = "auto"
 ) -> Iterator[Steps]:
-    """One hop from each node, in pieces of at most `limit` steps; a node with more than that is cut as well.
+    """One hop from each node, in pieces of at most `limit` steps; the steps of one node may be split.
 
-    Without `relationships` those may be left out of the steps.
+    Without `relationships` the steps may omit them.
     """
     kernels = backend_named(backend)
     for piece in chunked(hop, nodes, limit):

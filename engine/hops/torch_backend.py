@@ -1,9 +1,9 @@
-"""The kernels in Torch, on the CPU or on a CUDA device: positions go in and come out as NumPy arrays, the graph and
-everything between lies on the device.
+"""The kernels in Torch, on the CPU or a CUDA device: positions go in and come out as NumPy arrays; the graph and
+everything in between stay on the device.
 
-On a CUDA device with Triton, searches run in kernels of our own (`torch_cuda`); elsewhere in Torch's operations
-(`torch_frontier`). Trails and closed trails are found on the host, and so is everything over masks and over what was
-written since the arrays were made.
+On a CUDA device with Triton, searches run in our own kernels (`torch_cuda`); elsewhere in Torch's operations
+(`torch_frontier`). Trails and closed trails are found on the host, as is everything with masks or over writes newer
+than the arrays.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from hoplite.engine.hops.torch_frontier import Found, Sides
 from hoplite.engine.hops.torch_resident import can_reside, resident
 from hoplite.errors import OUT_OF_MEMORY, CypherError, argument_error
 
-# Bytes of an answer from which on it is worth having in memory that the device can write to by itself.
+# Answers of at least this many bytes go to pinned memory, which the device writes to directly.
 _PINNED_AT = 1 << 16
 
 
 class TorchBackend(NumpyBackend):
-    """Torch on one device; whatever cannot be there runs in NumPy."""
+    """Torch on one device; whatever cannot run there runs in NumPy."""
 
     name = "torch"
 
@@ -48,7 +48,7 @@ class TorchBackend(NumpyBackend):
             try:
                 from hoplite.engine.hops import torch_cuda
             except ImportError:
-                return  # no Triton: Torch's own operations do it, slower
+                return  # no Triton: Torch's own operations do the work, more slowly
             self._cuda = torch_cuda
 
     def expand(self, hop: Hop, nodes: Positions) -> Steps:
@@ -121,7 +121,7 @@ class TorchBackend(NumpyBackend):
                         self._some_groups(sides, offsets[first : last + 1], sources, upper, mark_starts, check)
                     )
                 except torch.OutOfMemoryError:
-                    # Fewer searches at once need less: words and answers are as wide as there are searches.
+                    # Fewer searches at once need less memory: words and answers grow with their number.
                     if most <= 32:
                         raise
                     most //= 2
@@ -197,7 +197,7 @@ def _device(name: str | None) -> torch.device:
 
 
 class _device_memory:
-    """Turns what Torch raises when the device's memory is full into the error of a query that needs too much."""
+    """Turns Torch's error for a full device memory into that of a query that needs too much."""
 
     def __enter__(self) -> None: ...
 

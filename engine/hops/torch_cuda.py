@@ -14,13 +14,13 @@ from hoplite.engine.hops.interface import Check
 from hoplite.engine.hops.torch_frontier import Found, Sides
 from hoplite.engine.hops.torch_resident import SEGMENT
 
-# Searches that share a pass over the relationships: a row of words is then as long as a memory transaction.
+# Searches that share a pass over the relationships, so that a row of words fills a memory transaction.
 MOST_SEARCHES = 1024
 _HEADER = kernels.LEVELS + 1
-# Entries of the state that come to the host with the counts.
+# Entries of the state that are copied to the host with the counts.
 _HOST = 8192
 _LARGEST_NUMBER = (1 << 31) - 2
-# Levels launched before the first look whether there is anything left, where no bound is near.
+# Levels launched before the first check for an empty frontier, if no bound is near.
 _FIRST_LEVELS = 8
 
 
@@ -28,7 +28,7 @@ class _Scratch:
     """Tensors as long as the graph, kept between searches.
 
     state   int32[HEADER + nodes]   how many nodes each level has, then the queue
-    host    its beginning in memory that the device reads and writes by itself: most answers fit
+    host    its beginning, in pinned memory that the device accesses directly: most answers fit
     """
 
     def __init__(self, size: int, device: torch.device) -> None:
@@ -38,7 +38,7 @@ class _Scratch:
         self.number = 0
 
     def next_number(self) -> int:
-        """A number that is in none of the marks."""
+        """A number that no mark holds."""
         if self.number >= _LARGEST_NUMBER:
             self.mark.zero_()
             self.number = 0
@@ -59,12 +59,13 @@ def _lent(size: int, device: torch.device) -> Iterator[_Scratch]:
     try:
         yield scratch
     finally:
-        # Safe after an error, too: the next search has another number.
+        # Safe after an error too: the next search has another number.
         pool.append(scratch)
 
 
 def search(sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: bool, check: Check) -> Found:
-    """As `torch_frontier.search`. The sources are distinct, one at least, and on the host; so are the nodes found."""
+    """As `torch_frontier.search`. There is at least one source; sources are distinct and on the host, as are the nodes
+    found."""
     device, n, starts = sides.device, sides.node_count, len(sources)
     if upper == 0:
         found = sources if mark_starts else sources[:0]
@@ -72,7 +73,7 @@ def search(sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: 
     grid = (kernels.programs(device),)
     with _lent(n, device) as scratch:
         number = scratch.next_number()
-        # Sources without marks may be entered again: they need room of their own.
+        # Sources without marks may be entered again, which takes more room.
         state = scratch.state if mark_starts else torch.empty(_HEADER + n + starts, dtype=torch.int32, device=device)
         queue = state[_HEADER:]
         begun = (
@@ -120,7 +121,7 @@ def search(sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: 
 
 
 def _types(sides: Sides) -> tuple[torch.Tensor, int]:
-    """The flags and their number; where any type will do, some tensor that is never read."""
+    """The flags and their number; if any type will do, a tensor that is never read."""
     if sides.flags is None:
         return sides.residents[0].types, 0
     return sides.flags.view(torch.uint8), len(sides.flags)
@@ -145,7 +146,7 @@ def bfs_batch(
         width *= 2
     grid = (kernels.programs(device),)
     seen, frontier, entered = (torch.zeros(n * width, dtype=torch.int32, device=device) for _ in range(3))
-    # Each pair has a bit of its own, so adding them up sets them; the last bit of a word is its sign.
+    # Each pair has its own bit, so addition sets them; the last bit of a word is its sign.
     bits = torch.bitwise_left_shift(torch.ones_like(groups), groups % 32).to(torch.int32)
     frontier.index_add_(0, sources * width + groups // 32, bits)
     if mark_starts:

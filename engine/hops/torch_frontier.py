@@ -1,9 +1,9 @@
 """Frontiers in Torch's own operations, on any device: gathers and scatters over the frontier, nothing as wide as the
 graph.
 
-Tensors of nodes are int64 on the device of the graph. What a search over one set of sources has seen is marked in a
-tensor of one byte for each node, which is lent and given back clear; several groups are searched together over the
-pairs group * node_count + node in sorted tensors.
+Tensors of nodes are int64 on the graph's device. A search from one set of sources marks what it has seen in a tensor of
+one byte per node, which it borrows and returns clear; several groups are searched together, over the pairs group *
+node_count + node in sorted tensors.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sides:
-    """What a step may follow, on the device: one side or both, and the allowed types by code (the last entry stands
-    for every larger code); None: any type."""
+    """What a step may follow, on the device: one side or both, and the allowed types by code (the last entry stands for
+    all larger codes; None: any type)."""
 
     residents: Sequence[Resident]
     flags: torch.Tensor | None
@@ -34,7 +34,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Nodes by ascending level; ends[l] of them lie within l levels. `complete`: there is nothing beyond."""
+    """Nodes by ascending level; ends[l] of them are within l levels. `complete`: there is nothing beyond."""
 
     nodes: torch.Tensor
     ends: list[int]
@@ -72,7 +72,7 @@ def expand(sides: Sides, nodes: torch.Tensor) -> tuple[torch.Tensor, torch.Tenso
         neighbour = side.neighbours[entry].long()
         row = kept[row]
         if number == 1:
-            # A self-loop is on both sides of its node: one of the two counts.
+            # A self-loop is on both sides of its node: only one counts.
             other = neighbour != nodes[row]
             row, entry, neighbour = row[other], entry[other], neighbour[other]
         own = side.relationships
@@ -85,7 +85,7 @@ def expand(sides: Sides, nodes: torch.Tensor) -> tuple[torch.Tensor, torch.Tenso
 
 
 class Scratch:
-    """Tensors as long as the graph has nodes, kept between searches: `mark` is all zero when lent and given back."""
+    """Tensors with an entry per node, kept between searches: `mark` is all zero when borrowed and when returned."""
 
     def __init__(self, size: int, device: torch.device) -> None:
         self.mark = torch.zeros(size, dtype=torch.bool, device=device)
@@ -103,12 +103,12 @@ def _lent(size: int, device: torch.device) -> Iterator[Scratch]:
     except IndexError:
         scratch = Scratch(size, device)
     yield scratch
-    # After an error the marks may be set: such a one is not used again.
+    # After an error marks may still be set: these tensors are not used again.
     pool.append(scratch)
 
 
 def _distinct(nodes: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:
-    """One of each. Whichever number wins a place in `owner`, exactly one number finds itself there."""
+    """The distinct nodes. Whichever index wins a node's place in `owner`, exactly one finds itself there."""
     numbers = torch.arange(len(nodes), device=nodes.device)
     owner[nodes] = numbers
     return nodes[owner[nodes] == numbers]
@@ -117,7 +117,8 @@ def _distinct(nodes: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:
 def search(
     sides: Sides, sources: torch.Tensor, upper: int | None, mark_starts: bool, budget: int | None, check: Check
 ) -> Found:
-    """Breadth-first from all sources together. Without `mark_starts` they are found only when a walk comes back."""
+    """Breadth-first from all sources together. Without `mark_starts`, sources are found only when a walk comes back to
+    them."""
     with _lent(sides.node_count, sides.device) as scratch:
         frontier = _distinct(sources, scratch.owner)
         levels = [frontier if mark_starts else frontier[:0]]
@@ -145,9 +146,10 @@ def search(
 def search_groups(
     sides: Sides, keys: torch.Tensor, upper: int | None, mark_starts: bool, budget: int | None, check: Check
 ) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """Breadth-first for each group apart: `keys` are distinct pairs group * node_count + node, ascending.
+    """Breadth-first for each group separately: `keys` are distinct pairs group * node_count + node, ascending.
 
-    Gives such pairs with the level of each, by ascending group and level, and the depth up to which they are all there.
+    Returns such pairs with the level of each, by ascending group and level, and the depth up to which they are
+    complete.
     """
     n = sides.node_count
     seen = keys if mark_starts else keys[:0]

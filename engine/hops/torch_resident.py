@@ -1,8 +1,8 @@
-"""Adjacencies on a device: NumPy arrays go in once, tensors come out, and stay there as long as the arrays live.
+"""Adjacencies on a device: NumPy arrays go in once, tensors come out and stay as long as the arrays live.
 
-A graph in several partitions becomes one array for each of these on the device, with a row for every node: what a
-budget keeps apart in the host's memory need not be apart here. What was written since the arrays were made (a delta,
-removed relationships) is not copied at every commit: hops over it run in NumPy.
+The partitions of a graph are joined on the device into single arrays with a row for every node: they are separate only
+to bound the host's memory. What was written since (a delta, removed relationships) is not copied at every commit: hops
+over it run in NumPy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from hoplite.engine.hops.interface import Hop, Positions
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency, Incidence
 
-# Entries of a node that one program of a kernel looks at.
+# Entries of a node that one program of a kernel handles.
 SEGMENT = 256
 
 
 @dataclass(eq=False)
 class Resident:
-    """One side of a graph on the device; see `Incidence` for what the arrays hold."""
+    """One side of a graph on the device; see `Incidence` for the arrays."""
 
     indptr: torch.Tensor  # int64[nodes + 1]
     neighbours: torch.Tensor  # int32[m]
@@ -36,7 +36,7 @@ class Resident:
     _segments: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def segments(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """(node, first entry) of every run of up to SEGMENT entries of a node: hubs are cut up to share the work."""
+        """(node, first entry) of every run of up to SEGMENT entries of a node: hubs are split to share the work."""
         if self._segments is None:
             counts = self.indptr[1:] - self.indptr[:-1]
             pieces = (counts + (SEGMENT - 1)) // SEGMENT
@@ -47,10 +47,10 @@ class Resident:
 
 
 def can_reside(hop: Hop) -> bool:
-    """Whether the relationships of a hop are all in arrays that may be copied to a device."""
+    """Whether all relationships of a hop are in arrays that can be copied to a device."""
     return (
         not hop.has_mask
-        and hop.node_count < 2**31  # nodes are int32 there
+        and hop.node_count < 2**31  # nodes are int32 on the device
         and all(side.delta is None and side.removed is None for side in hop.sides)
     )
 
@@ -60,7 +60,7 @@ _making = Lock()
 
 
 def resident(adjacency: Adjacency, device: torch.device) -> Resident:
-    """The adjacency on the device, copied there when it is first asked for."""
+    """The adjacency on the device, copied there on first use."""
     owner: NDArray[Any]
     other: object
     if adjacency.partition_of is None:
@@ -80,7 +80,7 @@ def resident(adjacency: Adjacency, device: torch.device) -> Resident:
 
 def _copied(incidence: Incidence, device: torch.device) -> Resident:
     def tensor(array: NDArray[Any], kind: type) -> torch.Tensor:
-        # A copy: arrays of a file are read-only, which Torch warns of, and may be unmapped.
+        # A copy: arrays of a file are read-only, which Torch warns about, and may be unmapped.
         return torch.from_numpy(np.array(array, kind)).to(device)
 
     relationships = incidence.relationships
@@ -101,7 +101,7 @@ def _whole(adjacency: Adjacency) -> Incidence:
         missing = n + 1 - len(incidence.indptr)
         if missing <= 0:
             return incidence
-        # Nodes made after these arrays: they have no entries here.
+        # Nodes newer than these arrays have no entries here.
         indptr = np.concatenate((incidence.indptr, np.full(missing, incidence.indptr[-1])))
         return Incidence(
             indptr, incidence.neighbours, incidence.types, incidence.relationships, incidence.first_relationship

@@ -1,14 +1,14 @@
 """Kernels for a CUDA device: one search in a queue, and many searches at once in the bits of words.
 
-    queue    int32[nodes]             what a search has entered, in that order; more room where sources may come back
+    queue    int32[nodes]             what a search has entered, in order; longer if sources may be entered again
     counts   int32[LEVELS + 1]        how many nodes each level has
-    mark     int32[nodes]             the number of the last search that entered a node: nothing has to be cleared
+    mark     int32[nodes]             the number of the last search that entered a node, so nothing has to be cleared
     words    int32[nodes, width]      bit q % 32 of word q // 32 belongs to search q
 
-Numbers are not specialized on: a kernel is compiled once for each combination of its upper-case arguments, not anew for
+Kernels are not specialized on numbers: each is compiled once per combination of its upper-case arguments, not again for
 a query whose numbers happen to be divisible by something.
 
-A search goes from level to level without asking the host: each launch finds on the device where its level begins.
+A search goes from level to level without asking the host: each launch reads on the device where its level begins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 import triton
 import triton.language as tl
 
-# Levels that are searched before the host looks whether there is anything left.
+# Levels searched before the host checks whether anything is left.
 LEVELS = 63
 # Nodes whose bits one program unpacks.
 NODES = 512
@@ -28,7 +28,7 @@ _PROGRAMS_FOR_EACH = 16
 
 @cache
 def programs(device: torch.device) -> int:
-    """Programs that keep the device busy; each takes its share of whatever there is."""
+    """The number of programs that keep the device busy; they share whatever work there is."""
     return int(torch.cuda.get_device_properties(device).multi_processor_count) * _PROGRAMS_FOR_EACH
 
 
@@ -65,7 +65,7 @@ def push(
             if HAS_TYPES:
                 code = tl.load(types + entry, mask=wanted, other=0)
                 wanted = wanted & (tl.load(flags + tl.minimum(code, flag_count - 1), mask=wanted, other=0) != 0)
-            # Most neighbours were entered before: a plain look is cheaper than the exchange that decides.
+            # Most neighbours were entered before: a plain read is cheaper than the atomic exchange that decides.
             wanted = wanted & (tl.load(mark + neighbour, mask=wanted, other=0) != search)
             new = wanted & (tl.atomic_xchg(mark + neighbour, search + tl.zeros_like(neighbour), mask=wanted) != search)
             flag = new.to(tl.int32)
@@ -118,8 +118,8 @@ def list_bits(
     seen, node_count, blocks, ends, counts, nodes,
     WIDTH: tl.constexpr, NODES: tl.constexpr,
 ):  # fmt: skip
-    """The nodes that each search has entered, one search after the other, ascending: ends[q, b] is where those of
-    block b end."""
+    """The nodes that each search has entered, ascending, one search after another: ends[q, b] is where those of block b
+    end."""
     block, word = tl.program_id(0), tl.program_id(1)
     node = block.to(tl.int64) * NODES + tl.arange(0, NODES)
     bits = tl.load(seen + node * WIDTH + word, mask=node < node_count, other=0)
