@@ -1,1 +1,1 @@
-"""Cypher's functions, a file for each family. They enter themselves in the tables of `registry`."""
+"""Cypher's functions, one file per family. They register themselves in the tables of `registry`."""

@@ -1,11 +1,11 @@
 """Aggregating functions: group numbers and argument columns in, batch after batch; one value for each group out.
 
-`make_aggregation("sum", distinct=False)` gives an `Aggregation`; its `update` is called once a batch with the group
+`make_aggregation("sum", distinct=False)` returns an `Aggregation`; its `update` is called once per batch with the group
 number of every row, its `finish` once at the end. States are arrays indexed by group, grown as groups appear. Typed
-columns go through NumPy; `Objects` and the rare cases where the order of additions shows (integer overflow,
-infinities) go row by row.
+columns go through NumPy; `Objects`, and the rare cases where the order of additions matters (integer overflow,
+infinities), go row by row.
 
-Nulls never count. With DISTINCT only the first row of each (group, value) is passed on, values being equal as in
+Nulls never count. With DISTINCT, only the first row of each (group, value) is passed on; values are compared as in
 grouping.
 """
 
@@ -78,10 +78,11 @@ class Count:
 
 
 class CountDistinct:
-    """count(DISTINCT x): the different pairs (group, number of the value), as codes `group << 32 | number`.
+    """count(DISTINCT x): the distinct pairs (group, number of the value), as codes `group << 32 | number`.
 
-    Codes pile up and are made unique whenever there are twice as many as the last time, which costs one sort of all
-    in the end. They are sorted in 32 bits where groups and values are few enough: half the memory, half the time.
+    Codes pile up and are deduplicated whenever their number has doubled, which in total costs about as much as one sort
+    of all of them. If groups and values are few enough they are sorted as 32-bit numbers: half the memory, half the
+    time.
     """
 
     def __init__(self) -> None:
@@ -119,7 +120,7 @@ class CountDistinct:
 class Sum:
     """sum.
 
-    Integers stay integers until they overflow, and are a float from then on; durations add up field by field.
+    Integers stay integers until they overflow, then become a float; durations add up field by field.
     """
 
     def __init__(self, argument: str) -> None:
@@ -140,7 +141,7 @@ class Sum:
         if not self._durations and isinstance(column, Floats):
             self._any_number = True
             self._turn_to_floats(groups)
-            with np.errstate(all="ignore"):  # infinity minus infinity is NaN, and no reason to warn
+            with np.errstate(all="ignore"):  # infinity minus infinity is NaN, which needs no warning
                 np.add.at(self._floats, groups, column.values)
         elif not self._durations and isinstance(column, Integers) and self._cannot_overflow(column.values):
             self._any_number = True
@@ -225,8 +226,8 @@ def _added(left: Duration, right: Duration) -> Duration:
 class Average:
     """avg, always a float.
 
-    Sum / count, or a running mean (as Neo4j keeps it) once a value is so large that sums might overflow. Infinity and
-    NaN are added up on their own: where there are any, their sum is the average.
+    Sum / count, or a running mean (as in Neo4j) once a value is so large that sums might overflow. Infinities and NaN
+    are summed separately: if there are any, their sum is the average.
     """
 
     def __init__(self, argument: str) -> None:
@@ -293,7 +294,7 @@ class Average:
 
 
 def _approximate_duration(months: float, days: float, seconds: float, nanos: float) -> Duration:
-    """Whole fields; the fraction of each goes into the next smaller one (a month is 30.436875 days)."""
+    """Whole fields; the fraction of each carries over into the next smaller one (a month is 30.436875 days)."""
     whole_months = int(months)
     days += (_NANOS_PER_MONTH * months - _NANOS_PER_MONTH * whole_months) / _NANOS_PER_DAY
     whole_days = int(days)
@@ -301,16 +302,16 @@ def _approximate_duration(months: float, days: float, seconds: float, nanos: flo
     whole_seconds = int(seconds)
     nanos += _NANOS_PER_SECOND * seconds - _NANOS_PER_SECOND * whole_seconds
     mean = _added(Duration(whole_months, whole_days, whole_seconds), Duration(nanoseconds=int(nanos)))
-    extra_days = max(mean.seconds, 0) // _SECONDS_PER_DAY  # an average, unlike a quotient, has its whole days counted
+    extra_days = max(mean.seconds, 0) // _SECONDS_PER_DAY  # an average, unlike a quotient, normalises whole days
     return Duration(mean.months, mean.days + extra_days, mean.seconds - extra_days * _SECONDS_PER_DAY, mean.nanoseconds)
 
 
 class Extreme:
-    """min and max in Cypher's order over all values; of equal values the first stays."""
+    """min and max in Cypher's order over all values; the first of equal values wins."""
 
     def __init__(self, largest: bool) -> None:
         self._largest = largest
-        self._kind: type[Column] | None = None  # the class of all columns so far, while a typed state serves
+        self._kind: type[Column] | None = None  # the class of all columns so far, as long as it is the same
         self._best: NDArray[Any] = np.zeros(16, np.int64)
         self._known = np.zeros(16, np.bool_)
         self._objects: list[Any] = []
@@ -344,7 +345,7 @@ class Extreme:
         self._objects += [None] * missing
         self._keys += [None] * missing
         best, keys, largest = self._objects, self._keys, self._largest
-        # Text compares as Python compares it, so a column of text needs no sort keys.
+        # Cypher orders text as Python does, so a column of text needs no sort keys.
         as_is = self._kind is Strings
         for group, value in zip(groups.tolist(), column.objects(), strict=True):
             key = value if as_is else sort_key(value)
@@ -369,7 +370,7 @@ class Extreme:
 
 
 class Collect:
-    """collect: the values of each group in the order in which they came."""
+    """collect: the values of each group, in the order they came."""
 
     def __init__(self) -> None:
         self._groups: list[Int64s] = []
@@ -398,7 +399,7 @@ class Collect:
 
 
 class Distinct:
-    """Hands on the first row of each (group, value) only."""
+    """Passes on only the first row of each (group, value)."""
 
     def __init__(self, inner: Aggregation) -> None:
         self._inner = inner
@@ -494,9 +495,9 @@ _register(
 def make_aggregation(
     name: str, distinct: bool, context: object = None, argument: str = "ReferenceFromSlot(0)"
 ) -> Aggregation:
-    """A fresh state for a call of the aggregating function.
+    """A fresh state for one call of an aggregating function.
 
-    `argument` is how Neo4j's messages name what it is applied to.
+    `argument` is what Neo4j's messages call the argument.
     """
     if distinct and name.lower() == "count":
         return CountDistinct()

@@ -1,9 +1,9 @@
-"""How the APOC functions enter the table: by their signatures as text, with defaults for what is left out.
+"""How APOC functions are registered: by their signatures as text, with defaults for omitted arguments.
 
     @apoc_function("apoc.coll.flatten(coll :: LIST<ANY>, recursive = false :: BOOLEAN) :: LIST<ANY>", "Flattens ...")
     def flatten(values, recursive): ...
 
-Nulls are passed to the functions, for each has its own way with them.
+Nulls are passed to the functions, because each treats them differently.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hoplite.engine.signatures import function_defaults, parse_function_signatur
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 from hoplite.lazy import lazy_pattern
 
-# The arguments (by their places) in which APOC does not stand a null: Java threw a NullPointerException.
+# The arguments (by position) for which APOC throws a NullPointerException on null.
 _NEVER_NULL: dict[str, tuple[int, ...]] = {
     "apoc.coll.insert": (1,),
     "apoc.coll.insertAll": (1,),
@@ -80,7 +80,7 @@ _NEVER_NULL: dict[str, tuple[int, ...]] = {
     "apoc.util.validatePredicate": (0,),
 }
 
-# What APOC gives up, and what takes its place.
+# What APOC has deprecated, and what replaces it.
 _REPLACED = {
     "apoc.create.uuid": "Neo4j randomUUID() function",
     "apoc.map.setEntry": "apoc.map.setKey",
@@ -92,7 +92,7 @@ _Value = TypeVar("_Value", bound=ValueFunction)
 
 
 def function_failed(function: str, java_class: str, message: str) -> CypherError:
-    """The error of a function that threw: `Failed to invoke function `f`: Caused by: java.lang....: message`"""
+    """The error of a function that has thrown: `Failed to invoke function `f`: Caused by: java.lang....: message`"""
     return CypherError(
         PROCEDURE_CALL_FAILED, f"Failed to invoke function `{function}`: Caused by: {java_class}: {message}"
     )
@@ -102,7 +102,7 @@ _FAILED = lazy_pattern(r"Failed to invoke function `[^`]*`")
 
 
 def _of_function(function: str, problem: CypherError) -> CypherError:
-    """An error that a function met in another one is its own."""
+    """Attribute an error raised by another function to this one."""
     if problem.code != PROCEDURE_CALL_FAILED:
         return problem
     message = _FAILED.sub(f"Failed to invoke function `{function}`", problem.message, count=1)
@@ -141,10 +141,10 @@ def apoc_function(
             except CypherError as problem:
                 raise _of_function(parsed.name, problem) from None
             except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:
-                # Java would have thrown on such arguments too; what it threw is not worth imitating.
+                # Java would also throw on such arguments; exactly what is not worth imitating.
                 raise function_failed(parsed.name, "java.lang.RuntimeException", str(problem)) from problem
 
-        call.__module__ = function.__module__  # that of its family
+        call.__module__ = function.__module__  # which names its family
         FUNCTIONS[parsed.name.lower()] = Function(parsed, call, False, needs_context)
         return function
 

@@ -1,7 +1,7 @@
-"""apoc.agg.*: aggregating functions that Cypher itself does not have; each group has a state that takes row after row.
+"""apoc.agg.*: aggregating functions that Cypher itself lacks; each group has a state that takes one row at a time.
 
 Percentiles and statistics are those of APOC's histograms, which keep three digits of an integer: from 2,048 on, numbers
-that share their first eleven bits count as one.
+that share their first eleven bits count as equal.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LARGEST = 2**63 - 1
 
 
 class _State(Protocol):
-    """What one group has come to."""
+    """The state of one group."""
 
     def add(self, *arguments: Any) -> None:
-        """Take in a row."""
+        """Add a row."""
 
     def result(self) -> Any:
         """The value of the group."""
@@ -97,7 +97,7 @@ def _checked_number(value: Any) -> int | float:
     return value
 
 
-# --- by their order ---
+# --- by order ---
 
 
 @_aggregate("apoc.agg.first(value :: ANY) :: ANY", "Returns the first value that is not null.")
@@ -146,7 +146,7 @@ class _Nth:
 
 @_aggregate(
     "apoc.agg.slice(value :: ANY, from = 0 :: INTEGER, to = -1 :: INTEGER) :: LIST<ANY>",
-    "Returns a number of values that are not null, from an offset on; all that follow for -1.",
+    "Returns a number of values that are not null, from an offset on; all remaining ones for -1.",
 )
 @dataclass(slots=True)
 class _Slice:
@@ -169,7 +169,7 @@ class _Slice:
 
 @dataclass(slots=True)
 class _Extremes:
-    """The items with the largest value, or the smallest, up to a number of them."""
+    """The items with the largest value, or the smallest, up to a limit."""
 
     sign: int
     value: Any = None
@@ -193,7 +193,7 @@ class _Extremes:
 
 @_aggregate(
     "apoc.agg.maxItems(item :: ANY, value :: ANY, groupLimit = -1 :: INTEGER) :: ANY",
-    "Returns the largest value and the items that have it, no more than a limit.",
+    "Returns the largest value and the items that have it, up to a limit.",
 )
 class _MaxItems(_Extremes):
     def __init__(self) -> None:
@@ -202,7 +202,7 @@ class _MaxItems(_Extremes):
 
 @_aggregate(
     "apoc.agg.minItems(item :: ANY, value :: ANY, groupLimit = -1 :: INTEGER) :: ANY",
-    "Returns the smallest value and the items that have it, no more than a limit.",
+    "Returns the smallest value and the items that have it, up to a limit.",
 )
 class _MinItems(_Extremes):
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ class _MinItems(_Extremes):
 
 @_aggregate(
     "apoc.agg.product(value :: INTEGER | FLOAT) :: INTEGER | FLOAT",
-    "Returns the product of the numbers; 0.0 where there are none.",
+    "Returns the product of the numbers; 0.0 if there are none.",
 )
 @dataclass(slots=True)
 class _Product:
@@ -251,7 +251,7 @@ class _Median:
 
 @dataclass(slots=True)
 class _Histogram:
-    """Integers that are not negative; `percentiles` are those of the first row."""
+    """Non-negative integers; `percentiles` are those of the first row."""
 
     numbers: list[int] = field(default_factory=list)
     percentiles: list[float] | None = None
@@ -271,7 +271,7 @@ class _Histogram:
         self.numbers.append(number)
 
     def at(self, ordered: list[int], percentile: float) -> int | None:
-        """The value that so large a part of all is not above."""
+        """The value at a percentile, as the upper end of its bin."""
         if not ordered:
             return None
         place = max(int(min(percentile, 1.0) * len(ordered) + 0.5), 1)
@@ -280,7 +280,7 @@ class _Histogram:
 
 
 def _bin_size(number: int) -> int:
-    """How many numbers count as one with this one."""
+    """How many numbers, including this one, the histogram does not tell apart."""
     return 1 << max(number.bit_length() - _EXACT_BITS, 0)
 
 
@@ -299,7 +299,7 @@ class _Percentiles(_Histogram):
 
 @_aggregate(
     "apoc.agg.statistics(value :: INTEGER | FLOAT, percentiles = [0.5, 0.75, 0.9, 0.95, 0.99] :: LIST<FLOAT>) :: MAP",
-    "Returns how many integers there are, the smallest, the largest, their mean, deviation and percentiles.",
+    "Returns the number of integers, the smallest, the largest, their mean, standard deviation and percentiles.",
 )
 class _Statistics(_Histogram):
     def result(self) -> Any:

@@ -1,4 +1,4 @@
-"""apoc.coll.*: functions of lists. Elements are equal as in grouping: 1 and 1.0 are one, and so are two nulls."""
+"""apoc.coll.*: list functions. Elements are equal as in grouping: 1 equals 1.0, and null equals null."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def to_set(values: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.intersection(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the distinct elements that both lists have.",
+    "Returns the distinct elements that are in both lists.",
 )
 def intersection(first: Items, second: Items) -> list[Any]:
     """In the order of the first list."""
@@ -63,7 +63,7 @@ def intersection(first: Items, second: Items) -> list[Any]:
     "Returns the distinct elements of both lists.",
 )
 def union(first: Items, second: Items) -> Items:
-    """The other list as it is where one is missing."""
+    """If one list is null, the other one as it is."""
     if first is None or second is None:
         return second if first is None else first
     return list(_distinct([*(first or ()), *(second or ())]).values())
@@ -71,10 +71,10 @@ def union(first: Items, second: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.unionAll(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the elements of both lists, repeated ones too.",
+    "Returns all elements of both lists, including repeated ones.",
 )
 def union_all(first: Items, second: Items) -> Items:
-    """One after the other; null where both are missing."""
+    """Concatenated; null if both are null."""
     if first is None and second is None:
         return None
     return [*(first or ()), *(second or ())]
@@ -82,7 +82,7 @@ def union_all(first: Items, second: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.subtract(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the distinct elements of the first list that the second does not have.",
+    "Returns the distinct elements of the first list that are not in the second.",
 )
 def subtract(first: Items, second: Items) -> Items:
     """A set difference."""
@@ -92,7 +92,7 @@ def subtract(first: Items, second: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.removeAll(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the first list without the elements that the second has.",
+    "Returns the first list without the elements of the second.",
 )
 def remove_all(first: Items, second: Items) -> Items:
     """Repeated elements stay."""
@@ -102,10 +102,10 @@ def remove_all(first: Items, second: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.disjunction(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the elements that only one of the lists has.",
+    "Returns the elements that are in only one of the lists.",
 )
 def disjunction(first: Items, second: Items) -> Items:
-    """A symmetric difference; the other list as it is where one is missing."""
+    """A symmetric difference; if one list is null, the other one as it is."""
     if first is None or second is None:
         return second if first is None else first
     left, right = _distinct(first), _distinct(second)
@@ -117,19 +117,19 @@ def disjunction(first: Items, second: Items) -> Items:
 
 
 @apoc_function(
-    "apoc.coll.contains(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether the list has the value."
+    "apoc.coll.contains(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether the list contains the value."
 )
 def contains(values: Items, value: Any) -> bool:
-    """Null is never looked for."""
+    """A null value is never found."""
     return value is not None and group_key(value) in _distinct(values)
 
 
 @apoc_function(
     "apoc.coll.containsAll(coll1 :: LIST<ANY>, coll2 :: LIST<ANY>) :: BOOLEAN",
-    "Returns whether the first list has every element of the second.",
+    "Returns whether the first list contains every element of the second.",
 )
 def contains_all(first: Items, second: Items) -> bool:
-    """Every list has all elements of an empty one."""
+    """Every list contains an empty one."""
     return first is not None and second is not None and _distinct(second).keys() <= _distinct(first).keys()
 
 
@@ -150,22 +150,22 @@ def different(values: Items) -> bool:
     "Returns whether both lists have the same elements, equally often, in any order.",
 )
 def is_equal_collection(first: Items, second: Items) -> bool:
-    """Two missing lists are equal."""
+    """Two nulls are equal."""
     left = {group_key(value): count for value, count in _counts(first)}
     return left == {group_key(value): count for value, count in _counts(second)}
 
 
 @apoc_function(
-    "apoc.coll.indexOf(coll :: LIST<ANY>, value :: ANY) :: INTEGER", "Returns the first place of the value, or -1."
+    "apoc.coll.indexOf(coll :: LIST<ANY>, value :: ANY) :: INTEGER", "Returns the first index of the value, or -1."
 )
 def index_of(values: Items, value: Any) -> int:
-    """Places count from 0."""
+    """Indexes start at 0."""
     wanted = group_key(value)
     return next((place for place, item in enumerate(values or ()) if group_key(item) == wanted), -1)
 
 
 @apoc_function(
-    "apoc.coll.occurrences(coll :: LIST<ANY>, item :: ANY) :: INTEGER", "Returns how often the list has the item."
+    "apoc.coll.occurrences(coll :: LIST<ANY>, item :: ANY) :: INTEGER", "Returns how often the item occurs in the list."
 )
 def occurrences(values: Items, item: Any) -> int:
     """0 for null."""
@@ -181,7 +181,9 @@ def frequencies(values: Items) -> list[dict[str, Any]]:
     return [{"item": value, "count": count} for value, count in _counts(values)]
 
 
-@apoc_function("apoc.coll.duplicates(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements that are repeated.")
+@apoc_function(
+    "apoc.coll.duplicates(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements that occur more than once."
+)
 def duplicates(values: Items) -> list[Any]:
     """Each of them once."""
     return [value for value, count in _counts(values) if count > 1]
@@ -189,7 +191,7 @@ def duplicates(values: Items) -> list[Any]:
 
 @apoc_function(
     "apoc.coll.duplicatesWithCount(coll :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the elements that are repeated with their counts, as {item, count}.",
+    "Returns the elements that occur more than once with their counts, as {item, count}.",
 )
 def duplicates_with_count(values: Items) -> list[dict[str, Any]]:
     """In order of first appearance."""
@@ -208,7 +210,7 @@ def total(values: Items) -> float | None:
 @apoc_function("apoc.coll.sumLongs(coll :: LIST<INTEGER | FLOAT>) :: INTEGER", "Returns the sum of the whole parts.")
 def total_of_integers(values: Items) -> int | None:
     """Null for an empty list."""
-    return (sum(map(int, values)) + 2**63) % 2**64 - 2**63 if values else None  # as the long of Java: it wraps around
+    return (sum(map(int, values)) + 2**63) % 2**64 - 2**63 if values else None  # wraps around like Java's long
 
 
 @apoc_function("apoc.coll.avg(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the average of the numbers.")
@@ -219,7 +221,7 @@ def average(values: Items) -> float | None:
 
 @apoc_function(
     "apoc.coll.stdev(list :: LIST<INTEGER | FLOAT>, isBiasCorrected = true :: BOOLEAN) :: INTEGER | FLOAT",
-    "Returns the standard deviation of a sample, or of a population where isBiasCorrected is false.",
+    "Returns the standard deviation of a sample, or of a population if isBiasCorrected is false.",
 )
 def deviation(values: Items, corrected: bool) -> int | float | None:
     """A whole result is an integer."""
@@ -232,7 +234,7 @@ def deviation(values: Items, corrected: bool) -> int | float | None:
 
 
 @apoc_function(
-    "apoc.coll.runningTotal(list :: LIST<INTEGER | FLOAT>) :: LIST<ANY>", "Returns the sums of the elements so far."
+    "apoc.coll.runningTotal(list :: LIST<INTEGER | FLOAT>) :: LIST<ANY>", "Returns the running totals of the elements."
 )
 def running_total(values: Items) -> Items:
     """`[1, 2, 3]` becomes `[1, 3, 6]`."""
@@ -242,13 +244,13 @@ def running_total(values: Items) -> Items:
 
 @apoc_function("apoc.coll.max(values :: LIST<ANY>) :: ANY", "Returns the largest element.")
 def largest(values: Items) -> Any:
-    """Nulls are passed over."""
+    """Nulls are skipped."""
     return max((value for value in values or () if value is not None), key=sort_key, default=None)
 
 
 @apoc_function("apoc.coll.min(values :: LIST<ANY>) :: ANY", "Returns the smallest element.")
 def smallest(values: Items) -> Any:
-    """Nulls are passed over."""
+    """Nulls are skipped."""
     return min((value for value in values or () if value is not None), key=sort_key, default=None)
 
 
@@ -263,10 +265,10 @@ def sort(values: Items) -> list[Any]:
 
 @apoc_function(
     "apoc.coll.sortMaps(list :: LIST<MAP>, prop :: STRING) :: LIST<ANY>",
-    "Returns the maps in descending order of a key, in ascending order where the key is written ^key.",
+    "Returns the maps in descending order of a key, or in ascending order if the key is written as ^key.",
 )
 def sort_maps(values: Items, key: str) -> Items:
-    """Equal ones keep their order."""
+    """A stable sort."""
     if values is None:
         return []
     name = key.removeprefix("^")
@@ -289,10 +291,10 @@ def random_item(values: Items) -> Any:
 
 @apoc_function(
     "apoc.coll.flatten(coll :: LIST<ANY>, recursive = false :: BOOLEAN) :: LIST<ANY>",
-    "Returns the elements of the lists in the list; of lists within those too where recursive is true.",
+    "Returns the elements of the lists in the list; of lists within those too if recursive is true.",
 )
 def flatten(values: Items, recursive: bool) -> Items:
-    """`[[1], [2]]` becomes `[1, 2]`; nothing for a missing list."""
+    """`[[1], [2]]` becomes `[1, 2]`; an empty list for null."""
     if values is None:
         return []
     flat: list[Any] = []
@@ -330,7 +332,7 @@ def zip_lists(first: Items, second: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.partition(coll :: LIST<ANY>, batchSize :: INTEGER) :: LIST<ANY>",
-    "Returns the list cut into lists of a size; the last may be shorter.",
+    "Splits the list into lists of a given size; the last may be shorter.",
 )
 def partition(values: Items, size: int) -> list[Any]:
     """An empty list for null."""
@@ -352,7 +354,7 @@ def combinations(values: Items, least: int, most: int) -> list[Any]:
 
 @apoc_function(
     "apoc.coll.dropDuplicateNeighbors(list :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the list without elements that repeat the one before.",
+    "Returns the list without elements that equal the one before them.",
 )
 def drop_duplicate_neighbors(values: Items) -> Items:
     """`[1, 1, 2, 1]` becomes `[1, 2, 1]`."""
@@ -361,19 +363,19 @@ def drop_duplicate_neighbors(values: Items) -> Items:
 
 @apoc_function(
     "apoc.coll.insert(coll :: LIST<ANY>, index :: INTEGER, value :: ANY) :: LIST<ANY>",
-    "Returns the list with a value inserted at a place.",
+    "Returns the list with a value inserted at an index.",
 )
 def insert(values: Items, index: int, value: Any) -> Items:
-    """A place outside the list changes nothing."""
+    """An index outside the list changes nothing."""
     return insert_all(values, index, [value])
 
 
 @apoc_function(
     "apoc.coll.insertAll(coll :: LIST<ANY>, index :: INTEGER, values :: LIST<ANY>) :: LIST<ANY>",
-    "Returns the list with values inserted at a place.",
+    "Returns the list with values inserted at an index.",
 )
 def insert_all(values: Items, index: int, new: list[Any]) -> Items:
-    """A place outside the list changes nothing."""
+    """An index outside the list changes nothing."""
     if values is None or not 0 <= index <= len(values):
         return values
     return [*values[:index], *new, *values[index:]]
@@ -384,7 +386,7 @@ def insert_all(values: Items, index: int, new: list[Any]) -> Items:
     "Returns the list without a number of elements from an index on.",
 )
 def remove(values: Items, index: int, length: int) -> Items:
-    """A place outside the list changes nothing."""
+    """An index outside the list changes nothing."""
     if values is None or not 0 <= index < len(values):
         return values
     return values[:index] + values[index + length :]
@@ -392,10 +394,10 @@ def remove(values: Items, index: int, length: int) -> Items:
 
 @apoc_function(
     "apoc.coll.set(coll :: LIST<ANY>, index :: INTEGER, value :: ANY) :: LIST<ANY>",
-    "Returns the list with another value at a place.",
+    "Returns the list with the value at an index replaced.",
 )
 def set_item(values: Items, index: int, value: Any) -> Items:
-    """A place outside the list changes nothing."""
+    """An index outside the list changes nothing."""
     if values is None or value is None or not 0 <= index < len(values):
         return values
     return [*values[:index], value, *values[index + 1 :]]
@@ -419,11 +421,11 @@ def _by_property(value: Any, key: str, context: Execution) -> Any:
 
 @apoc_function(
     "apoc.coll.sortNodes(coll :: LIST<NODE>, prop :: STRING) :: LIST<ANY>",
-    "Returns nodes sorted by a property, downwards unless its name begins with ^.",
+    "Returns nodes sorted by a property, in descending order unless its name begins with ^.",
     needs_context=True,
 )
 def sort_nodes(context: Execution, nodes: Items, key: str) -> Items:
-    """Stable; nothing for a missing list."""
+    """A stable sort; an empty list for null."""
     if nodes is None:
         return []
     name, upwards = key.removeprefix("^"), key.startswith("^")
@@ -433,10 +435,10 @@ def sort_nodes(context: Execution, nodes: Items, key: str) -> Items:
 @apoc_function(
     "apoc.coll.sortMulti(coll :: LIST<MAP>, orderFields = [] :: LIST<STRING>, limit = -1 :: INTEGER, skip = 0 :: "
     "INTEGER) :: LIST<ANY>",
-    "Returns maps sorted by several keys, downwards by those that do not begin with ^.",
+    "Returns maps sorted by several keys, in descending order unless a key begins with ^.",
 )
 def sort_multi(maps: Items, fields: list[str] | None, limit: int, skip: int) -> Items:
-    """Then a part of them."""
+    """`skip` and `limit` apply after sorting."""
     if maps is None:
         return None
     ordered = list(maps)
@@ -449,18 +451,20 @@ def sort_multi(maps: Items, fields: list[str] | None, limit: int, skip: int) -> 
 
 
 @apoc_function(
-    "apoc.coll.sortText(coll :: LIST<STRING>, conf = {} :: MAP) :: LIST<ANY>", "Returns texts sorted letter by letter."
+    "apoc.coll.sortText(coll :: LIST<STRING>, conf = {} :: MAP) :: LIST<ANY>",
+    "Returns strings sorted letter by letter.",
 )
 def sort_text(texts: Items, config: Any) -> Items:
-    """Whatever their case, small letters first; the locale of the settings is not looked at."""
+    """Ignoring case, lower case first; the locale in the configuration is ignored."""
     return [] if not texts else sorted(texts, key=lambda text: (text.lower(), text.swapcase()))
 
 
 @apoc_function(
-    "apoc.coll.containsSorted(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN", "Returns whether a sorted list has a value."
+    "apoc.coll.containsSorted(coll :: LIST<ANY>, value :: ANY) :: BOOLEAN",
+    "Returns whether a sorted list contains a value.",
 )
 def contains_sorted(values: Items, value: Any) -> bool:
-    """By halves, so that a list that is not sorted may hide it."""
+    """A binary search, which may miss it in a list that is not sorted."""
     return bool(values) and _is_among_sorted("apoc.coll.containsSorted", values or [], value)
 
 
@@ -489,17 +493,18 @@ def _not_comparable(function: str, found: Any, wanted: Any) -> CypherError:
 
 @apoc_function(
     "apoc.coll.containsAllSorted(coll1 :: LIST<ANY>, coll2 :: LIST<ANY>) :: BOOLEAN",
-    "Returns whether a sorted list has all values of another.",
+    "Returns whether a sorted list contains all values of another.",
 )
 def contains_all_sorted(values: Items, wanted: Items) -> bool:
-    """False for a missing list."""
+    """False for null."""
     if values is None or wanted is None:
         return False
     return all(_is_among_sorted("apoc.coll.containsAllSorted", values, value) for value in wanted)
 
 
 @apoc_function(
-    "apoc.coll.frequenciesAsMap(coll :: LIST<ANY>) :: MAP", "Returns how often each element occurs, by its text."
+    "apoc.coll.frequenciesAsMap(coll :: LIST<ANY>) :: MAP",
+    "Returns how often each element occurs, as a map keyed by its text.",
 )
 def frequencies_as_map(values: Items) -> dict[str, int]:
     """`{1: 2}` for `[1, 1]`."""
@@ -508,10 +513,10 @@ def frequencies_as_map(values: Items) -> dict[str, int]:
 
 @apoc_function(
     "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: LIST<ANY>",
-    "Returns each element with the one that follows it at an offset.",
+    "Returns each element with the one at an offset from it.",
 )
 def pair_with_offset(values: Items, offset: int) -> Items:
-    """Null where there is none."""
+    """Null if there is none."""
     if values is None:
         return None
     places = range(len(values))
@@ -524,15 +529,15 @@ def pair_with_offset(values: Items, offset: int) -> Items:
     deterministic=False,
 )
 def random_items(values: Items, count: int, again: bool) -> list[Any]:
-    """The same element twice only where that is allowed."""
+    """Elements are repeated only if that is allowed."""
     if not values or count < 1:
         return []
     return random.choices(values, k=count) if again else random.sample(values, min(count, len(values)))
 
 
-@apoc_function("apoc.convert.toSet(list :: ANY) :: LIST<ANY>", "Returns a value as a list without repetitions.")
+@apoc_function("apoc.convert.toSet(list :: ANY) :: LIST<ANY>", "Returns a value as a list without repeated elements.")
 def value_to_set(value: Any) -> Items:
-    """A single value becomes a list of one."""
+    """A single value becomes a list of one element."""
     if value is None:
         return None
     return list(_distinct(value if isinstance(value, list) else [value]).values())

@@ -1,7 +1,7 @@
-"""apoc.util.compress and decompress: texts as compressed bytes, and back.
+"""apoc.util.compress and decompress: text to compressed bytes, and back.
 
-What Python's own modules can: GZIP, DEFLATE, BZIP2 and NONE. They work on pieces, for one call over a long text could
-not be stopped, and a few bytes can be a text longer than memory.
+The algorithms in Python's standard library: GZIP, DEFLATE, BZIP2 and NONE. They work in pieces, because one call over a
+long text could not be interrupted, and a few bytes may decompress to more than fits into memory.
 """
 
 from __future__ import annotations
@@ -34,11 +34,9 @@ _COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
 }
 
 
-@apoc_function(
-    "apoc.util.compress(data :: STRING, config = {} :: MAP) :: BYTEARRAY", "Returns a text as compressed bytes."
-)
+@apoc_function("apoc.util.compress(data :: STRING, config = {} :: MAP) :: BYTEARRAY", "Compresses a string into bytes.")
 def compress(text: str | None, config: dict[str, Any] | None) -> bytes:
-    """With GZIP, as other programs read it."""
+    """With GZIP, in the format that other programs read."""
     algorithm, charset = _settings("apoc.util.compress", config)
     if text is None:
         raise _null("apoc.util.compress", "string")
@@ -51,16 +49,16 @@ def compress(text: str | None, config: dict[str, Any] | None) -> bytes:
     made = b"".join([*pieces, compressor.flush()])
     if algorithm != "GZIP":
         return made
-    # The header that Java writes: no time, no name, no system.
+    # The header that Java writes: no time, no name, no operating system.
     check, size = zlib.crc32(data), len(data) & 0xFFFFFFFF
     return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + made + check.to_bytes(4, "little") + size.to_bytes(4, "little")
 
 
 @apoc_function(
-    "apoc.util.decompress(data :: BYTEARRAY, config = {} :: MAP) :: STRING", "Returns the text of compressed bytes."
+    "apoc.util.decompress(data :: BYTEARRAY, config = {} :: MAP) :: STRING", "Decompresses bytes into a string."
 )
 def decompress(data: Any, config: dict[str, Any] | None) -> str:
-    """What `compress` was given."""
+    """The inverse of `compress`."""
     name = "apoc.util.decompress"
     algorithm, charset = _settings(name, config)
     if data is None:
@@ -86,7 +84,7 @@ _NOT_READ = {
 
 
 def _read(algorithm: str, data: bytes) -> Iterator[bytes]:
-    """Pieces of bounded size, as long as there is room for all of them."""
+    """The text in pieces of bounded size, as long as the statement has memory for them."""
     reader: Any = bz2.BZ2Decompressor() if algorithm == "BZIP2" else None
     if reader is None:
         reader = zlib.decompressobj(_GZIP if algorithm == "GZIP" else zlib.MAX_WBITS)
@@ -102,7 +100,7 @@ def _read(algorithm: str, data: bytes) -> Iterator[bytes]:
 
 
 def _settings(name: str, config: dict[str, Any] | None) -> tuple[str, str]:
-    """The algorithm, and the charset under Python's name for it."""
+    """The algorithm, and Python's name for the charset."""
     given = {**_DEFAULTS, **(config or {})}
     algorithm, charset = given["compression"], str(given["charset"])
     if algorithm in _LACKING:

@@ -1,7 +1,7 @@
 """apoc.date.* and apoc.temporal.*: points in time as integers since 1970, and Java's patterns for dates.
 
-Two kinds of patterns are in use: those of `SimpleDateFormat`, which is lenient, for integers (here), and those of
-`DateTimeFormatter` (`java_dates.py`) for temporal values and for texts that become texts.
+There are two kinds of patterns: those of `SimpleDateFormat`, which is lenient, for integers (here), and those of
+`DateTimeFormatter` (`java_dates.py`) for temporal values and for converting text to text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _shown(moment: datetime, letters: str) -> str:
             return f"{moment.year % 100:02}" if width == 2 else f"{moment.year:0{width}}"
         case "G":
             return "AD"
-        case "Y":  # of the week, which begins on Sunday and belongs to the year of its Saturday
+        case "Y":  # the week's year: weeks begin on Sunday and belong to the year of their Saturday
             year = (moment + timedelta(days=(5 - moment.weekday()) % 7)).year
             return f"{year % 100:02}" if width == 2 else f"{year:0{width}}"
         case "M" | "L":
@@ -99,7 +99,7 @@ _QUOTED = lazy_pattern(r"'(?:[^']|'')*'")
 
 
 def _check_pattern(pattern: str) -> None:
-    """An error for a pattern that `SimpleDateFormat` refuses."""
+    """Raise an error for a pattern that `SimpleDateFormat` rejects."""
     unquoted = _QUOTED.sub("", pattern)
     if "'" in unquoted or any(sign.isascii() and sign.isalpha() and sign not in _LETTERS for sign in unquoted):
         message = f"The pattern: {pattern} is not correct"
@@ -107,7 +107,7 @@ def _check_pattern(pattern: str) -> None:
 
 
 def format_moment(moment: datetime, pattern: str) -> str:
-    """The moment written with a pattern."""
+    """The moment formatted with a pattern."""
     parts = []
     for piece in _PIECE.finditer(pattern):
         text = piece.group(0)
@@ -137,7 +137,7 @@ _NAMED_MONTH = r"(?P<month_name>[A-Za-z]+)"
 
 
 def parse_moment(text: str, pattern: str, zone: tzinfo) -> datetime | None:
-    """The moment that the text means, or None if it does not fit the pattern."""
+    """The moment that the text denotes, or None if it does not fit the pattern."""
     expression = ""
     for piece in _PIECE.finditer(pattern):
         part = piece.group(0)
@@ -167,7 +167,7 @@ def _moment(fields: dict[str, str | None], zone: tzinfo) -> datetime | None:
     if half := fields.get("half"):
         hour = hour % 12 + (12 if half.upper() == "PM" else 0)
     milliseconds = int((fields.get("fraction") or "0")[:3].ljust(3, "0"))
-    # Dates beyond the end of a month or a day run over into the next, as Java's lenient parser has it.
+    # Days beyond the end of a month and hours beyond a day overflow into the next, as in Java's lenient parser.
     start = datetime(int(fields.get("year") or 1970) + (month - 1) // 12, (month - 1) % 12 + 1, 1)
     clock = timedelta(
         days=int(fields.get("day") or 1) - 1,
@@ -221,7 +221,7 @@ def _milliseconds(moment: datetime) -> int:
     "apoc.date.format(time :: INTEGER, unit = ms :: STRING, format = yyyy-MM-dd HH:mm:ss :: STRING, timezone =  :: "
     "STRING) "
     ":: STRING",
-    "Writes a point in time with a pattern.",
+    "Formats a point in time with a pattern.",
 )
 def format_date(value: int | None, unit: str, pattern: str, zone: str) -> str | None:
     """`apoc.date.format(0, 's', 'yyyy')` is `'1970'`."""
@@ -236,7 +236,7 @@ def format_date(value: int | None, unit: str, pattern: str, zone: str) -> str | 
     "apoc.date.parse(time :: STRING, unit = ms :: STRING, format = yyyy-MM-dd HH:mm:ss :: STRING, timezone =  :: "
     "STRING) :: "
     "INTEGER",
-    "Reads a point in time with a pattern.",
+    "Parses a point in time with a pattern.",
 )
 def parse_date(text: str | None, unit: str, pattern: str, zone: str) -> int | None:
     """`apoc.date.parse('1970-01-02', 'd', 'yyyy-MM-dd')` is 1."""
@@ -246,7 +246,7 @@ def parse_date(text: str | None, unit: str, pattern: str, zone: str) -> int | No
 
 
 def _parsed(text: str, pattern: str | None, zone: str) -> datetime:
-    """The moment that a text means, or an error."""
+    """The moment that a text denotes, or an error."""
     _check_pattern(pattern := pattern or _DEFAULT_PATTERN)
     moment = parse_moment(text, pattern, _zone(zone))
     if moment is None:
@@ -262,7 +262,7 @@ def convert(value: int | None, unit: str, to_unit: str) -> int | None:
     """`apoc.date.convert(86400, 's', 'd')` is 1."""
     if value is None:
         return None
-    to = _unit(to_unit)  # which is looked at first
+    to = _unit(to_unit)  # checked first, as in APOC
     return _truncated(value * _unit(unit), to)
 
 
@@ -280,7 +280,7 @@ def add(value: int | None, unit: str, amount: int, amount_unit: str) -> int | No
 
 @apoc_function(
     "apoc.date.convertFormat(temporal :: STRING, currentFormat :: STRING, convertTo = yyyy-MM-dd :: STRING) :: STRING",
-    "Writes a date of one pattern with another.",
+    "Converts a date from one pattern to another.",
 )
 def convert_format(text: str | None, pattern: str, to_pattern: str) -> str | None:
     """`'2020-01-02'` may become `'02/01/2020'`."""
@@ -297,7 +297,7 @@ def convert_format(text: str | None, pattern: str, to_pattern: str) -> str | Non
 
 @contextmanager
 def _java_errors(function: str) -> Iterator[None]:
-    """What reading and writing raise, as Java names it."""
+    """Turn what parsing and formatting raise into Java's errors."""
     try:
         yield
     except BadPattern as problem:
@@ -316,7 +316,7 @@ _FIELD_NAMES = {"u": "years", "y": "years", "M": "months", "d": "days", "H": "ho
 
 @apoc_function(
     "apoc.date.fields(date :: STRING, pattern = yyyy-MM-dd HH:mm:ss :: STRING) :: MAP",
-    "Splits a date of a pattern into a map of its fields.",
+    "Parses a date with a pattern into a map of its fields.",
 )
 def date_fields(text: str | None, pattern: str) -> dict[str, Any]:
     """`apoc.date.fields('2020-11-04', 'yyyy-MM-dd')` has years, months, days, weekdays and a zone."""
@@ -342,10 +342,10 @@ _YEAR = 365 * 86_400_000
 
 @apoc_function(
     "apoc.date.toYears(value :: ANY, format = yyyy-MM-dd HH:mm:ss :: STRING) :: FLOAT",
-    "Turns milliseconds, or a date of a pattern, into years of 365 days.",
+    "Converts milliseconds, or a date parsed with a pattern, into years of 365 days.",
 )
 def to_years(value: Any, pattern: str) -> float:
-    """Milliseconds are years since 1970, texts are years of the calendar, about."""
+    """Milliseconds count from 1970; text gives calendar years, approximately."""
     if value is None:
         message = 'Cannot invoke "Object.toString()" because "value" is null'
         raise function_failed("apoc.date.toYears", "java.lang.NullPointerException", message)
@@ -393,18 +393,18 @@ def field(value: int | None, unit: str, zone: str) -> int | None:
 
 @apoc_function("apoc.date.currentTimestamp() :: INTEGER", "Returns the milliseconds since 1970.", deterministic=False)
 def current_timestamp() -> int:
-    """Another one for every call."""
+    """A new one for every call."""
     return time.time_ns() // 1_000_000
 
 
-@apoc_function("apoc.date.systemTimezone() :: STRING", "Returns the name of the time zone in force.")
+@apoc_function("apoc.date.systemTimezone() :: STRING", "Returns the name of the system's time zone.")
 def system_timezone() -> str:
     """Always UTC."""
     return "Etc/UTC"
 
 
 @apoc_function(
-    "apoc.date.toISO8601(time :: INTEGER, unit = ms :: STRING) :: STRING", "Writes a point in time in ISO 8601."
+    "apoc.date.toISO8601(time :: INTEGER, unit = ms :: STRING) :: STRING", "Formats a point in time in ISO 8601."
 )
 def to_iso(value: int | None, unit: str) -> str | None:
     """`apoc.date.toISO8601(0)` is `'1970-01-01T00:00:00.000Z'`."""
@@ -412,10 +412,10 @@ def to_iso(value: int | None, unit: str) -> str | None:
 
 
 @apoc_function(
-    "apoc.date.fromISO8601(time :: STRING) :: INTEGER", "Reads a point in time of ISO 8601, in milliseconds."
+    "apoc.date.fromISO8601(time :: STRING) :: INTEGER", "Parses a point in time in ISO 8601, into milliseconds."
 )
 def from_iso(text: str | None) -> int | None:
-    """The opposite of `toISO8601`."""
+    """The inverse of `toISO8601`."""
     if text is None:
         return None
     with _java_errors("apoc.date.fromISO8601"):
@@ -435,10 +435,10 @@ _AVAILABLE = (
 
 @apoc_function(
     "apoc.temporal.format(temporal :: ANY, format = yyyy-MM-dd :: STRING) :: STRING",
-    "Writes a temporal value with a pattern.",
+    "Formats a temporal value with a pattern.",
 )
 def format_temporal(value: Any, pattern: str | None) -> str:
-    """A pattern that asks for what the value does not have is an error; a value of another type is its text."""
+    """A pattern that asks for a field the value lacks is an error; a value of another type gives its text."""
     if value is None:
         message = 'Cannot invoke "Object.toString()" because "input" is null'
         raise function_failed("apoc.temporal.format", "java.lang.NullPointerException", message)
@@ -461,7 +461,7 @@ def _given(pattern: str | None) -> str:
 
 
 @apoc_function(
-    "apoc.temporal.formatDuration(input :: ANY, format :: STRING) :: STRING", "Writes a duration with a pattern."
+    "apoc.temporal.formatDuration(input :: ANY, format :: STRING) :: STRING", "Formats a duration with a pattern."
 )
 def format_duration(value: Any, pattern: str | None) -> str:
     """`apoc.temporal.formatDuration(duration('PT4H5M'), 'HH:mm')` is `'04:05'`."""
@@ -479,7 +479,7 @@ def format_duration(value: Any, pattern: str | None) -> str:
 @apoc_function(
     "apoc.temporal.toZonedTemporal(time :: STRING, format = yyyy-MM-dd HH:mm:ss :: STRING, timezone = UTC :: STRING) "
     ":: ZONED DATETIME",
-    "Reads a moment with a pattern, in a time zone.",
+    "Parses a moment with a pattern, in a time zone.",
 )
 def to_zoned_temporal(text: str | None, pattern: str | None, zone: str | None) -> DateTime | None:
     """`apoc.temporal.toZonedTemporal('2020', 'yyyy')` is `2020-01-01T00:00Z[UTC]`."""

@@ -1,4 +1,4 @@
-"""apoc.create.uuid*, apoc.data.url and apoc.hashing.fingerprint: ids in other words, parts of URLs, and digests."""
+"""apoc.create.uuid*, apoc.data.url and apoc.hashing.fingerprint: encodings of UUIDs, parts of URLs, and digests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def uuid_in_base64() -> str:
     return _short(uuid.uuid4())
 
 
-@apoc_function("apoc.create.uuidHexToBase64(uuid :: STRING) :: STRING", "Writes a UUID in Base64.")
+@apoc_function("apoc.create.uuidHexToBase64(uuid :: STRING) :: STRING", "Converts a UUID to Base64.")
 def uuid_to_base64(text: str | None) -> str:
     """22 characters."""
     function = "apoc.create.uuidHexToBase64"
@@ -47,7 +47,9 @@ def uuid_to_base64(text: str | None) -> str:
     return _short(uuid.UUID("".join(part.rjust(size, "0") for part, size in parts)))
 
 
-@apoc_function("apoc.create.uuidBase64ToHex(base64Uuid :: STRING) :: STRING", "Writes a UUID in Base64 as usual.")
+@apoc_function(
+    "apoc.create.uuidBase64ToHex(base64Uuid :: STRING) :: STRING", "Converts a UUID in Base64 to its usual form."
+)
 def uuid_from_base64(text: str | None) -> str:
     """36 characters."""
     function = "apoc.create.uuidBase64ToHex"
@@ -64,7 +66,7 @@ def uuid_from_base64(text: str | None) -> str:
 
 @apoc_function("apoc.data.url(url :: STRING) :: MAP", "Returns the parts of a URL.")
 def url_parts(text: str | None) -> dict[str, Any] | None:
-    """Null for what is not one."""
+    """Null for text that is not a URL."""
     scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)", text or "")
     if text is None or scheme is None or re.search(r"[\s<>\"{}|\\\\^`]", text):
         return None
@@ -96,7 +98,7 @@ def _digest(text: str) -> str:
 
 
 class _Fingerprints:
-    """Values as the texts that are digested; `left_out` are keys of properties."""
+    """Writes values as the texts that are digested; `left_out` are property keys to omit."""
 
     def __init__(self, context: Execution, left_out: frozenset[str]) -> None:
         self._context = context
@@ -134,9 +136,9 @@ class _Fingerprints:
 
 @apoc_function(
     "apoc.hashing.fingerprint(object :: ANY, excludedPropertyKeys = [] :: LIST<STRING>) :: STRING",
-    "Returns a digest of a value, of labels and properties of a node, or of a relationship and its ends.",
+    "Returns a digest of a value, of a node's labels and properties, or of a relationship and its ends.",
     needs_context=True,
 )
 def fingerprint(context: Execution, value: Any, left_out: list[str] | None) -> str:
-    """MD5 in capital letters."""
+    """MD5 in upper-case hex."""
     return _Fingerprints(context, frozenset(left_out or ())).of(value)

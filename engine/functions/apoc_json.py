@@ -1,4 +1,4 @@
-"""apoc.convert.fromJson*, getJsonProperty* and apoc.json.path: JSON into values, all of it or what a JSONPath finds."""
+"""apoc.convert.fromJson*, getJsonProperty* and apoc.json.path: JSON to values, whole or what a JSONPath finds."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ _DECODER = json.JSONDecoder(parse_int=_integer)
 
 
 def parse_json(fail: Any, text: str) -> Any:
-    """The first value in a text, or null where there is none; what follows is not looked at.
+    """The first value in a text, or null if there is none; what follows it is ignored.
 
-    `fail` makes an error of a Java class and a message.
+    `fail` makes an error from a Java class and a message.
     """
     stripped = text.lstrip(_SPACE)
     return _first(fail, stripped)[0] if stripped else None
 
 
 def _first(fail: Any, text: str, at: int = 0) -> tuple[Any, int]:
-    """The value at a place in a text, and the place after it."""
+    """The value at a position in a text, and the position after it."""
     if at == 0:
         refuse_list(text.count(",") + text.count("[") + text.count("{"))
     try:
@@ -74,7 +74,7 @@ def _first(fail: Any, text: str, at: int = 0) -> tuple[Any, int]:
 
 
 def json_values(fail: Any, text: str, check: Any) -> Iterator[Any]:
-    """All values in a text, one after the other, whatever space is between them."""
+    """All values in a text, one after another, with any white space between them."""
     at = len(text) - len(text.lstrip(_SPACE))
     while at < len(text):
         check()
@@ -87,7 +87,7 @@ def json_values(fail: Any, text: str, check: Any) -> Iterator[Any]:
 def found_in_json(
     context: Execution, fail: Any, text: str | None, path: str | None, options: list[str] | None, kind: type | None
 ) -> Any:
-    """What a path finds in a JSON text (all of it without one), which must be of the kind, if one is given."""
+    """What a path finds in a JSON text (all of it without a path), checked to be of `kind` if that is given."""
     if text is None:
         return None
     value = parse_json(fail, text)
@@ -143,7 +143,7 @@ def _failing(function: str) -> Any:
 
 @apoc_function(
     "apoc.convert.fromJsonMap(map :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: MAP",
-    "Reads a JSON object, or the one that a JSONPath leads to.",
+    "Parses a JSON object, or the one that a JSONPath finds.",
     needs_context=True,
 )
 def from_json_map(context: Execution, text: str | None, path: str | None, options: list[str] | None) -> Map:
@@ -154,7 +154,7 @@ def from_json_map(context: Execution, text: str | None, path: str | None, option
 
 @apoc_function(
     "apoc.convert.fromJsonList(list :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) :: LIST<ANY>",
-    "Reads a JSON list, or the one that a JSONPath finds.",
+    "Parses a JSON list, or the one that a JSONPath finds.",
     needs_context=True,
 )
 def from_json_list(
@@ -184,13 +184,13 @@ def _property_text(context: Execution, node: NodeRef | None, key: str | None) ->
 @apoc_function(
     "apoc.convert.getJsonProperty(node :: NODE, key :: STRING, path =  :: STRING, pathOptions = null :: LIST<STRING>) "
     ":: ANY",
-    "Reads a property that holds JSON.",
+    "Parses a property that holds JSON.",
     needs_context=True,
 )
 def get_json_property(
     context: Execution, node: NodeRef | None, key: str | None, path: str | None, options: list[str] | None
 ) -> Any:
-    """Null where the node lacks it."""
+    """Null if the node lacks it."""
     fail = _failing("apoc.convert.getJsonProperty")
     return found_in_json(context, fail, _property_text(context, node, key), path, options, None)
 
@@ -198,13 +198,13 @@ def get_json_property(
 @apoc_function(
     "apoc.convert.getJsonPropertyMap(node :: NODE, key :: STRING, path =  :: STRING, "
     "pathOptions = null :: LIST<STRING>) :: MAP",
-    "Reads a property that holds a JSON object.",
+    "Parses a property that holds a JSON object.",
     needs_context=True,
 )
 def get_json_property_map(
     context: Execution, node: NodeRef | None, key: str | None, path: str | None, options: list[str] | None
 ) -> Map:
-    """Null where the node lacks it."""
+    """Null if the node lacks it."""
     fail = _failing("apoc.convert.getJsonPropertyMap")
     found: Map = found_in_json(context, fail, _property_text(context, node, key), path, options, dict)
     return found

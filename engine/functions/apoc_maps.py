@@ -1,4 +1,4 @@
-"""apoc.map.*, apoc.convert.*, apoc.any.* and apoc.meta.cypher.*: functions of maps, and of what can be read as one."""
+"""apoc.map.*, apoc.convert.*, apoc.any.* and apoc.meta.cypher.*: functions of maps and of what has properties."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ def _illegal_argument(function: str, message: str) -> CypherError:
 # --- building maps ---
 
 
-@apoc_function("apoc.map.merge(map1 :: MAP, map2 :: MAP) :: MAP", "Returns both maps as one; the second decides.")
+@apoc_function(
+    "apoc.map.merge(map1 :: MAP, map2 :: MAP) :: MAP", "Returns the two maps merged; the second one takes precedence."
+)
 def merge(first: Map, second: Map) -> dict[str, Any]:
-    """A missing map counts as an empty one."""
+    """Null counts as an empty map."""
     return {**(first or {}), **(second or {})}
 
 
-@apoc_function("apoc.map.mergeList(maps :: LIST<MAP>) :: MAP", "Returns all maps as one; the last decides.")
+@apoc_function("apoc.map.mergeList(maps :: LIST<MAP>) :: MAP", "Returns all maps merged; later ones take precedence.")
 def merge_list(maps: list[Map] | None) -> dict[str, Any]:
-    """Missing maps count as empty ones."""
+    """Nulls count as empty maps."""
     return {key: value for one in maps or () for key, value in (one or {}).items()}
 
 
@@ -68,10 +70,10 @@ def from_values(values: list[Any] | None) -> dict[str, Any]:
 
 @apoc_function(
     "apoc.map.updateTree(tree :: MAP, key :: STRING, data :: LIST<LIST<ANY>>) :: MAP",
-    "Returns nested maps, each with what is given for the value of its key.",
+    "Returns nested maps, each extended by the data given for the value of its key.",
 )
 def update_tree(tree: Map, key: str | None, data: list[list[Any]] | None) -> dict[str, Any]:
-    """Maps inside of maps and of lists are gone through; lists in lists are not."""
+    """Applies to maps within maps and within lists, but not to lists within lists."""
     name = "apoc.map.updateTree"
     if tree is None or data is None:
         raise function_failed(name, "java.lang.NullPointerException", f'"{"m" if tree is None else "data"}" is null')
@@ -95,13 +97,13 @@ def update_tree(tree: Map, key: str | None, data: list[list[Any]] | None) -> dic
 
 
 def _exact(value: Any) -> Any:
-    """A value as Java's maps tell keys apart: 1 is not 1.0."""
+    """A key that tells values apart as Java's maps do: 1 is not 1.0."""
     return type(value), java_text(value) if isinstance(value, list | dict) else value
 
 
 @apoc_function(
     "apoc.map.groupBy(values :: LIST<ANY>, key :: STRING) :: MAP",
-    "Returns the maps by the value of a key; the last decides.",
+    "Returns the maps by the value of a key; the last one with a value wins.",
 )
 def group_by(maps: list[Map] | None, key: str) -> dict[str, Any]:
     """Maps without the key are left out."""
@@ -128,7 +130,7 @@ def group_by_multi(maps: list[Map] | None, key: str) -> dict[str, list[Any]]:
     "Returns the map without these keys, without these values and without nulls.",
 )
 def clean(one: Map, keys: list[str] | None, values: list[Any] | None) -> dict[str, Any]:
-    """What is left."""
+    """The remaining entries."""
     return {
         key: value
         for key, value in (one or {}).items()
@@ -141,7 +143,7 @@ def clean(one: Map, keys: list[str] | None, values: list[Any] | None) -> dict[st
 @apoc_function("apoc.map.setKey(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
 @apoc_function("apoc.map.setEntry(map :: MAP, key :: STRING, value :: ANY) :: MAP", "Returns the map with a key set.")
 def set_key(one: Map, key: str, value: Any) -> dict[str, Any]:
-    """A missing map counts as an empty one; a missing key sets nothing."""
+    """Null counts as an empty map; a null key sets nothing."""
     return dict(one or {}) if key is None else {**(one or {}), key: value}
 
 
@@ -149,7 +151,7 @@ def set_key(one: Map, key: str, value: Any) -> dict[str, Any]:
     "apoc.map.removeKey(map :: MAP, key :: STRING, config = {} :: MAP) :: MAP", "Returns the map without a key."
 )
 def remove_key(one: Map, key: str, config: Map) -> Map:
-    """Deeply, where config.recursive is true."""
+    """In nested maps too if config.recursive is true."""
     return remove_keys(one, [key], config)
 
 
@@ -157,7 +159,7 @@ def remove_key(one: Map, key: str, config: Map) -> Map:
     "apoc.map.removeKeys(map :: MAP, keys :: LIST<STRING>, config = {} :: MAP) :: MAP", "Returns the map without keys."
 )
 def remove_keys(one: Map, keys: list[str] | None, config: Map) -> Map:
-    """Deeply, where config.recursive is true."""
+    """In nested maps too if config.recursive is true."""
     if one is None:
         return None
     kept = {key: value for key, value in one.items() if key not in (keys or ())}
@@ -167,7 +169,8 @@ def remove_keys(one: Map, keys: list[str] | None, config: Map) -> Map:
 
 
 @apoc_function(
-    "apoc.map.flatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns nested maps as one, their keys joined."
+    "apoc.map.flatten(map :: MAP, delimiter = . :: STRING) :: MAP",
+    "Returns nested maps as a single one, with their keys joined.",
 )
 def flatten(one: Map, delimiter: str) -> dict[str, Any]:
     """`{a: {b: 1}}` becomes `` {`a.b`: 1} ``."""
@@ -189,7 +192,7 @@ def _missing_key(function: str, one: Map, key: str) -> CypherError:
 
 @apoc_function(
     "apoc.map.get(map :: MAP, key :: STRING, value = null :: ANY, fail = true :: BOOLEAN) :: ANY",
-    "Returns the value of a key, or another value; fails without either unless told not to.",
+    "Returns the value of a key, or a default; fails without either unless told not to.",
 )
 def get(one: Map, key: str, default: Any, fail: bool) -> Any:
     """`get({a: 1}, 'b', 7)` is 7."""
@@ -203,7 +206,7 @@ def get(one: Map, key: str, default: Any, fail: bool) -> Any:
     "Returns the values of several keys.",
 )
 def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> list[Any] | None:
-    """With a default for each key; null for a missing map or list."""
+    """With a default for each key; null if the map or the list is null."""
     if one is None or keys is None:
         return None
     given = [*(defaults or ()), *([None] * len(keys or ()))]
@@ -212,10 +215,10 @@ def get_many(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail:
 
 @apoc_function(
     "apoc.map.submap(map :: MAP, keys :: LIST<STRING>, values = [] :: LIST<ANY>, fail = true :: BOOLEAN) :: MAP",
-    "Returns the map with no other keys than these.",
+    "Returns the map with only these keys.",
 )
 def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: bool) -> Map:
-    """With a default for each key; null for a missing map or list."""
+    """With a default for each key; null if the map or the list is null."""
     found = get_many(one, keys, defaults, fail)
     return None if found is None else dict(zip(keys or (), found, strict=True))
 
@@ -225,7 +228,7 @@ def submap(one: Map, keys: list[str] | None, defaults: list[Any] | None, fail: b
     "Returns the values of these keys.",
 )
 def values(one: Map, keys: list[str] | None, add_nulls: bool) -> list[Any] | None:
-    """Missing keys are left out, or give nulls."""
+    """Missing keys are omitted, or give nulls."""
     if not keys:
         return []
     if one is None:
@@ -238,7 +241,7 @@ def values(one: Map, keys: list[str] | None, add_nulls: bool) -> list[Any] | Non
     "Returns the [key, value] pairs of a map, sorted by key.",
 )
 def sorted_properties(one: Map, ignore_case: bool) -> list[list[Any]]:
-    """Upper and lower case are alike, unless told otherwise."""
+    """Ignoring case, unless told otherwise."""
     by_key = sorted((one or {}).items(), key=lambda entry: entry[0].lower() if ignore_case else entry[0])
     return [[key, value] for key, value in by_key]
 
@@ -255,14 +258,14 @@ def any_property(context: Execution, thing: Any, key: str) -> Any:
 
 
 def held_by(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
-    """All properties, those of virtual entities too."""
+    """All properties of an entity, virtual or not."""
     if isinstance(entity, VirtualNode | VirtualRelationship):
         return dict(entity.properties)
     return properties_of(context, entity)
 
 
 def ends_of(context: Execution, relationship: RelationshipRef) -> tuple[NodeRef, NodeRef]:
-    """The two nodes of a relationship, of a virtual one too."""
+    """The two nodes of a relationship, virtual or not."""
     if isinstance(relationship, VirtualRelationship):
         return relationship.start, relationship.end
     start, end = context.graph.endpoints(np.array([relationship.position], np.int64))
@@ -294,25 +297,25 @@ def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Ma
     "Returns a map with more entries.",
 )
 def set_lists(given: Map, keys: list[str] | None, values: list[Any] | None) -> Map:
-    """A key and a value from each place of two lists."""
+    """Keys and values from two parallel lists."""
     return {**(given or {}), **dict(zip(keys or (), values or (), strict=False))}
 
 
 @apoc_function("apoc.map.setPairs(map :: MAP, pairs :: LIST<LIST<ANY>>) :: MAP", "Returns a map with more entries.")
 def set_pairs(given: Map, pairs: list[list[Any]] | None) -> Map:
-    """Each a list of a key and a value."""
+    """Each pair is a list of a key and a value."""
     return {**(given or {}), **{str(key): value for key, value in pairs or ()}}
 
 
 @apoc_function("apoc.map.setValues(map :: MAP, pairs :: LIST<ANY>) :: MAP", "Returns a map with more entries.")
 def set_values(given: Map, values: list[Any] | None) -> Map:
-    """Keys and values take turns."""
+    """Keys and values alternate."""
     flat = values or []
     return {**(given or {}), **dict(zip(map(str, flat[::2]), flat[1::2], strict=False))}
 
 
 @apoc_function(
-    "apoc.map.unflatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns a nested map: the opposite of flatten."
+    "apoc.map.unflatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns a nested map: the inverse of flatten."
 )
 def unflatten(given: Map, delimiter: str) -> Map:
     """`{`a.b`: 1}` becomes `{a: {b: 1}}`."""
@@ -332,7 +335,7 @@ def unflatten(given: Map, delimiter: str) -> Map:
     needs_context=True,
 )
 def from_nodes(context: Execution, label: str, key: str) -> Map:
-    """Those that have it, under its text."""
+    """Nodes that have the property, under its text."""
     nodes = context.graph.nodes_with_label(label)
     values = context.graph.node_property(nodes, key).objects()
     return {
@@ -343,14 +346,14 @@ def from_nodes(context: Execution, label: str, key: str) -> Map:
 # --- JSON ---
 
 
-@apoc_function("apoc.convert.toJson(value :: ANY) :: STRING", "Writes a value as JSON.", needs_context=True)
+@apoc_function("apoc.convert.toJson(value :: ANY) :: STRING", "Converts a value to JSON.", needs_context=True)
 def to_json(context: Execution, value: Any) -> str:
     """Nodes and relationships become objects with id, type, labels, properties."""
     return _as_json(context, value)
 
 
 def _as_json(context: Execution, value: Any) -> str:
-    """Entities are read first: what is made of the values may be interrupted."""
+    """Entities are read first, because writing the values may be interrupted."""
     entities: dict[Any, Any] = {}
     with interruptible():
         wanted = set(_entities_in(value))
@@ -374,7 +377,7 @@ def _entities_in(value: Any) -> Iterator[NodeRef | RelationshipRef | PathValue]:
 
 
 def _written(value: Any, context: Execution, entities: Mapping[Any, Any]) -> str:
-    """JSON, a list or map at a time: Python's own writer of all of it could not be stopped."""
+    """JSON, one list or map at a time: Python's own writer, given everything, could not be interrupted."""
     match value:
         case list():
             return f"[{','.join(_written(item, context, entities) for item in value)}]"
@@ -392,7 +395,7 @@ def _dumped(value: Any) -> str:
 
 
 def _plain(context: Execution, value: Any) -> Any:
-    """A value as JSON has them."""
+    """A value in terms of JSON's types."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -432,11 +435,11 @@ def _plain(context: Execution, value: Any) -> Any:
 
 @apoc_function(
     "apoc.convert.toSortedJsonMap(value :: ANY, ignoreCase = true :: BOOLEAN) :: STRING",
-    "Writes a map, or the properties of a node, as JSON with sorted keys.",
+    "Converts a map, or the properties of a node, to JSON with sorted keys.",
     needs_context=True,
 )
 def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str:
-    """Whatever their case, unless that counts."""
+    """Keys are sorted ignoring case, unless told otherwise."""
     found = any_properties(context, value, None) or {}
     ordered = sorted(found, key=lambda key: key.lower() if ignore_case else key)
     return _as_json(context, {key: found[key] for key in ordered})
@@ -444,7 +447,7 @@ def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str
 
 @apoc_function("apoc.convert.toList(value :: ANY) :: LIST<ANY>", "Returns a value as a list.")
 def to_list(value: Any) -> list[Any] | None:
-    """A path becomes its nodes and relationships, any other single value a list of one."""
+    """A path becomes its nodes and relationships, any other single value a list of one element."""
     if isinstance(value, PathValue):
         steps = zip(value.relationships, value.nodes[1:], strict=True)
         rest = (entity for relationship, node in steps for entity in (RelationshipRef(relationship), NodeRef(node)))
@@ -497,7 +500,7 @@ def cypher_type(value: Any) -> str:
     "apoc.meta.cypher.isType(value :: ANY, type :: STRING) :: BOOLEAN", "Returns whether a value is of the type."
 )
 def is_cypher_type(value: Any, name: str) -> bool:
-    """Upper and lower case are alike."""
+    """Ignoring the case of the name."""
     return cypher_type(value) == (name or "").upper()
 
 
@@ -514,7 +517,7 @@ def cypher_types(context: Execution, thing: Any) -> Map:
 
 
 def types_and_sides(text: str | None) -> list[tuple[str | None, bool, bool]]:
-    """`'KNOWS>|<LIKES|WORKS'` as (type, outgoing, incoming)."""
+    """`'KNOWS>|<LIKES|WORKS'` as (type, outgoing, incoming) each."""
     parts = [part.strip() for part in (text or "").split("|") if part.strip()] or [""]
     sides = []
     for part in parts:
@@ -527,7 +530,7 @@ def types_and_sides(text: str | None) -> list[tuple[str | None, bool, bool]]:
 def degree(
     context: Execution, node: NodeRef | None, text: str | None, out: bool = True, into: bool = True
 ) -> int | None:
-    """How many relationships a node has, of these types and directions."""
+    """How many relationships of these types and directions a node has."""
     if node is None:
         return None
     graph, position, total = context.graph, np.array([node.position], np.int64), 0
@@ -553,7 +556,7 @@ def node_degree(context: Execution, node: NodeRef | None, text: str) -> int | No
 
 @apoc_function(
     "apoc.node.degree.in(node :: NODE, relTypes =  :: STRING) :: INTEGER",
-    "Returns the number of relationships that lead to a node.",
+    "Returns the number of a node's incoming relationships.",
     needs_context=True,
 )
 def node_degree_in(context: Execution, node: NodeRef | None, text: str) -> int | None:
@@ -563,7 +566,7 @@ def node_degree_in(context: Execution, node: NodeRef | None, text: str) -> int |
 
 @apoc_function(
     "apoc.node.degree.out(node :: NODE, relTypes =  :: STRING) :: INTEGER",
-    "Returns the number of relationships that lead from a node.",
+    "Returns the number of a node's outgoing relationships.",
     needs_context=True,
 )
 def node_degree_out(context: Execution, node: NodeRef | None, text: str) -> int | None:
@@ -573,7 +576,7 @@ def node_degree_out(context: Execution, node: NodeRef | None, text: str) -> int 
 
 @apoc_function(
     "apoc.node.relationship.exists(node :: NODE, relTypes =  :: STRING) :: BOOLEAN",
-    "Returns whether a node has such a relationship.",
+    "Returns whether a node has relationships of the given types and directions.",
     needs_context=True,
 )
 def relationship_exists(context: Execution, node: NodeRef | None, text: str) -> bool | None:
@@ -584,7 +587,7 @@ def relationship_exists(context: Execution, node: NodeRef | None, text: str) -> 
 
 @apoc_function(
     "apoc.label.exists(node :: ANY, label :: STRING) :: BOOLEAN",
-    "Returns whether a node has the label.",
+    "Returns whether a node has a label.",
     needs_context=True,
 )
 def label_exists(context: Execution, node: Any, label: str) -> bool:
@@ -592,7 +595,7 @@ def label_exists(context: Execution, node: Any, label: str) -> bool:
     return isinstance(node, NodeRef) and label in labels(context, node)
 
 
-@apoc_function("apoc.version() :: STRING", "Returns the version of APOC whose answers are given.")
+@apoc_function("apoc.version() :: STRING", "Returns the version of APOC that the answers match.")
 def version() -> str:
     """The version that goes with Neo4j's."""
     return "5.26.12"

@@ -21,7 +21,7 @@ _virtual_numbers: Iterator[int] = itertools.count(-1_000_000, -1)
 
 
 def next_virtual_id() -> int:
-    """A negative number that no other virtual entity of this process has."""
+    """A negative id, unique among the virtual entities of this process."""
     return next(_virtual_numbers)
 
 
@@ -36,7 +36,7 @@ def node_id(context: Execution, node: NodeRef | None) -> int | None:
 
 @apoc_function(
     "apoc.node.labels(node :: NODE) :: LIST<ANY>",
-    "Returns the labels of a node, of a virtual one too.",
+    "Returns the labels of a node, virtual or not.",
     needs_context=True,
 )
 def node_labels(context: Execution, node: NodeRef | None) -> list[str] | None:
@@ -45,7 +45,7 @@ def node_labels(context: Execution, node: NodeRef | None) -> list[str] | None:
 
 
 def _types_of(context: Execution, node: NodeRef, text: str | None) -> list[str]:
-    """The types of relationships at a node, of those that the text names, with their directions."""
+    """The types of a node's relationships among those that the text names, with their directions."""
     if node.position < 0:
         return []
     graph, found = context.graph, set[int]()
@@ -89,7 +89,7 @@ def _existing(context: Execution, node: NodeRef, text: str | None) -> dict[str, 
 
 @apoc_function(
     "apoc.node.relationships.exist(node :: NODE, relTypes =  :: STRING) :: MAP",
-    "Returns for each type whether a node has such relationships.",
+    "Returns for each type whether a node has relationships of it.",
     needs_context=True,
 )
 def relationships_exist(context: Execution, node: NodeRef | None, text: str | None) -> dict[str, bool] | None:
@@ -99,7 +99,7 @@ def relationships_exist(context: Execution, node: NodeRef | None, text: str | No
 
 @apoc_function(
     "apoc.nodes.relationships.exist(nodes :: ANY, types =  :: STRING) :: LIST<ANY>",
-    "Returns for each node and type whether the node has such relationships.",
+    "Returns for each node and type whether the node has relationships of it.",
     needs_context=True,
 )
 def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | None) -> list[dict[str, Any]] | None:
@@ -113,11 +113,11 @@ def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | Non
 
 @apoc_function(
     "apoc.nodes.connected(startNode :: NODE, endNode :: NODE, types =  :: STRING) :: BOOLEAN",
-    "Returns whether a relationship joins two nodes.",
+    "Returns whether a relationship connects two nodes.",
     needs_context=True,
 )
 def connected(context: Execution, start: NodeRef | None, end: NodeRef | None, text: str | None) -> bool:
-    """Of these types and directions, seen from the first; a missing node is connected to nothing."""
+    """Of these types and directions, seen from the first; null is connected to nothing."""
     if start is None or end is None:
         return False
     if start == end:
@@ -138,7 +138,7 @@ def connected(context: Execution, start: NodeRef | None, end: NodeRef | None, te
     "apoc.nodes.isDense(node :: NODE) :: BOOLEAN", "Returns whether a node has many relationships.", needs_context=True
 )
 def is_dense(context: Execution, node: NodeRef | None) -> bool | None:
-    """More than 50, which is where Neo4j begins to store them in groups."""
+    """More than 50, from which on Neo4j stores them in groups."""
     return None if node is None else (degree(context, node, "") or 0) > 50
 
 
@@ -167,11 +167,11 @@ def is_deleted(context: Execution, entity: Any) -> bool:
 
 @apoc_function(
     "apoc.diff.nodes(leftNode :: NODE, rightNode :: NODE) :: MAP",
-    "Returns in which properties two nodes differ.",
+    "Returns the properties in which two nodes differ.",
     needs_context=True,
 )
 def diff_nodes(context: Execution, left: NodeRef, right: NodeRef) -> dict[str, Any]:
-    """What only one of them has, what both have alike, and what both have differently."""
+    """Those that only one has, those that are equal, and those that differ."""
     mine, other = held_by(context, left), held_by(context, right)
     shared = [key for key in mine if key in other]
     same = {key: mine[key] for key in shared if equals(mine[key], other[key]) is True}
@@ -202,7 +202,7 @@ def type_of_relationship(context: Execution, relationship: RelationshipRef | Non
 
 @apoc_function(
     "apoc.rel.startNode(rel :: RELATIONSHIP) :: NODE",
-    "Returns the node that a relationship leads from, of a virtual one too.",
+    "Returns the start node of a relationship, virtual or not.",
     needs_context=True,
 )
 def start_of_relationship(context: Execution, relationship: RelationshipRef | None) -> NodeRef | None:
@@ -212,7 +212,7 @@ def start_of_relationship(context: Execution, relationship: RelationshipRef | No
 
 @apoc_function(
     "apoc.rel.endNode(rel :: RELATIONSHIP) :: NODE",
-    "Returns the node that a relationship leads to, of a virtual one too.",
+    "Returns the end node of a relationship, virtual or not.",
     needs_context=True,
 )
 def end_of_relationship(context: Execution, relationship: RelationshipRef | None) -> NodeRef | None:
@@ -231,7 +231,7 @@ def end_of_relationship(context: Execution, relationship: RelationshipRef | None
 def create_path(
     context: Execution, start: NodeRef | None, relationships: list[RelationshipRef] | None
 ) -> PathValue | None:
-    """Each must lead on from where the one before it ended; nulls are passed over."""
+    """Each must begin or end where the previous one ended; nulls are skipped."""
     if start is None:
         return None
     nodes = [start.position]
@@ -249,7 +249,7 @@ def create_path(
     "apoc.path.slice(path :: PATH, offset = 0 :: INTEGER, length = -1 :: INTEGER) :: PATH", "Returns a part of a path."
 )
 def slice_path(path: PathValue | None, offset: int, length: int) -> PathValue | None:
-    """A number of relationships from an offset on; -1 for all that are left. Beyond the end, the last node alone."""
+    """A number of relationships from an offset on, or the rest for -1. Beyond the end, only the last node."""
     if path is None:
         return None
     end = len(path.relationships)
@@ -259,10 +259,10 @@ def slice_path(path: PathValue | None, offset: int, length: int) -> PathValue | 
 
 
 @apoc_function(
-    "apoc.path.combine(path1 :: PATH, path2 :: PATH) :: PATH", "Returns one path of two.", needs_context=True
+    "apoc.path.combine(path1 :: PATH, path2 :: PATH) :: PATH", "Returns two paths joined into one.", needs_context=True
 )
 def combine_paths(context: Execution, first: PathValue | None, second: PathValue | None) -> PathValue | None:
-    """The second must begin where the first ends; of one path and null, it is the path."""
+    """The second must begin where the first ends; if one is null, the result is the other."""
     if first is None or second is None:
         return first or second
     if first.nodes[-1] != second.nodes[0]:
@@ -287,7 +287,7 @@ def _path_text(context: Execution, path: PathValue) -> str:
 
 @apoc_function("apoc.path.elements(path :: PATH) :: LIST<ANY>", "Returns the nodes and relationships of a path.")
 def path_elements(path: PathValue | None) -> list[Any] | None:
-    """They take turns."""
+    """They alternate."""
     if path is None:
         return None
     steps = zip(path.relationships, path.nodes[1:], strict=True)
@@ -332,7 +332,7 @@ def virtual_relationship(
     deterministic=False,
 )
 def virtual_from_node(context: Execution, node: NodeRef, keys: list[str] | None) -> VirtualNode:
-    """Those that it has of the given keys."""
+    """The properties are those of the given keys that the node has."""
     held = held_by(context, node)
     wanted = {key: held[key] for key in keys or () if key in held}
     return VirtualNode(next_virtual_id(), tuple(labels(context, node)), wanted)
@@ -349,19 +349,19 @@ def create_uuid() -> str:
 
 @apoc_function("apoc.convert.toNode(node :: ANY) :: NODE", "Returns a value as a node.")
 def to_node(value: Any) -> NodeRef | None:
-    """Null where it is none."""
+    """Null if it is not one."""
     return value if isinstance(value, NodeRef) else None
 
 
 @apoc_function("apoc.convert.toRelationship(rel :: ANY) :: RELATIONSHIP", "Returns a value as a relationship.")
 def to_relationship(value: Any) -> RelationshipRef | None:
-    """Null where it is none."""
+    """Null if it is not one."""
     return value if isinstance(value, RelationshipRef) else None
 
 
 @apoc_function("apoc.convert.toNodeList(list :: ANY) :: LIST<ANY>", "Returns a value as a list of nodes.")
 def to_node_list(value: Any) -> list[Any] | None:
-    """A single value becomes a list of one."""
+    """A single value becomes a list of one element."""
     if value is None:
         return None
     return [item if isinstance(item, NodeRef) else None for item in (value if isinstance(value, list) else [value])]
@@ -371,7 +371,7 @@ def to_node_list(value: Any) -> list[Any] | None:
     "apoc.convert.toRelationshipList(relList :: ANY) :: LIST<ANY>", "Returns a value as a list of relationships."
 )
 def to_relationship_list(value: Any) -> list[Any] | None:
-    """A single value becomes a list of one."""
+    """A single value becomes a list of one element."""
     if value is None:
         return None
     given = value if isinstance(value, list) else [value]

@@ -1,4 +1,4 @@
-"""apoc.math.*, apoc.number.*, apoc.bitwise.* and apoc.scoring.*: numbers, as texts and exactly."""
+"""apoc.math.*, apoc.number.*, apoc.bitwise.* and apoc.scoring.*: numbers, their text, and exact arithmetic."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def sigmoid(value: float | None) -> float | None:
     return None if value is None else 1 / (1 + math.exp(-value))
 
 
-@apoc_function("apoc.math.sigmoidPrime(value :: FLOAT) :: FLOAT", "Returns the slope of the logistic function.")
+@apoc_function("apoc.math.sigmoidPrime(value :: FLOAT) :: FLOAT", "Returns the derivative of the logistic function.")
 def sigmoid_prime(value: float | None) -> float | None:
     """Null for null."""
     result = sigmoid(value)
@@ -115,13 +115,13 @@ def min_byte() -> int:
 
 @apoc_function("apoc.math.maxDouble() :: FLOAT", "Returns the largest float.")
 def max_double() -> float:
-    """That is finite."""
+    """The largest finite one."""
     return sys.float_info.max
 
 
 @apoc_function("apoc.math.minDouble() :: FLOAT", "Returns the smallest positive float.")
 def min_double() -> float:
-    """A subnormal one."""
+    """A subnormal number."""
     return 5e-324
 
 
@@ -136,7 +136,7 @@ def _exact(function: str, text: str) -> Decimal:
 
 
 def _rounded(function: str, value: Decimal, digits: int | None, mode: str | None) -> Decimal:
-    """To a number of significant digits; 0 keeps all of them."""
+    """Round to a number of significant digits; 0 keeps all of them."""
     if not digits:
         return value
     if (mode or "HALF_UP") not in _MODES:
@@ -151,18 +151,23 @@ def _plain(value: Decimal) -> str:
 _WIDE = decimal.Context(prec=2_000)
 
 
-@apoc_function("apoc.number.exact.add(stringA :: STRING, stringB :: STRING) :: STRING", "Adds two large numbers.")
+@apoc_function(
+    "apoc.number.exact.add(stringA :: STRING, stringB :: STRING) :: STRING", "Adds two large numbers, given as strings."
+)
 def exact_add(left: str | None, right: str | None) -> str | None:
-    """As texts."""
+    """The result is a string."""
     if left is None or right is None:
         return None
     name = "apoc.number.exact.add"
     return _plain(_WIDE.add(_exact(name, left), _exact(name, right)))
 
 
-@apoc_function("apoc.number.exact.sub(stringA :: STRING, stringB :: STRING) :: STRING", "Subtracts two large numbers.")
+@apoc_function(
+    "apoc.number.exact.sub(stringA :: STRING, stringB :: STRING) :: STRING",
+    "Subtracts two large numbers, given as strings.",
+)
 def exact_sub(left: str | None, right: str | None) -> str | None:
-    """As texts."""
+    """The result is a string."""
     if left is None or right is None:
         return None
     name = "apoc.number.exact.sub"
@@ -172,18 +177,18 @@ def exact_sub(left: str | None, right: str | None) -> str | None:
 _EXACT = "stringA :: STRING, stringB :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_UP :: STRING"
 
 
-@apoc_function(f"apoc.number.exact.mul({_EXACT}) :: STRING", "Multiplies two large numbers.")
+@apoc_function(f"apoc.number.exact.mul({_EXACT}) :: STRING", "Multiplies two large numbers, given as strings.")
 def exact_mul(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
-    """As texts."""
+    """The result is a string."""
     if left is None or right is None:
         return None
     name = "apoc.number.exact.mul"
     return _plain(_rounded(name, _WIDE.multiply(_exact(name, left), _exact(name, right)), digits, mode))
 
 
-@apoc_function(f"apoc.number.exact.div({_EXACT}) :: STRING", "Divides two large numbers.")
+@apoc_function(f"apoc.number.exact.div({_EXACT}) :: STRING", "Divides two large numbers, given as strings.")
 def exact_div(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
-    """As texts."""
+    """The result is a string."""
     if left is None or right is None:
         return None
     name = "apoc.number.exact.div"
@@ -196,13 +201,18 @@ def exact_div(left: str | None, right: str | None, digits: int | None, mode: str
 _EXACT_TEXT = "string :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_UP :: STRING"
 
 
-@apoc_function(f"apoc.number.exact.toInteger({_EXACT_TEXT}) :: INTEGER", "Reads a large number as an integer.")
+@apoc_function(
+    f"apoc.number.exact.toInteger({_EXACT_TEXT}) :: INTEGER",
+    "Converts a large number, given as a string, to an integer.",
+)
 def exact_to_integer(text: str | None, digits: int | None, mode: str | None) -> int | None:
-    """Null for null. Precision and rounding make no difference to the whole part, and none to the rest."""
+    """Null for null. Precision and rounding mode make no difference."""
     return None if text is None else int(_exact("apoc.number.exact.toInteger", text))
 
 
-@apoc_function(f"apoc.number.exact.toFloat({_EXACT_TEXT}) :: FLOAT", "Reads a large number as a float.")
+@apoc_function(
+    f"apoc.number.exact.toFloat({_EXACT_TEXT}) :: FLOAT", "Converts a large number, given as a string, to a float."
+)
 def exact_to_float(text: str | None, digits: int | None, mode: str | None) -> float | None:
     """Null for null."""
     name = "apoc.number.exact.toFloat"
@@ -219,7 +229,7 @@ def exact_to_exact(number: int | None) -> int | None:
 
 
 def separators(language: str | None) -> tuple[str, str]:
-    """What separates thousands, and what separates decimals."""
+    """The thousands separator and the decimal separator."""
     return (".", ",") if (language or "").lower() in _COMMA_LANGUAGES else (",", ".")
 
 
@@ -227,7 +237,7 @@ def separators(language: str | None) -> tuple[str, str]:
     "apoc.number.format(number :: ANY, pattern =  :: STRING, language =  :: STRING) :: STRING", "Writes a number."
 )
 def format_number(number: Any, pattern: str | None, language: str | None) -> str | None:
-    """In a pattern such as `#,##0.00`, with the separators of a language. Null for what is not a number."""
+    """Formatted with a pattern such as `#,##0.00` and the separators of a language. Null for anything but a number."""
     if not isinstance(number, int | float) or isinstance(number, bool):
         return None
     if pattern and pattern.lower() in _COMMA_LANGUAGES | {"en", "fr"} and not language:
@@ -256,7 +266,7 @@ def format_number(number: Any, pattern: str | None, language: str | None) -> str
 
 
 def _parsed(text: str | None, language: str | None) -> Decimal | None:
-    """The number that a text begins with, as a language writes it; None where there is none."""
+    """The number that a text begins with, in the notation of a language; None if there is none."""
     thousands, point = separators(language)
     found = re.match(rf"-?[0-9{re.escape(thousands)}]*(?:{re.escape(point)}[0-9]+)?", text or "")
     shown = found.group().replace(thousands, "").replace(point, ".") if found else ""
@@ -264,10 +274,10 @@ def _parsed(text: str | None, language: str | None) -> Decimal | None:
 
 
 @apoc_function(
-    "apoc.number.parseInt(text :: STRING, pattern =  :: STRING, language =  :: STRING) :: INTEGER", "Reads an integer."
+    "apoc.number.parseInt(text :: STRING, pattern =  :: STRING, language =  :: STRING) :: INTEGER", "Parses an integer."
 )
 def parse_integer(text: str | None, pattern: str | None, language: str | None) -> int | None:
-    """Null where there is none."""
+    """Null if there is none."""
     number = _parsed(text, language)
     return None if number is None else int(number)
 
@@ -276,7 +286,7 @@ def parse_integer(text: str | None, pattern: str | None, language: str | None) -
     "apoc.number.parseFloat(text :: STRING, pattern =  :: STRING, language =  :: STRING) :: FLOAT", "Reads a float."
 )
 def parse_float(text: str | None, pattern: str | None, language: str | None) -> float | None:
-    """Null where there is none."""
+    """Null if there is none."""
     number = _parsed(text, language)
     return None if number is None else float(number)
 
@@ -316,14 +326,14 @@ def bitwise(left: int | None, operator: str | None, right: int | None) -> int | 
 
 @apoc_function("apoc.scoring.existence(score :: INTEGER, exists :: BOOLEAN) :: FLOAT", "Returns a score, or 0.")
 def existence(score: int | None, exists: bool | None) -> float:
-    """The score where something exists."""
+    """The score if something exists, else 0."""
     return float(score or 0) if exists else 0.0
 
 
 @apoc_function(
     "apoc.scoring.pareto(minimumThreshold :: INTEGER, eightyPercentValue :: INTEGER, maximumValue :: INTEGER, score :: "
     "INTEGER) :: FLOAT",
-    "Returns a score on a scale on which a given value reaches 80% of the maximum.",
+    "Returns a score on a scale where a given value reaches 80% of the maximum.",
 )
 def pareto(least: int, at_eighty: int, most: int, score: int) -> float:
     """0 below the minimum."""
@@ -338,12 +348,12 @@ _ROMAN = {"M": 1000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
 _SUBTRACTED = {"CM": 900, "CD": 400, "XC": 90, "XL": 40, "IX": 9, "IV": 4}
 _WRITTEN = sorted(
     {**_ROMAN, **_SUBTRACTED, "XM": 990, "XD": 490}.items(), key=lambda entry: entry[1], reverse=True
-)  # APOC writes XM and XD, which it does not read
+)  # APOC writes XM and XD but does not read them
 
 
 @apoc_function("apoc.number.arabicToRoman(number :: ANY) :: STRING", "Returns a number in Roman numerals.")
 def arabic_to_roman(number: Any) -> str | None:
-    """Null for what is not a number; nothing for what there is no numeral for."""
+    """Null for anything but a number; empty if there is no numeral for it."""
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
     left = 0 if isinstance(number, float) and not math.isfinite(number) else int(number)
@@ -356,10 +366,11 @@ def arabic_to_roman(number: Any) -> str | None:
 
 
 @apoc_function(
-    "apoc.number.romanToArabic(romanNumber :: STRING) :: INTEGER | FLOAT", "Returns the number of Roman numerals."
+    "apoc.number.romanToArabic(romanNumber :: STRING) :: INTEGER | FLOAT",
+    "Returns the number that Roman numerals denote.",
 )
 def roman_to_arabic(text: str | None) -> int:
-    """As far as they can be read."""
+    """Up to the first character that is not a numeral."""
     numerals, place, number = (text or "").upper(), 0, 0
     while place < len(numerals):
         value = _SUBTRACTED.get(numerals[place : place + 2])

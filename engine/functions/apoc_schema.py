@@ -21,7 +21,7 @@ def _register(entity: Entity, noun: str, argument: str) -> None:
     for rule in ("index", "constraint"):
         apoc_function(
             f"apoc.schema.{noun}.{rule}Exists({argument} :: STRING, propertyName :: LIST<STRING>) :: BOOLEAN",
-            f"Returns whether some properties of a {what} have such a rule: {rule}.",
+            f"Returns whether properties of a {what} have such a rule: {rule}.",
             needs_context=True,
         )(lambda context, label, keys, rule=rule: exists(context, rule, label, keys))
 

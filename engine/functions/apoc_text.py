@@ -1,5 +1,5 @@
-"""apoc.text.* and apoc.util.*: functions of text that Cypher itself does not have. Those about words in upper and lower
-case are in `apoc_text_case.py`, those with regular expressions in `apoc_text_patterns.py`."""
+"""apoc.text.* and apoc.util.*: string functions that Cypher itself lacks. Those that change case are in
+`apoc_text_case.py`, those with regular expressions in `apoc_text_patterns.py`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "
 
 
 def _of_text(signature: str, description: str, function: Callable[[str], Any]) -> None:
-    """Register a function of one text; null gives null."""
+    """Register a function of one string; null gives null."""
 
     def call(text: Text) -> Any:
         if text is None:
@@ -52,14 +52,14 @@ def _of_text(signature: str, description: str, function: Callable[[str], Any]) -
 
 
 def _units(text: str) -> str:
-    """A character for each of Java's 16 bits: places and distances are counted in them."""
+    """One character for each UTF-16 unit: Java counts positions and distances in them."""
     if text.isascii() or max(text) < "\U00010000":
         return text
     return "".join(map(chr, array("H", text.encode("utf-16", "surrogatepass")[2:])))
 
 
 def _of_two_texts(name: str, returns: str, description: str, function: Callable[[str, str], Any]) -> None:
-    """Register a function of two texts; a null gives null."""
+    """Register a function of two strings; null gives null."""
     apoc_function(f"apoc.text.{name}(text1 :: STRING, text2 :: STRING) :: {returns}", description)(
         lambda first, second: None if first is None or second is None else function(_units(first), _units(second))
     )
@@ -68,9 +68,11 @@ def _of_two_texts(name: str, returns: str, description: str, function: Callable[
 # --- pieces ---
 
 
-@apoc_function("apoc.text.join(texts :: LIST<STRING>, delimiter :: STRING) :: STRING", "Joins texts with a delimiter.")
+@apoc_function(
+    "apoc.text.join(texts :: LIST<STRING>, delimiter :: STRING) :: STRING", "Joins strings with a delimiter."
+)
 def join(texts: list[Any] | None, delimiter: Text) -> Text:
-    """A null among the texts reads null."""
+    """A null among them becomes `null`."""
     if texts is None or delimiter is None:
         return None
     return delimiter.join("null" if text is None else str(string_of(text)) for text in texts)
@@ -78,10 +80,10 @@ def join(texts: list[Any] | None, delimiter: Text) -> Text:
 
 @apoc_function(
     "apoc.text.indexOf(text :: STRING, lookup :: STRING, from = 0 :: INTEGER, to = -1 :: INTEGER) :: INTEGER",
-    "Returns the first place of a text in another between two places, or -1.",
+    "Returns the first index of a string in another, between two indexes, or -1.",
 )
 def index_of(text: Text, lookup: Text, start: int, end: int) -> int | None:
-    """The end is not included; -1 is the end of the text."""
+    """The end is exclusive; -1 is the end of the string."""
     if start is None or end is None:
         raise TypeError("the places are numbers")
     if text is None:
@@ -92,7 +94,7 @@ def index_of(text: Text, lookup: Text, start: int, end: int) -> int | None:
 
 @apoc_function(
     "apoc.text.indexesOf(text :: STRING, lookup :: STRING, from = 0 :: INTEGER, to = -1 :: INTEGER) :: LIST<ANY>",
-    "Returns all places of a text in another between two places.",
+    "Returns all indexes of a string in another, between two indexes.",
 )
 def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | None:
     """Matches may overlap."""
@@ -120,19 +122,19 @@ def repeat(item: Text, count: int) -> Text:
 
 @apoc_function(
     "apoc.text.lpad(text :: STRING, count :: INTEGER, delimiter =   :: STRING) :: STRING",
-    "Fills a text up on the left.",
+    "Pads a string on the left.",
 )
 def left_pad(text: Text, count: int, filler: str) -> Text:
-    """With the first character of what is given, else with spaces."""
+    """With the first character of the filler, or with spaces."""
     return None if text is None else _filling(text, count, filler) + text
 
 
 @apoc_function(
     "apoc.text.rpad(text :: STRING, count :: INTEGER, delimiter =   :: STRING) :: STRING",
-    "Fills a text up on the right.",
+    "Pads a string on the right.",
 )
 def right_pad(text: Text, count: int, filler: str) -> Text:
-    """With the first character of what is given, else with spaces."""
+    """With the first character of the filler, or with spaces."""
     return None if text is None else text + _filling(text, count, filler)
 
 
@@ -155,7 +157,7 @@ def slug(text: Text, delimiter: str) -> Text:
 
 @apoc_function(
     "apoc.text.format(text :: STRING, params :: LIST<ANY>, language = en :: STRING) :: STRING",
-    "Puts values into a text with the place holders of Java's String.format.",
+    "Formats values into a string with the placeholders of Java's String.format.",
 )
 def format_text(text: Text, params: list[Any] | None, language: str) -> Text:
     """`%s`, `%d`, `%.2f` and the like, with the separators of a language."""
@@ -182,22 +184,24 @@ def _pairs_of(text: str) -> Counter[str]:
 def _sorensen_dice(first: str, second: str) -> float:
     left, right = _pairs_of(first), _pairs_of(second)
     size = left.total() + right.total()
-    if not size:  # texts without a pair of letters are equal, or not to be compared
+    if not size:  # without a pair of letters, strings are equal or cannot be compared
         return 1.0 if first == second else float("nan")
     return 2 * (left & right).total() / size
 
 
 _of_text(
-    "apoc.text.clean(text :: STRING) :: STRING", "Strips a text of all but letters and digits, in lower case.", _cleaned
+    "apoc.text.clean(text :: STRING) :: STRING",
+    "Removes all but letters and digits from a string and turns it to lower case.",
+    _cleaned,
 )
 
 
 @apoc_function(
     "apoc.text.compareCleaned(text1 :: STRING, text2 :: STRING) :: BOOLEAN",
-    "Returns whether two texts are equal once cleaned.",
+    "Returns whether two strings are equal once cleaned.",
 )
 def compare_cleaned(first: Text, second: Text) -> bool:
-    """False where one is missing."""
+    """False if one is null."""
     return first is not None and second is not None and _cleaned(first) == _cleaned(second)
 
 
@@ -206,7 +210,7 @@ _of_two_texts("distance", "INTEGER", "Returns the Levenshtein distance.", levens
 _of_two_texts(
     "levenshteinSimilarity",
     "FLOAT",
-    "Returns 1 for equal texts, less for a larger Levenshtein distance.",
+    "Returns 1 for equal strings, and less the larger their Levenshtein distance is.",
     levenshtein_similarity,
 )
 _of_two_texts("jaroWinklerDistance", "FLOAT", "Returns the Jaro-Winkler distance.", jaro_winkler_distance)
@@ -229,7 +233,7 @@ for _name, _measure in (
 _of_two_texts(
     "hammingDistance",
     "INTEGER",
-    "Returns in how many places two texts of the same length differ.",
+    "Returns at how many positions two strings of the same length differ.",
     _hamming,
 )
 
@@ -239,7 +243,7 @@ _of_two_texts(
     "Returns the Sørensen-Dice coefficient of the pairs of letters.",
 )
 def sorensen_dice(first: Text, second: Text, language: str) -> float | None:
-    """Null for a missing text."""
+    """Null for null."""
     return None if first is None or second is None else _sorensen_dice(first, second)
 
 
@@ -253,7 +257,7 @@ def _url_decoded(text: str) -> str:
 
 
 def _base64_decoded(text: str, alphabet: bytes) -> str:
-    """Without padding, too; what is no UTF-8 then is marked."""
+    """Padding is optional; invalid UTF-8 becomes replacement characters."""
     if "=" not in text:
         text += "=" * (-len(text) % 4)
     if len(text) % 4 or (alphabet == b"-_" and not {"+", "/"}.isdisjoint(text)):
@@ -263,18 +267,18 @@ def _base64_decoded(text: str, alphabet: bytes) -> str:
 
 _of_text(
     "apoc.text.urlencode(text :: STRING) :: STRING",
-    "Encodes a text for a URL.",
+    "Encodes a string for a URL.",
     lambda text: quote_plus(text, safe="*").replace("~", "%7E"),
 )
-_of_text("apoc.text.urldecode(text :: STRING) :: STRING", "Decodes a text of a URL.", _url_decoded)
+_of_text("apoc.text.urldecode(text :: STRING) :: STRING", "Decodes a URL-encoded string.", _url_decoded)
 _of_text(
     "apoc.text.base64Encode(text :: STRING) :: STRING",
-    "Encodes a text with Base64.",
+    "Encodes a string with Base64.",
     lambda text: base64.b64encode(text.encode()).decode(),
 )
 _of_text(
     "apoc.text.base64Decode(text :: STRING) :: STRING",
-    "Decodes a text of Base64.",
+    "Decodes a Base64 string.",
     lambda text: _base64_decoded(text, b"+/"),
 )
 
@@ -282,7 +286,7 @@ _of_text(
 def _register_hash(name: str, algorithm: str) -> None:
     @apoc_function(
         f"apoc.util.{name}(values :: LIST<ANY>) :: STRING",
-        f"Returns the {name.upper()} checksum of the values, written one after the other.",
+        f"Returns the {name.upper()} checksum of the values' concatenated text.",
     )
     def checksum(values: list[Any] | None) -> Text:
         if values is None:
@@ -300,35 +304,38 @@ for _name in ("md5", "sha1", "sha256", "sha384", "sha512"):
 
 _of_text(
     "apoc.text.base64UrlEncode(url :: STRING) :: STRING",
-    "Encodes a text with Base64 for URLs.",
+    "Encodes a string with URL-safe Base64.",
     lambda text: base64.urlsafe_b64encode(text.encode()).decode(),
 )
 _of_text(
     "apoc.text.base64UrlDecode(url :: STRING) :: STRING",
-    "Decodes a text of Base64 for URLs.",
+    "Decodes a URL-safe Base64 string.",
     lambda text: _base64_decoded(text, b"-_"),
 )
 
 
-@apoc_function("apoc.text.byteCount(text :: STRING, charset = UTF-8 :: STRING) :: INTEGER", "Returns how many bytes.")
+@apoc_function(
+    "apoc.text.byteCount(text :: STRING, charset = UTF-8 :: STRING) :: INTEGER",
+    "Returns the number of bytes of a string.",
+)
 def byte_count(text: Text, charset: str) -> int | None:
-    """Null for a missing text."""
+    """Null for null."""
     return None if text is None else len(_encoded(text, charset))
 
 
 @apoc_function(
-    "apoc.text.bytes(text :: STRING, charset = UTF-8 :: STRING) :: LIST<ANY>", "Returns the bytes of a text."
+    "apoc.text.bytes(text :: STRING, charset = UTF-8 :: STRING) :: LIST<ANY>", "Returns the bytes of a string."
 )
 def text_bytes(text: Text, charset: str) -> list[int] | None:
     """From 0 to 255."""
     if text is None:
         return None
-    refuse_list(len(text) // 4)  # of small numbers, which are not made anew
+    refuse_list(len(text) // 4)  # of small integers, which Python shares
     return list(_encoded(text, charset))
 
 
 def _encoded(text: str, charset: str) -> bytes:
-    """What the charset does not have becomes a question mark."""
+    """Characters that the charset lacks become question marks."""
     if charset.upper() == "UTF-16":
         return b"\xfe\xff" + text.encode("utf-16-be") if text else b""
     codecs.lookup(charset)
@@ -337,14 +344,14 @@ def _encoded(text: str, charset: str) -> bytes:
 
 @apoc_function("apoc.text.charAt(text :: STRING, index :: INTEGER) :: INTEGER", "Returns the code of a character.")
 def char_at(text: Text, index: int | None) -> int | None:
-    """Null outside the text."""
+    """Null outside the string."""
     units = "" if text is None else _units(text)
     return ord(units[index]) if index is not None and 0 <= index < len(units) else None
 
 
 @apoc_function("apoc.text.hexCharAt(text :: STRING, index :: INTEGER) :: STRING", "Returns a character's code in hex.")
 def hex_char_at(text: Text, index: int | None) -> Text:
-    """Null outside the text."""
+    """Null outside the string."""
     return hex_value(char_at(text, index))
 
 
@@ -356,19 +363,19 @@ def hex_value(value: int | None) -> Text:
     return f"{value:016X}" if value >= 2**32 else f"{value:08X}" if value >= 2**16 else f"{value % 2**32:04X}"
 
 
-@apoc_function("apoc.text.code(codepoint :: INTEGER) :: STRING", "Returns the character of a code.")
+@apoc_function("apoc.text.code(codepoint :: INTEGER) :: STRING", "Returns the character with a code.")
 def character(code: int | None) -> Text:
-    """Null for what is not a code point."""
+    """Null for anything but a code point."""
     return chr(code) if code is not None and 0 <= code < 0x10000 else None
 
 
 @apoc_function(
     "apoc.text.random(length :: INTEGER, valid = A-Za-z0-9 :: STRING) :: STRING",
-    "Returns a text of random characters.",
+    "Returns a string of random characters.",
     deterministic=False,
 )
 def random_text(length: int, valid: str) -> str:
-    """Of ranges such as `A-Z`, and single characters."""
+    """Drawn from ranges such as `A-Z`, and single characters."""
     letters = re.sub(
         "(.)-(.)", lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), valid or "A-Za-z0-9"
     )
@@ -376,10 +383,10 @@ def random_text(length: int, valid: str) -> str:
 
 
 @apoc_function(
-    "apoc.text.fuzzyMatch(text1 :: STRING, text2 :: STRING) :: BOOLEAN", "Returns whether two texts are nearly equal."
+    "apoc.text.fuzzyMatch(text1 :: STRING, text2 :: STRING) :: BOOLEAN", "Returns whether two strings are nearly equal."
 )
 def fuzzy_match(first: Text, second: Text) -> bool | None:
-    """By their Levenshtein distance: none below three letters, one below five, else two."""
+    """By Levenshtein distance: 0 below three letters, 1 below five, else up to 2."""
     if first is None or second is None:
         return None
     allowed = 0 if len(first) < 3 else 1 if len(first) < 5 else 2
@@ -392,7 +399,7 @@ _SOUNDEX = {
 
 
 def soundex(word: str) -> str:
-    """The first letter and how the next ones sound: `H400`."""
+    """The first letter, and digits for how the next ones sound: `H400`."""
     letters = [letter for letter in word.upper() if "A" <= letter <= "Z"]
     if not letters:
         return ""
@@ -406,7 +413,7 @@ def soundex(word: str) -> str:
     return "".join(codes)[:4].ljust(4, "0")
 
 
-@apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns how the words of a text sound, by Soundex.")
+@apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns the Soundex codes of the words in a string.")
 def phonetic(text: Text) -> Text:
-    """The codes of all words, one after the other."""
+    """The codes of all words, concatenated."""
     return None if text is None else "".join(soundex(word[0]) for word in re.finditer(r"(?a:\w+)", text))

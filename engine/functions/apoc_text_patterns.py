@@ -1,4 +1,4 @@
-"""apoc.text.* with regular expressions: Java's, for no longer than the statement may run."""
+"""apoc.text.* with Java's regular expressions, within the statement's time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Text = str | None
 
 
 class _Search:
-    """The matches of a pattern in a text, as one function looks for them."""
+    """The matches of one function's pattern in texts."""
 
     def __init__(self, function: str, execution: Execution, pattern: str) -> None:
         self._execution = execution
@@ -40,11 +40,12 @@ class _Search:
 
 @apoc_function(
     "apoc.text.split(text :: STRING, regex :: STRING, limit = 0 :: INTEGER) :: LIST<ANY>",
-    "Splits a text at the matches of a regular expression, into at most `limit` parts.",
+    "Splits a string at the matches of a regular expression, into at most `limit` parts.",
     needs_context=True,
 )
 def split(execution: Execution, text: Text, regex: Text, limit: int | None) -> list[str] | None:
-    """As Java's String.split: without a limit empty parts at the end are dropped, below zero they are not."""
+    """As Java's String.split: without a limit, empty parts at the end are dropped; with a negative one they are
+    kept."""
     if text is None or regex is None or limit is None:
         return None
     parts: list[str] = []
@@ -52,7 +53,7 @@ def split(execution: Execution, text: Text, regex: Text, limit: int | None) -> l
     for found in _Search("apoc.text.split", execution, regex).matches(text):
         if limit > 0 and len(parts) == limit - 1:
             break
-        if found.end == 0:  # nothing at all comes before the text
+        if found.end == 0:  # an empty match at the beginning splits off nothing
             continue
         parts.append(text[place : found.start])
         place = found.end
@@ -73,7 +74,7 @@ def split(execution: Execution, text: Text, regex: Text, limit: int | None) -> l
     needs_context=True,
 )
 def replace(execution: Execution, text: Text, regex: Text, replacement: Text) -> Text:
-    """Groups are $1, $2, ... and ${name} in the replacement; a backslash takes the meaning from what follows it."""
+    """Groups are $1, $2, ... and ${name} in the replacement; a backslash escapes what follows it."""
     if text is None or regex is None or replacement is None:
         return None
     search = _Search("apoc.text.replace", execution, regex)
@@ -81,7 +82,7 @@ def replace(execution: Execution, text: Text, regex: Text, replacement: Text) ->
     out: list[str] = []
     place = 0
     for found in search.matches(text):
-        if pieces is None:  # what is wrong with it matters only where there is something to replace
+        if pieces is None:  # an error in it matters only if there is something to replace
             pieces = _pieces(replacement, search.finder)
         out.append(text[place : found.start])
         out.extend(piece if isinstance(piece, str) else found.groups[piece] or "" for piece in pieces)
@@ -90,7 +91,7 @@ def replace(execution: Execution, text: Text, regex: Text, replacement: Text) ->
 
 
 def _pieces(replacement: str, pattern: Finder) -> list[str | int]:
-    """Texts and numbers of groups; as many digits belong to a number as there are groups."""
+    """The texts and group numbers of a replacement; a number takes as many digits as still name a group."""
     pieces: list[str | int] = []
     place = 0
     while place < len(replacement):
@@ -143,7 +144,7 @@ def regex_groups(execution: Execution, text: Text, regex: Text) -> list[list[Tex
     needs_context=True,
 )
 def regex_groups_by_name(execution: Execution, text: Text, regex: Text) -> list[dict[str, Any]]:
-    """A map for each match: the group of all, the matches by name."""
+    """A map for each match: the whole match as `group`, and the named groups as `matches`."""
     if text is None or regex is None:
         return []
     search = _Search("apoc.text.regexGroupsByName", execution, regex)

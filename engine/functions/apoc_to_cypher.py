@@ -1,4 +1,4 @@
-"""apoc.text.toCypher: a value as Cypher would write it. What has no such form (temporal values, points) is left out."""
+"""apoc.text.toCypher: a value as a Cypher literal. Values without one (temporal values, points) are omitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN_NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @apoc_function(
     "apoc.text.toCypher(value :: ANY, config = {} :: MAP) :: STRING",
-    "Writes a value as Cypher.",
+    "Converts a value to Cypher.",
     needs_context=True,
 )
 def to_cypher(context: Execution, value: Any, config: Mapping[str, Any] | None) -> str | None:
@@ -32,7 +32,7 @@ class _Writer:
         self._config = config
 
     def written(self, value: Any) -> str | None:
-        """None for what has no form."""
+        """The value as Cypher; None if it has no literal."""
         match value:
             case None:
                 return "null"

@@ -1,7 +1,6 @@
-"""What functions may be given at run time: each check returns the argument as the type wanted, or raises Neo4j's error.
+"""Checks of function arguments at run time: each returns the argument with the wanted type, or raises Neo4j's error.
 
-The semantic check turns most wrong calls down before a query runs; these are for the values whose type it could not
-know.
+The semantic check rejects most wrong calls before a query runs; these are for values whose type it could not know.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is an Integer or a Float (a Boolean is a Python int, but no number)."""
+    """Whether the value is an Integer or a Float (a Boolean is a Python int, but not a number)."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -53,7 +52,7 @@ def wrong_input(function: str, wanted: str, value: Any) -> CypherError:
 
 
 def whole(value: Any, role: str, function: str) -> int:
-    """An integer; a float is cut off as a cast to long does it."""
+    """An integer; a float is truncated, like a cast to long."""
     if not is_number(value):
         raise type_error(
             f"Invalid input for {role} value in function '{function}()': "
@@ -75,7 +74,7 @@ def small_whole(value: Any, role: str, function: str) -> int:
 
 
 def long_of(value: float) -> int:
-    """Java's `(long) value`: cut off, NaN is 0, and what is out of range becomes the nearest integer that is in it."""
+    """Java's `(long) value`: truncated, NaN is 0, and what is out of range becomes the nearest integer in range."""
     if value != value:
         return 0
     if value >= _INT64_MAX:

@@ -1,5 +1,5 @@
-"""Conversions between kinds of values: toInteger, toFloat, toBoolean, their forms for lists, and those that give null
-instead of an error."""
+"""Conversions between types: toInteger, toFloat, toBoolean, their forms for lists, and those that give null instead of
+an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hoplite.values.columns import Booleans, Column, Floats, Integers
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _DECIMAL = lazy_pattern(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-# What java.lang.Double.parseDouble takes, between any number of characters up to the space.
+# What java.lang.Double.parseDouble accepts, surrounded by any characters up to U+0020.
 _JAVA_DOUBLE = lazy_pattern(
     r"([+-]?)(?:(NaN|Infinity)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
     r"|(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?)"
@@ -32,7 +32,7 @@ _CONVERTIBLE = named("input", ANY)
 
 
 def integer_of(value: Any) -> Any:
-    """The value as an integer; None for text that is not a number; NotImplemented for what has no integer."""
+    """The value as an integer; None for text that is not a number; NotImplemented for types that do not convert."""
     match value:
         case bool():
             return int(value)
@@ -60,7 +60,7 @@ def _integer_of_text(value: str) -> int | None:
 
 
 def float_of(value: Any) -> Any:
-    """The value as a float; None for text that is not a number; NotImplemented for what has no float."""
+    """The value as a float; None for text that is not a number; NotImplemented for types that do not convert."""
     match value:
         case bool():
             return NotImplemented
@@ -78,7 +78,8 @@ def float_of(value: Any) -> Any:
 
 
 def boolean_of(value: Any) -> Any:
-    """The value as a boolean; None for text that is neither true nor false; NotImplemented for what has no boolean."""
+    """The value as a boolean; None for text that is neither true nor false; NotImplemented for types that do not
+    convert."""
     match value:
         case bool():
             return value
@@ -91,7 +92,7 @@ def boolean_of(value: Any) -> Any:
 
 
 def _or_null(convert: Callable[[Any], Any], value: Any) -> Any:
-    """The converted value, or null for all that cannot be converted."""
+    """The converted value, or null if it cannot be converted."""
     try:
         result = convert(value)
     except CypherError:
@@ -151,7 +152,7 @@ def to_boolean(value: Any) -> Any:
 
 
 def _register_lenient(name: str, type: CypherType, convert: Callable[[Any], Any]) -> None:
-    """`toIntegerOrNull` and its kin: never an error."""
+    """Register `toIntegerOrNull` and the like, which never fail."""
 
     @cypher_function(
         f"to{name}OrNull",
@@ -172,7 +173,7 @@ _register_lenient("Boolean", BOOLEAN, boolean_of)
 
 
 def _register_list(name: str, type: CypherType, convert: Callable[[Any], Any], description: str) -> None:
-    """`toIntegerList` and its kin: what cannot be converted becomes null in the list."""
+    """Register `toIntegerList` and the like: elements that cannot be converted become null."""
 
     @cypher_function(
         name, args=(named("input", LIST),), returns=list_of(type), category="List", description=description

@@ -1,7 +1,7 @@
 """Functions of nodes, relationships and paths: what the graph knows about them.
 
-References carry storage positions; `id` and `elementId` are the public numbers that the graph keeps for them. Columns
-are looked up in one read of the graph.
+References hold storage positions; `id` and `elementId` are the public ids that the graph keeps for them. A column is
+looked up in a single read of the graph.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _one(position: int) -> Int64s:
 
 
 def public_id(context: Execution, entity: NodeRef | RelationshipRef) -> int:
-    """What id() says."""
+    """What id() returns."""
     if isinstance(entity, VirtualNode | VirtualRelationship):
         return entity.position
     position = _one(entity.position)
@@ -69,7 +69,7 @@ def _not_an_entity(function: str, value: Any) -> CypherError:
     needs_context=True,
 )
 def entity_id(context: Execution, entity: Any) -> int:
-    """A number that the entity keeps for life."""
+    """An id that the entity keeps for life."""
     if isinstance(entity, NodeRef | RelationshipRef):
         return public_id(context, entity)
     raise _not_an_entity("id", entity)
@@ -135,7 +135,7 @@ def _deleted_relationship(context: Execution, relationship: RelationshipRef) -> 
 def properties_of(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
     """All properties; a deleted node has none, a deleted relationship raises."""
     if isinstance(entity, VirtualNode | VirtualRelationship):
-        return {}  # the graph is asked, which has no such entity
+        return {}  # Neo4j asks the graph, which has no such entity
     graph = context.graph
     if isinstance(entity, NodeRef):
         return graph.node_properties(entity.position) if graph.node_exists(_one(entity.position))[0] else {}
@@ -165,13 +165,13 @@ def _map_of(context: Execution, value: Any, function: str) -> dict[str, Any]:
     needs_context=True,
 )
 def properties(context: Execution, value: Any) -> dict[str, Any]:
-    """The properties of an entity as a map; a map is given back."""
+    """The properties of an entity as a map; a map is returned as it is."""
     return _map_of(context, value, "properties")
 
 
 @over_columns("properties")
 def properties_of_column(context: Execution, column: Column) -> Column | None:
-    """Nodes that all exist, in one read."""
+    """One read for a column of nodes that all exist."""
     if not isinstance(column, Nodes) or not context.graph.node_exists(column.positions).all():
         return None
     return Objects(object_array(context.graph.node_property_maps(column.positions), len(column)))
@@ -187,7 +187,7 @@ def properties_of_column(context: Execution, column: Column) -> Column | None:
     needs_context=True,
 )
 def keys(context: Execution, value: Any) -> list[str]:
-    """The keys of an entity in the order in which they were stored, those of a map in its own."""
+    """The keys of an entity in stored order, or of a map in its own order."""
     found = _map_of(context, value, "keys")
     return list(found)
 
@@ -236,7 +236,7 @@ def labels_of_column(context: Execution, column: Column) -> Column | None:
     needs_context=True,
 )
 def relationship_type(context: Execution, relationship: Any) -> str | None:
-    """`type(r)` is `'KNOWS'`; a deleted relationship still has its type, unless it never was committed."""
+    """`type(r)` is `'KNOWS'`; a deleted relationship still has its type, unless it was never committed."""
     if not isinstance(relationship, RelationshipRef):
         raise wrong_input("type", "a Relationship", relationship)
     if isinstance(relationship, VirtualRelationship):
@@ -260,7 +260,7 @@ def types_of_column(context: Execution, column: Column) -> Column | None:
         and not (context.graph.relationship_exists(column.positions) | (column.positions < 0)).all()
     ):
         return None
-    names = np.array([*context.graph.type_names, None], dtype=object)  # code -1 is null: the last one
+    names = np.array([*context.graph.type_names, None], dtype=object)  # code -1 is null, the last entry
     codes = context.graph.relationship_types(column.positions)
     return Strings(names[np.where(column.positions < 0, -1, codes)])
 
@@ -275,10 +275,10 @@ def _endpoint(context: Execution, relationship: Any, function: str, side: int) -
         )
     if isinstance(relationship, VirtualRelationship):
         end = (relationship.start, relationship.end)[side]
-        return VirtualNode(end.position) if isinstance(end, VirtualNode) else end  # a reference, which knows no labels
+        return VirtualNode(end.position) if isinstance(end, VirtualNode) else end  # only a reference, without labels
     position = _one(relationship.position)
     if not context.graph.relationship_exists(position)[0]:
-        return VirtualNode(-1)  # Neo4j knows no ends of what was deleted, but gives a node
+        return VirtualNode(-1)  # Neo4j has lost the ends of a deleted relationship, but still returns a node
     return NodeRef(int(context.graph.endpoints(position)[side][0]))
 
 
@@ -342,7 +342,7 @@ def length(path: Any) -> int:
 
 @over_columns("length")
 def lengths(column: Column) -> Column | None:
-    """The same for a column of paths, without making the paths."""
+    """The same for a column of paths, without building the paths."""
     if not isinstance(column, Paths):
         return None
     nulls = column.starts < 0
@@ -369,7 +369,7 @@ def nodes(path: Any) -> list[NodeRef]:
 
 @over_columns("nodes")
 def nodes_of_column(column: Column) -> Column | None:
-    """The same for a column of paths: each start is slipped in before the nodes that follow it."""
+    """The same for a column of paths: each start is inserted before the nodes that follow it."""
     if not isinstance(column, Paths) or (column.starts < 0).any():
         return None
     count = len(column)

@@ -1,4 +1,4 @@
-"""Graph functions, which only name a graph in a USE clause of a composite database; and their refusal anywhere else."""
+"""Graph functions, which may only name a graph in a USE clause; anywhere else they raise an error."""
 
 from __future__ import annotations
 

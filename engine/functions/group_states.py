@@ -1,4 +1,4 @@
-"""What aggregations share: the protocol, states that grow with the number of groups, and the rows that are not null."""
+"""What aggregations share: their protocol, states that grow with the number of groups, and selecting non-null rows."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hoplite.values.columns import Booleans, Column, Floats, Int64s, Integers
 Float64s = NDArray[np.float64]
 
 SAFE_FLOAT = 1e150
-"""Below it neither sums nor squares of differences can overflow."""
+"""Below this, neither sums nor squared differences can overflow."""
 
 
 class Aggregation(Protocol):
-    """One aggregating call of a running statement."""
+    """The state of one aggregating call in a running statement."""
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        """Take in a batch: row i belongs to group `groups[i]`; there are `group_count` groups so far."""
+        """Add a batch: row i belongs to group `groups[i]`; there are `group_count` groups so far."""
 
     def finish(self, group_count: int) -> Column:
         """The value of each group."""
 
 
 def grown(state: NDArray[Any], count: int, fill: Any = 0) -> NDArray[Any]:
-    """The state with room for `count` groups (at least doubled, so that growing stays cheap)."""
+    """The state with room for `count` groups (growing at least doubles it, which keeps growth cheap)."""
     if count <= len(state):
         return state
     larger = np.full(max(count, 2 * len(state)), fill, state.dtype)
@@ -37,7 +37,7 @@ def grown(state: NDArray[Any], count: int, fill: Any = 0) -> NDArray[Any]:
 
 
 def present(groups: Int64s, column: Column) -> tuple[Int64s, Column, Int64s | None]:
-    """The rows that are not null: their groups, their values, and where they were (None: all rows)."""
+    """The non-null rows: their groups, their values, and their indexes (None: all rows)."""
     if isinstance(column, Integers | Floats | Booleans) and column.nulls is None:
         return groups, column, None
     nulls = column.null_mask()

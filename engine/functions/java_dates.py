@@ -1,8 +1,8 @@
-"""Java's patterns for dates (`java.time.format.DateTimeFormatter`) and the formats that have names in APOC.
+"""Java's date patterns (`java.time.format.DateTimeFormatter`) and APOC's named formats.
 
-A pattern is a text with runs of letters: `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`. Text in quotes stands for itself, what is in
-brackets is left out where the value does not have it. What goes in and comes out is `Fields`: a day, a time of day and
-an offset, each of which a value may lack.
+A pattern is a text with runs of letters: `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`. Text in quotes stands for itself; a part in
+brackets is omitted if the value lacks its fields. What goes in and comes out is `Fields`: a day, a time of day and an
+offset, any of which may be missing.
 """
 
 from __future__ import annotations
@@ -31,24 +31,25 @@ _ORDINALS = ("1st", "2nd", "3rd", "4th")
 _PARTS_OF_DAY = ((6, "at night"), (12, "in the morning"), (18, "in the afternoon"), (21, "in the evening"))
 _PIECE = re.compile(r"'(?:[^']|'')*'|'|([A-Za-z])\1*|[\[\]]|[^A-Za-z'\[\]]+")
 _LARGEST_YEAR = 9999
-_NARROW = 5  # letters that ask for a name of one letter
+_NARROW = 5  # how many letters ask for a one-letter name
 
 
 class BadPattern(Exception):
-    """A pattern that Java refuses."""
+    """A pattern that Java rejects."""
 
 
 class Missing(Exception):
-    """The value does not have the field that a pattern asks for; the argument is Java's name for it."""
+    """The value lacks a field that the pattern asks for; the argument is Java's name for it."""
 
 
 class Unreadable(Exception):
-    """A text that does not fit a pattern; the argument is what Java says of it."""
+    """A text that does not fit a pattern; the argument is Java's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a value has: a day since 1970, nanoseconds since midnight, an offset in seconds, the name of a zone."""
+    """The fields of a value: the day since 1970, nanoseconds since midnight, an offset in seconds, the name of a
+    zone."""
 
     day: int | None = None
     nano: int | None = None
@@ -96,7 +97,7 @@ def fields_of(value: Temporal) -> Fields | None:
 
 
 def pieces(pattern: str) -> list[tuple[str, str]]:
-    """The parts of a pattern: a letter and its run, or an empty text and what stands for itself."""
+    """The parts of a pattern: a letter and its run, or an empty string and literal text."""
     found: list[tuple[str, str]] = []
     for piece in _PIECE.finditer(pattern):
         text = piece.group(0)
@@ -116,7 +117,7 @@ def pieces(pattern: str) -> list[tuple[str, str]]:
 
 
 def write(fields: Fields, pattern: str) -> str:
-    """The value written with a pattern."""
+    """The value formatted with a pattern."""
     parts = pieces(pattern)
     for letter, run in parts:
         if letter and letter not in "[]p":
@@ -126,7 +127,7 @@ def write(fields: Fields, pattern: str) -> str:
 
 
 def _written(fields: Fields, parts: list[tuple[str, str]], start: int) -> tuple[str, int]:
-    """What stands from a place to the end of the pattern or of the brackets around it, and where that is."""
+    """The text from a part to the end of the pattern or of the brackets around it, and where that is."""
     done: list[str] = []
     pad = 0
     place = start
@@ -163,7 +164,7 @@ _WIDEST = dict.fromkeys("dHhKkmsFw", 2) | dict.fromkeys("W", 1) | {"D": 3, "S": 
 
 
 def check_run(letter: str, run: str) -> None:
-    """`BadPattern` where a letter means nothing, or there are too many of it."""
+    """`BadPattern` if a letter is unknown, or occurs too often."""
     if letter not in "GuyDMLdQqYwWEecFaBhKkHmsSAnNVvzOXxZg":
         raise BadPattern(f"Unknown pattern letter: {letter}")
     width = len(run)
@@ -198,7 +199,7 @@ def _shown_year(year: int, width: int) -> str:
 
 
 def _week(day: int) -> tuple[int, int]:
-    """The year and the week of a day where weeks begin on Sunday, and the first is the one of January 1st."""
+    """The year and week of a day, if weeks begin on Sunday and the first one contains January 1st."""
     saturday = day + (6 - (day + 4) % 7)
     year = calendar_date(saturday)[0]
     first = day_of(year, 1, 1)
@@ -266,7 +267,7 @@ def _shown_time(fields: Fields, letter: str, width: int) -> str:
 
 
 def offset_text(seconds: int, separator: str = ":", utc: str | None = "Z", *, short: bool = False) -> str:
-    """`+01:00`; `utc` is what stands for no offset, where something else does."""
+    """`+01:00`; `utc`, if given, is written for a zero offset."""
     if seconds == 0 and utc is not None:
         return utc
     hours, rest = divmod(abs(seconds) // 60, 60)
@@ -292,7 +293,7 @@ def _shown_offset(offset: int, letter: str, width: int) -> str:
 
 
 def _shown_zone(fields: Fields, letter: str, width: int) -> str:
-    """The id of a zone, or its short name where `z` asks for that and the zone has one."""
+    """The id of a zone, or its short name if the letter is `z` and the zone has one."""
     if fields.zone is None:
         return offset_text(fields.the_offset())
     if letter == "V" or fields.day is None or fields.nano is None:
@@ -312,7 +313,7 @@ def _fraction(fields: Fields) -> str:
     return f".{digits}" if digits else ""
 
 
-# Letters that only formats with names use; in a pattern of a user they are unknown.
+# Letters that only named formats use; in a user's pattern they are unknown.
 _INTERNAL: dict[str, Callable[[Fields], str]] = {
     "f": _fraction,
     "i": lambda fields: _shown_year(week_year(fields.the_day("WeekBasedYear")), 4),
@@ -340,11 +341,11 @@ ISO_FORMATS = {
     "basic_iso_date": "uuuuMMdd[XX]",
     "rfc_1123_date_time": "EEE, d MMM uuuu HH:mm:ss r",
 }
-"""What `DateTimeFormatter` has names for."""
+"""The formats that `DateTimeFormatter` has names for."""
 
 
 def _search_formats() -> dict[str, str]:
-    """The names that Elasticsearch gives formats, with patterns as APOC has them (`xxxx` is an offset, not a year)."""
+    """Elasticsearch's names of formats, with APOC's patterns (`xxxx` is an offset, not a year)."""
     bases = {
         "basic_": ("yyyyMMdd", "yyyyDDD", "xxxx'W'wwe", "HHmmss", "Z"),
         "": ("yyyy-MM-dd", "yyyy-DDD", "xxxx-'W'ww-e", "HH:mm:ss", "ZZ"),
@@ -383,7 +384,7 @@ SEARCH_FORMATS = _search_formats()
 
 
 def write_named(fields: Fields, format: str) -> str:
-    """The value in a format with a name, in upper or lower case, or written with a pattern."""
+    """The value in a named format (ignoring case), or formatted with a pattern."""
     name = format.lower()
     if name == "iso_instant":
         return _write_instant(fields)
@@ -418,9 +419,9 @@ _DURATION_FORMATS = {
 
 
 def write_duration(value: Duration, format: str, *, checked: bool) -> str:
-    """A duration in a format with a name or written with a pattern, which is `checked` as one of a date is.
+    """A duration in a named format or formatted with a pattern, which is `checked` like a date's.
 
-    Letters that ask for an amount are replaced by it, others stand for themselves.
+    Letters that denote an amount are replaced by it, others stand for themselves.
     """
     name = format.lower()
     known = name in ISO_FORMATS or name in SEARCH_FORMATS

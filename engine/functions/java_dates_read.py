@@ -1,4 +1,4 @@
-"""Reading texts with Java's patterns for dates, strictly: a text fits a pattern from its beginning to its end."""
+"""Parse text with Java's date patterns, strictly: the whole text must fit the pattern."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_DIGITS = 10
 
 
 def read(text: str, format: str) -> dict[str, int | str]:
-    """The numbers and names that a text has for the letters of a pattern or of a format with a name."""
+    """The numbers and names that a text has for the letters of a pattern or named format."""
     name = format.lower()
     is_iso = name in ISO_FORMATS
     parts = pieces(ISO_FORMATS[name] if is_iso else SEARCH_FORMATS.get(name, format))
@@ -50,7 +50,7 @@ def read(text: str, format: str) -> dict[str, int | str]:
 
 
 class _Failed(Exception):
-    """The text does not fit from this place on."""
+    """The text does not fit from this position on."""
 
 
 def _read(
@@ -66,7 +66,7 @@ def _read(
                     place = _read(text, place, parts[part + 1 : end], 0, inner, optional=True)
                     found.update(inner)
                 except _Failed:
-                    pass  # what stands in brackets may be missing
+                    pass  # what is in brackets may be missing
                 part = end + 1
                 continue
             following = parts[part + 1][0] if part + 1 < len(parts) else ""
@@ -89,7 +89,7 @@ def _closing(parts: list[tuple[str, str]], opening: int) -> int:
 
 
 def _read_part(text: str, place: int, letter: str, run: str, following: str, found: dict[str, int | str]) -> int:
-    """Where the text goes on after one part of the pattern."""
+    """The position in the text after one part of the pattern."""
     width = len(run)
     if not letter:
         if not text.startswith(run, place):
@@ -181,7 +181,7 @@ def _read_zone(text: str, place: int, letter: str, found: dict[str, int | str]) 
 
 
 def resolved(found: dict[str, int | str]) -> Fields:
-    """The day, the time and the zone that numbers make, as far as they do."""
+    """The day, time and zone that the numbers determine, as far as they do."""
     numbers = {letter: value for letter, value in found.items() if isinstance(value, int)}
     day, nano = _day(numbers), _nano(numbers, found.get("a"))
     zone = found.get("V")

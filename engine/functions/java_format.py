@@ -2,8 +2,8 @@
 
     %[place$][flags][width][.precision]conversion
 
-A format that Java would refuse raises `FormatError` with the class and the message of Java's exception. A text that
-could not be held is refused before it is made.
+A format that Java would reject raises `FormatError` with the class and message of Java's exception. A text too large
+for memory is refused before it is built.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Specifier:
 
 
 def java_format(text: str, values: Sequence[Any], thousands: str = ",", point: str = ".") -> str:
-    """The text with the values in their places; separators are those of a language."""
+    """The text with the values filled in; separators are those of a language."""
     parts: list[str] = []
     place, ordinary, last, size = 0, 0, -1, 0
     for found in _SPECIFIER.finditer(text):
@@ -84,7 +84,7 @@ def java_format(text: str, values: Sequence[Any], thousands: str = ",", point: s
 
 
 def _refuse_stray(text: str) -> None:
-    """A percent sign that begins no specifier."""
+    """Raise an error for a percent sign that does not begin a specifier."""
     found = text.find("%")
     if found >= 0:
         raise FormatError("UnknownFormatConversionException", f"Conversion = '{(text[found + 1 :] or '%')[0]}'")
@@ -144,7 +144,7 @@ def _wrong(specifier: _Specifier, value: Any) -> FormatError:
 
 
 def _character(value: Any, specifier: _Specifier) -> str:
-    """No value of Cypher is a character."""
+    """`%c`: no Cypher value is a character, so only null fits."""
     if value is None:
         return "null"
     raise _wrong(specifier, value)
@@ -194,7 +194,7 @@ def _padded(shown: str, specifier: _Specifier) -> str:
 
 
 def _whole(specifier: _Specifier, value: int) -> str:
-    """The digits without a sign; other bases show the 64 bits."""
+    """The digits without a sign; bases other than 10 show all 64 bits."""
     if specifier.conversion == "d":
         return str(abs(value))
     digits = format(value & 0xFFFFFFFFFFFFFFFF, "o" if specifier.conversion == "o" else "x")
@@ -202,7 +202,7 @@ def _whole(specifier: _Specifier, value: int) -> str:
 
 
 def _numeric(specifier: _Specifier, negative: bool, digits: str, thousands: str, rest: str = "") -> str:
-    """Digits with their sign, separators and padding."""
+    """The digits with sign, separators and padding."""
     signed = specifier.conversion not in "oxX"
     if specifier.has(",") and signed:
         digits = f"{int(digits):,}".replace(",", thousands)

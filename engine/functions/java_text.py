@@ -1,4 +1,4 @@
-"""Single values as Java's `toString` writes them: temporal values without seconds where these are 0."""
+"""Single values as Java's `toString` writes them: temporal values omit seconds that are 0."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TIME = re.compile(r"(?<=\d\d:\d\d):(\d\d)(?:\.(\d+))?")
 
 
 def _java_time(found: re.Match[str]) -> str:
-    """Seconds are left out where there are none, and their fraction has three, six or nine digits."""
+    """Zero seconds are omitted, and fractions have three, six or nine digits."""
     seconds, fraction = found[1], (found[2] or "").rstrip("0")
     if fraction:
         return f":{seconds}.{fraction.ljust(-(-len(fraction) // 3) * 3, '0')}"

@@ -12,14 +12,14 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PathNode:
-    """A path from the item in question, or from the root."""
+    """A path from the current item, or from the root."""
 
     text: str
     from_root: bool
 
 
 class Paths(Protocol):
-    """Who knows what paths lead to, and what patterns match."""
+    """Resolves paths and matches patterns."""
 
     def value_of(self, node: PathNode, item: Any) -> Any: ...
 
@@ -154,7 +154,7 @@ _PATH_STEP = lazy_pattern(r"""\.\.?(?:\*|[\w-]+)(?:\(\))?|\[(?:'[^']*'|"[^"]*"|[
 
 
 def parse_filter(text: str) -> Filter:
-    """The condition in `?(...)`; a ValueError if it is not one."""
+    """The condition in `?(...)`; raises ValueError if it is not one."""
     if not (text.startswith("(") and text.endswith(")")):
         raise ValueError("expected (...)")
     reader = _FilterReader(text[1:-1])

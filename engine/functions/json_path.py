@@ -1,7 +1,7 @@
-"""JSONPath as the library behind APOC (Jayway's) reads it: `$.a.b`, `$..x`, `[0]`, `[*]`, `[1:]`, `[?(@.x > 1)]`.
+"""JSONPath as Jayway's library, which APOC uses, reads it: `$.a.b`, `$..x`, `[0]`, `[*]`, `[1:]`, `[?(@.x > 1)]`.
 
-A path is definite where it names one place; then its value comes out, and null where there is none. Any other path
-gives the list of what it finds. A name at the end of a path that an object lacks counts as null there.
+A definite path names one place: it gives the value there, or null if there is none. Any other path gives the list of
+what it finds. A final name that an object lacks counts as null.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ OPTIONS = DEFAULT_OPTIONS | {"ALWAYS_RETURN_LIST", "AS_PATH_LIST", "REQUIRE_PROP
 
 
 class Statement(Protocol):
-    """For whom a path is followed: its time is asked for at every step."""
+    """The statement that a path is followed for: its time limit is checked at every step."""
 
     def check_time(self) -> None:
-        """Raises where there is no time left."""
+        """Raises if there is no time left."""
 
     def matches(self, pattern: str, text: str) -> bool:
         """Whether a regular expression matches the whole text."""
 
 
 class JsonPathError(Exception):
-    """What the library throws: the name of the exception, and its message."""
+    """What the library throws: an exception's name and message."""
 
     def __init__(self, java_class: str, message: str) -> None:
         super().__init__(message)
@@ -102,7 +102,7 @@ def _is_definite(step: Step) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path that has been read."""
+    """A parsed path."""
 
     steps: tuple[Step, ...]
 
@@ -229,7 +229,7 @@ class _Reader:
     # --- for filters ---
 
     def value_of(self, node: PathNode, item: Any) -> Any:
-        """What a path in a filter stands for: a missing name is null."""
+        """The value of a path in a filter: a missing name is null."""
         start = self._document if node.from_root else item
         return compile_path(node.text).read(start, self._statement)
 
@@ -305,7 +305,7 @@ _ENDS_BADLY = "Path must not end with a '.' or '..'"
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> JsonPath:
-    """Read a path; one that does not begin with `$` or `@` begins below the root."""
+    """Parse a path; one that does not begin with `$` or `@` begins below the root."""
     text = text.strip()
     if not text.startswith(("$", "@")):
         text = f"$.{text}"
@@ -350,7 +350,7 @@ def _name_step(text: str, at: int) -> tuple[Step, int]:
 
 
 def _bracketed(text: str, at: int) -> tuple[str, int]:
-    """What is between this bracket and its other half, and the place after that."""
+    """What is between this bracket and its closing one, and the position after that."""
     depth, quote = 0, ""
     place = at
     while place < len(text):

@@ -1,8 +1,8 @@
 """Upper and lower case as Java has them: text in, text out.
 
-Python and Java follow the same standard and differ in two places. Java 17 knows Unicode 13: capital letters that came
-later stay as they are. And a capital sigma at the end of a word becomes ς; where words end Java's BreakIterator says,
-for Python it is the letters around.
+Python and Java follow the same standard but differ in two points. Java 17 has Unicode 13: letters added later keep
+their case. And a capital sigma at the end of a word becomes ς; where words end, Java decides with BreakIterator, Python
+by the letters around it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable
 from hoplite.engine.memory import refuse_text
 from hoplite.lazy import lazy_pattern
 
-# Letters of Unicode 14 and 15, and their other case.
+# Letters new in Unicode 14 and 15, and their other case.
 _LATER_CAPITALS = lazy_pattern("[\u2c2f\ua7c0\ua7d0\ua7d6\ua7d8\U00010570-\U00010595]")
 _LATER_SMALL = lazy_pattern("[\u2c5f\ua7c1\ua7d1\ua7d7\ua7d9\U00010597-\U000105bc]")
 _SIGMA, _FINAL, _MEDIAL = "\u03a3", "\u03c2", "\u03c3"
-_JOINS_WORDS = ".'-_"  # one of them between two letters is part of the word
+_JOINS_WORDS = ".'-_"  # a single one between two letters is part of the word
 _ACCENTS = "".join(map(chr, range(0x300, 0x370)))
 _PIECE = 1 << 20  # characters: some 20 ms of work
-_IDEOGRAPHS = "\u2e80"  # from here on letters without case stand alone
+_IDEOGRAPHS = "\u2e80"  # from here on, letters without case are words by themselves
 
 
 def lower_case(text: str) -> str:
@@ -57,25 +57,25 @@ def _upper(text: str) -> str:
 
 
 def _in_pieces(change: Callable[[str], str], text: str) -> str:
-    """A text whose letters do not depend on each other, piece by piece: one call over all could not be stopped."""
+    """Change a text whose letters do not depend on each other, in pieces: a single call could not be interrupted."""
     if len(text) <= _PIECE:
         return change(text)
     return "".join([change(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)])
 
 
 def simple_upper(character: str) -> str:
-    """The one character that is its upper case: `'ß'` stays."""
+    """The single character that is its upper case: `'ß'` stays."""
     upper = upper_case(character)
     return upper if len(upper) <= 1 else simple_title(character)
 
 
 def simple_lower(character: str) -> str:
-    """The one character that is its lower case: `'İ'` is `'i'`."""
+    """The single character that is its lower case: `'İ'` is `'i'`."""
     return lower_case(character)[:1]
 
 
 def simple_title(character: str) -> str:
-    """The one character that begins a word for it: `'ǆ'` is `'ǅ'`, and `'ß'` stays."""
+    """The single character that is its title case: `'ǆ'` is `'ǅ'`, and `'ß'` stays."""
     title = character.title()
     return title if len(title) <= 1 and not _LATER_SMALL.match(character) else character
 

@@ -42,7 +42,7 @@ def range_list(context: Execution, start: Any, end: Any, *step: Any) -> list[int
 
 
 def list_of_range(wanted: range, context: Execution) -> list[int]:
-    """All numbers of a range, where there is room for them."""
+    """All numbers of a range, if there is memory for them."""
     refuse_list(length_of_range(wanted))
     numbers: list[int] = []
     for begin in range(0, length_of_range(wanted), _NUMBERS_AT_ONCE):
@@ -53,10 +53,10 @@ def list_of_range(wanted: range, context: Execution) -> list[int]:
 
 
 def numbers_of_range(start: Any, end: Any, *step: Any) -> range:
-    """The numbers of a call of range, none of them made yet.
+    """The numbers of a call of range(), not yet materialised.
 
-    The number of elements is (end - start) / step + 1 in 64-bit arithmetic, cut off towards zero. So where the
-    division gives zero the start comes back, whatever the signs: `range(1, 0, 3)` is `[1]`.
+    The number of elements is (end - start) / step + 1 in 64-bit arithmetic, truncated towards zero. So if the quotient
+    is zero, the start is returned whatever the signs: `range(1, 0, 3)` is `[1]`.
     """
     stride = whole(step[0], "step", "range") if step else 1
     if stride == 0:
@@ -68,12 +68,12 @@ def numbers_of_range(start: Any, end: Any, *step: Any) -> range:
     if (distance < 0) != (stride < 0):
         count = -count
     if count == LARGEST:
-        raise arithmetic_error("numeric value out of range")  # there is one element more
+        raise arithmetic_error("numeric value out of range")  # there is one more element
     return range(first, first + stride * (count + 1), stride) if count >= 0 else range(0)
 
 
 def length_of_range(numbers: range) -> int:
-    """How many numbers there are, also where `len` overflows. A range of Cypher ends where a step does."""
+    """The number of elements, even where `len` overflows. `stop` is always whole steps from `start`."""
     return max((numbers.stop - numbers.start) // numbers.step, 0)
 
 

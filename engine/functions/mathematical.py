@@ -1,6 +1,6 @@
 """Numeric, logarithmic and trigonometric functions: numbers in, numbers out, as Java's StrictMath gives them.
 
-What is undefined is NaN or an infinity, never an error. Typed columns go through NumPy in one call.
+Undefined results are NaN or an infinity, never an error. Typed columns go through NumPy in one call.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FLOAT = named("input", FLOAT)
     description="Returns the absolute value of an `INTEGER` or `FLOAT`.",
 )
 def absolute(value: Any) -> int | float:
-    """`abs(-1)` is 1; the smallest integer, which has no positive twin, stays as it is."""
+    """`abs(-1)` is 1; the smallest integer, which has no positive counterpart, stays as it is."""
     value = number(value, "abs")
     return value if value == _INT64_MIN and isinstance(value, int) else abs(value)
 
@@ -64,7 +64,7 @@ def absolute_of_column(column: Column) -> Column | None:
     "for any positive number.",
 )
 def sign(value: Any) -> int:
-    """`sign(-2.5)` is -1; NaN has the sign 0."""
+    """`sign(-2.5)` is -1; the sign of NaN is 0."""
     if not is_number(value):
         raise type_error(
             f"Expected a numeric value for sign, but got: {describe(value)}", wrong_value(value, "INTEGER or FLOAT")
@@ -200,7 +200,7 @@ def pi() -> float:
     deterministic=False,
 )
 def rand() -> float:
-    """Another number for every row."""
+    """A new number for every row."""
     return random.random()
 
 
@@ -238,9 +238,9 @@ _ANY_PRECISION = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, E
     ),
 )
 def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
-    """`round(2.5)` is 3.0, `round(-2.5)` is -2.0 (up at a half).
+    """`round(2.5)` is 3.0, `round(-2.5)` is -2.0 (halves round up).
 
-    `round(1.005, 2)` is 1.01: decimal text, half away from 0.
+    `round(1.005, 2)` is 1.01: rounded as decimal text, halves away from 0.
     """
     rounding = _rounding(mode[0]) if mode else decimal.ROUND_HALF_UP
     exactly, given = float(number(value, "round")), number(precision, "round")
@@ -255,7 +255,7 @@ def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
     exact = decimal.Decimal(repr(exactly))
     exponent = exact.as_tuple().exponent
     if isinstance(exponent, int) and -exponent <= places:
-        return exactly + 0.0  # nothing to round; -0.0 becomes 0.0, for a decimal number has no negative zero
+        return exactly + 0.0  # nothing to round; -0.0 becomes 0.0, because decimals have no negative zero
     if rounding is None:
         raise execution_failed("Rounding necessary")
     return float(exact.quantize(decimal.Decimal(1).scaleb(-places), rounding, _ANY_PRECISION)) + 0.0

@@ -1,4 +1,4 @@
-"""Predicate functions of values. (all, any, none, single and exists are syntax, and the evaluator's.)"""
+"""Predicate functions of values. (all, any, none, single and exists are syntax, handled by the evaluator.)"""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def is_empty(value: Any) -> bool:
 
 @over_columns("isEmpty")
 def is_empty_of_column(column: Column) -> Column | None:
-    """Lists of entities without making the lists."""
+    """For lists of entities, without building the lists."""
     return Booleans(np.diff(column.offsets) == 0, column.nulls) if isinstance(column, EntityLists) else None

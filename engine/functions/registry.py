@@ -1,8 +1,7 @@
-"""The table of Cypher functions: one entry a function, filled by decorators, one file per family.
+"""The table of Cypher functions: one entry per function, filled by decorators, one file per family.
 
 An entry says everything that the semantic check, the evaluator, SHOW FUNCTIONS and the docs need. A function takes
-Python values and returns one; where whole columns can be computed at once, `columns` adds a fast path for the column
-classes it accepts.
+Python values and returns one; where whole columns can be computed at once, `over_columns` adds a fast path.
 
     @cypher_function("left", args=(STRING, INTEGER), returns=STRING, category="String",
                      description="Returns a STRING containing the specified number of leftmost characters.")
@@ -34,10 +33,10 @@ _Column = TypeVar("_Column", bound=ColumnFunction)
 class Function:
     """A scalar function.
 
-    `call` works on single values. `null_in_null_out`: any null argument makes the result null without calling it.
-    `needs_context`: the execution context is the first argument. `column_call`, where set, gets the columns (after
-    the context, if needed) and returns a column, or None where it has no fast path for them. `is_own`: not a function
-    of the user's, whose code must not be interrupted.
+    `call` works on single values. `null_in_null_out`: any null argument makes the result null without a call.
+    `needs_context`: the execution context is the first argument. `column_call`, if set, gets the columns (after the
+    context, if needed) and returns a column, or None if it has no fast path for them. `is_own`: not a user's function,
+    whose code must not be interrupted.
     """
 
     signature: Signature
@@ -49,13 +48,13 @@ class Function:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it works on its arguments alone, so that it may be left at any point."""
+        """Whether it works on its arguments alone, so that it may be interrupted at any point."""
         return self.is_own and not self.needs_context
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregating function: `make` gives a fresh state, told how messages name the argument."""
+    """An aggregating function: `make` returns a fresh state, given what messages call the argument."""
 
     signature: Signature
     make: Callable[[str], Aggregation]
@@ -80,7 +79,7 @@ def cypher_function(
 ) -> Callable[[_Value], _Value]:
     """Register the decorated function; `nulls="handle"` passes nulls to it.
 
-    `forms`, where SHOW FUNCTIONS lists more than one: the signature and the description of each.
+    `forms`, if SHOW FUNCTIONS lists more than one: the signature and description of each.
     """
     signature = Signature(
         name=name,
@@ -101,7 +100,7 @@ def cypher_function(
 
 
 def named(name: str, *types: CypherType, optional: bool = False) -> Argument:
-    """An argument as SHOW FUNCTIONS names it."""
+    """An argument under the name in SHOW FUNCTIONS."""
     return Argument(types, optional, name)
 
 

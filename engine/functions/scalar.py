@@ -1,4 +1,4 @@
-"""Scalar functions of ordinary values: size, coalesce, head, last, nullIf, and those that take nothing."""
+"""Scalar functions of ordinary values: size, coalesce, head, last, nullIf, and those without arguments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def size(value: Any) -> int:
 
 @over_columns("size")
 def size_of_column(column: Column) -> Column | None:
-    """Lengths of text, and of lists of entities without making the lists."""
+    """Lengths of text, and of lists of entities without building the lists."""
     if isinstance(column, EntityLists):
         return Integers(np.diff(column.offsets), column.nulls)
     return _lengths(column) if isinstance(column, Strings) else None
@@ -95,7 +95,7 @@ def coalesce(*values: Any) -> Any:
 
 @over_columns("coalesce")
 def coalesce_columns(*columns: Column) -> Column | None:
-    """A first column without nulls is the answer."""
+    """If the first column has no nulls, it is the answer."""
     return columns[0] if not columns[0].null_mask().any() else None
 
 
@@ -123,7 +123,7 @@ def _end(value: Any, index: int) -> Any:
 
 
 def _not_a_list(value: Any, index: int) -> CypherError:
-    """The message of `value[index]`, which is how Neo4j runs head and last."""
+    """The error of `value[index]`, which is how Neo4j runs head and last."""
     key = f"Int({index})"
     wrong_key = f"Expected {key} to be a {TEXT_VALUE}, but it was a org.neo4j.values.storable.IntValue"
     cause = because("22N01", index, "STRING", "INTEGER NOT NULL")
@@ -177,7 +177,7 @@ def last(values: Any) -> Any:
     deterministic=False,
 )
 def random_uuid() -> str:
-    """Another one for every row."""
+    """A new one for every row."""
     return str(uuid.uuid4())
 
 
@@ -189,7 +189,7 @@ def random_uuid() -> str:
     deterministic=False,
 )
 def file() -> str | None:
-    """Null: where a LOAD CSV comes before it, the planner puts a column in its place."""
+    """Null here: after a LOAD CSV the planner replaces the call with a column."""
     return None
 
 

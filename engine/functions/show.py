@@ -1,4 +1,4 @@
-"""SHOW FUNCTIONS: the tables in, one row for each way to call a function out, sorted by name."""
+"""SHOW FUNCTIONS: the tables in, one row for each form of a function out, sorted by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hoplite.planner.types import Argument, Signature, sql_name
 
 _DEPRECATED = frozenset(("id",))
 
-# What is called like a function and is syntax of its own: name, category, signature, description.
+# Syntax that looks like a function call: name, category, signature, description.
 _SYNTAX = (
     (
         "all",
@@ -56,7 +56,7 @@ _SYNTAX = (
 
 
 def function_rows(functions: Mapping[str, Function] = FUNCTIONS) -> list[dict[str, Any]]:
-    """The rows of SHOW FUNCTIONS YIELD *: what is in the table, the aggregating functions, and what is syntax."""
+    """The rows of SHOW FUNCTIONS YIELD *: the scalar and aggregating functions, and syntax that looks like one."""
     rows = [row for function in functions.values() for row in _rows(function.signature)]
     rows += [row for aggregate in AGGREGATES.values() for row in _rows(aggregate.signature)]
     rows += [_syntax_row(*entry) for entry in _SYNTAX]

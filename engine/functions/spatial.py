@@ -1,4 +1,4 @@
-"""The spatial functions: points, distances and bounding boxes (what they compute is in `hoplite.values.spatial`)."""
+"""The spatial functions: points, distances and bounding boxes, computed in `hoplite.values.spatial`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def point(context: Execution, fields: Any) -> Point | None:
     "shortest straight-line distance in a flat, planar space).",
 )
 def distance(start: Any, end: Any) -> float | None:
-    """Null between points of different systems, and for what is not a point."""
+    """Null for points of different coordinate systems, and for anything but a point."""
     if isinstance(start, Point) and isinstance(end, Point):
         return spatial.distance(start, end)
     return None
@@ -65,7 +65,7 @@ def distance(start: Any, end: Any) -> float | None:
     description="Returns true if the provided point is within the bounding box defined by the two provided points.",
 )
 def within_bounding_box(point: Any, lower_left: Any, upper_right: Any) -> bool | None:
-    """Null between points of different systems, and for what is not a point."""
+    """Null for points of different coordinate systems, and for anything but a point."""
     if isinstance(point, Point) and isinstance(lower_left, Point) and isinstance(upper_right, Point):
         return spatial.within_bounding_box(point, lower_left, upper_right)
     return None

@@ -1,4 +1,4 @@
-"""The aggregations of statistics: standard deviations and percentiles."""
+"""Statistical aggregations: standard deviations and percentiles."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hoplite.values.render import describe
 
 
 def _java_class(value: Any) -> str:
-    """What messages call the class of a value; text that is aggregated mostly comes as it was sent, in UTF-8."""
+    """What messages call the class of a value; aggregated text is mostly still in UTF-8, as it was sent."""
     return "org.neo4j.values.storable.UTF8StringValue" if isinstance(value, str) else class_name(value)
 
 
 def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -> Integers | Floats | Objects:
-    """The column, if it holds nothing but numbers."""
+    """The column, if it holds only numbers; else an error."""
     if isinstance(column, Integers | Floats):
         return column
     for index, value in enumerate(column.objects()):
@@ -38,7 +38,7 @@ def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -
 
 
 class StandardDeviation:
-    """stDev and stDevP: count, mean and sum of squared differences of each group, batches merged by Chan's formula."""
+    """stDev and stDevP: count, mean and sum of squared differences per group; batches are merged by Chan's formula."""
 
     def __init__(self, argument: str, population: bool) -> None:
         self._argument = argument
@@ -66,7 +66,7 @@ class StandardDeviation:
         squares = np.bincount(groups, weights=(values - means[groups]) ** 2, minlength=size)
         totals = np.maximum(self._counts + counts, 1)
         shift = means - self._means
-        touched = counts > 0  # elsewhere a mean that is not finite must stay as it is
+        touched = counts > 0  # in other groups, a mean that is not finite must stay as it is
         with np.errstate(invalid="ignore", over="ignore"):
             self._squares += np.where(touched, squares + shift * shift * self._counts * counts / totals, 0.0)
             self._means += np.where(touched, shift * counts / totals, 0.0)
@@ -90,7 +90,7 @@ class StandardDeviation:
 
 
 class Percentile:
-    """percentileCont and percentileDisc; the percentile is read at the first value of each group."""
+    """percentileCont and percentileDisc; the percentile is read from the first non-null row of each group."""
 
     def __init__(self, argument: str, continuous: bool) -> None:
         self._argument = argument
@@ -125,7 +125,7 @@ class Percentile:
         return from_objects(results)
 
     def _pick(self, column: Column, rows: Int64s, percentile: float) -> Any:
-        """The percentile of the values at these rows, which are in order."""
+        """The percentile of the values at these rows, which are sorted by value."""
 
         def value(place: int) -> Any:
             return column.take(rows[place : place + 1]).objects()[0]
@@ -145,7 +145,7 @@ class Percentile:
 
 
 def _number_ranks(column: Column) -> NDArray[Any]:
-    """An array in the order of the numbers of a column, NaN last."""
+    """An array that sorts like the numbers of a column, NaN last."""
     if isinstance(column, Integers):
         return column.values
     if isinstance(column, Floats):

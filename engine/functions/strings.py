@@ -1,7 +1,7 @@
 """String functions: text in, text out.
 
-Lengths and places count code points. Only `split` and `replace` at an empty delimiter cut between UTF-16 units, as
-Java does; half of a pair that stands alone is written `?`, which is what a Neo4j server sends for it.
+Lengths and positions count code points. Only `split` and `replace` with an empty delimiter cut between UTF-16 units, as
+Java does; a lone surrogate is written `?`, which is what a Neo4j server sends for it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, Loc
 _INPUT = named("input", STRING)
 _TRIM_CHARACTERS = named("trimCharacterString", STRING, optional=True)
 
-# Java's Character.isWhitespace: Unicode's spaces without the three that do not break, and the control characters for
-# layout.
+# Java's Character.isWhitespace: Unicode's spaces except the three non-breaking ones, and layout control characters.
 _WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a"
     "\u2028\u2029\u205f\u3000"
@@ -51,7 +50,7 @@ def left(original: Any, length: Any) -> str:
     whole_text, wanted = text(original, "left"), whole(length, "length", "left")
     if not whole_text:
         return ""
-    count = (min(wanted, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int after the upper bound only
+    count = (min(wanted, 2**31 - 1) + 2**31) % 2**32 - 2**31  # Java casts to int only after checking the upper bound
     if count < 0:
         raise execution_failed("Cannot handle negative start index nor negative length")
     return whole_text[:count]
@@ -251,8 +250,8 @@ _SIDE_CHARACTER_TEXT = 3
 def trim(*arguments: Any) -> str | None:
     """`trim('  abc ')` is `'abc'`.
 
-    `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, comes as `trim('LEADING', 'x', 'xxa')`; a query may write that
-    itself, and any other text in the place of LEADING or TRAILING stands for BOTH. Null in that place is an error.
+    `trim(LEADING 'x' FROM 'xxa')`, which is `'a'`, arrives as `trim('LEADING', 'x', 'xxa')`; a query may also write
+    that itself, and any text other than LEADING or TRAILING means BOTH. Null in its place is an error.
     """
     if arguments[-1] is None:
         return None
@@ -271,7 +270,7 @@ def trim(*arguments: Any) -> str | None:
 
 
 def _case_function(name: str, as_called: str, description: str, convert: Callable[[str], str]) -> None:
-    """Register a function that changes the case of a text; `as_called` is what messages name it."""
+    """Register a function that changes case; `as_called` is its name in messages."""
 
     @cypher_function(name, args=(_INPUT,), returns=STRING, category="String", description=description)
     def change_case(value: Any) -> str:
@@ -283,7 +282,7 @@ def _case_function(name: str, as_called: str, description: str, convert: Callabl
 
 
 def _mapped(column: Column, name: str, convert: Callable[[str], str]) -> Column | None:
-    """The converted texts; those of a stored column are kept under the name of the conversion."""
+    """The converted texts; those of a stored column are cached under the name of the conversion."""
     if not isinstance(column, Strings):
         return None
     if column.pool is not None and column.slots is not None and column.pool.pays(name, len(column)):
@@ -301,7 +300,7 @@ _case_function("upper", "toUpper", "Returns the given `STRING` in uppercase.", u
 
 @over_columns("trim")
 def trim_column(*columns: Column) -> Column | None:
-    """White space at both ends of a column of text."""
+    """Trim white space at both ends of a column of text."""
     return _mapped(columns[0], "trim", lambda value: value.strip(_WHITE_SPACE)) if len(columns) == 1 else None
 
 
@@ -327,7 +326,7 @@ def normalize(value: Any, form: str = "NFC") -> str:
     match form.upper():
         case "NFC" | "NFD" | "NFKC" | "NFKD" as known:
             original = text_value(value)
-            refuse_text(24 * len(original))  # decomposed, in wider letters, and slowly
+            refuse_text(24 * len(original))  # room for the decomposed text in wider characters
             return unicodedata.normalize(known, original)
     raise argument_error("Invalid normal form, expected NFC, NFD, NFKC, NFKD")
 
@@ -336,7 +335,7 @@ def normalize(value: Any, form: str = "NFC") -> str:
 
 
 def string_of(value: Any) -> str | None:
-    """The text of a value that has one; None for lists, maps and entities."""
+    """The text of a value; None for lists, maps and entities, which have none."""
     match value:
         case str():
             return value
@@ -370,7 +369,7 @@ def to_string(value: Any) -> str:
 
 @over_columns("toString")
 def to_string_of_column(column: Column) -> Column | None:
-    """Text stays as it is, integers are written out."""
+    """Text stays as it is, integers are formatted."""
     if isinstance(column, Strings):
         return column
     if not isinstance(column, Integers):

@@ -1,7 +1,7 @@
-"""The temporal functions: date(), datetime.truncate(), duration.between() and their like.
+"""The temporal functions: date(), datetime.truncate(), duration.between() and the like.
 
-The five types of instants have the same functions; `_KINDS` says what differs, and each is registered from it. How the
-values are read, built and cut is in `hoplite.values`; here are arguments, clocks and errors about signatures.
+The five types of instants have the same functions, registered from `_KINDS`, which says what differs. Parsing, building
+and truncating values is in `hoplite.values`; here are arguments, clocks and signature errors.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _FIRST_INSTANT, _LAST_INSTANT = -31_557_014_167_219_200, 31_556_889_864_403_199
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What is special about one type of instant; the functions are told the zone to take where none is given."""
+    """What is specific to one type of instant; its functions get the zone to use if none is given."""
 
     name: str
     type: CypherType
@@ -147,12 +147,12 @@ def _wrong_call(function: str, *arguments: Any) -> CypherError:
 
 
 def _default_zone(context: Execution) -> int | str:
-    """The zone of values that are given none; UTC is taken for the offset Z, as a server's default is."""
+    """The zone of values without one; UTC counts as the offset Z, like a server's default."""
     return 0 if context.default_zone == "UTC" else parse_zone(context.default_zone)
 
 
 def _now(kind: _Kind, moment: DateTime, zone: int | str) -> Instant:
-    """What a clock in the zone shows at the moment."""
+    """The time of a moment on a clock in the zone."""
     return kind.of_moment(DateTime.of_instant(moment.epoch_second, moment.nanosecond, zone))
 
 
@@ -202,7 +202,7 @@ def _construct(kind: _Kind, context: Execution, value: Any) -> Instant | None:
 
 
 def _only_zone(fields: dict[str, Any]) -> str | None:
-    """The zone of `{timezone: ...}`, which asks for the current time there."""
+    """The zone in `{timezone: ...}` alone, which asks for the current time there."""
     if len(fields) != 1:
         return None
     ((key, zone),) = fields.items()
@@ -297,7 +297,7 @@ _TIMESTAMP_DESCRIPTION = (
     forms=(("timestamp() :: INTEGER", _TIMESTAMP_DESCRIPTION),),
 )
 def timestamp(context: Execution, value: Any = _LEFT_OUT) -> Any:
-    """Short for `datetime(value).epochMillis`, and the same throughout a statement."""
+    """Short for `datetime(value).epochMillis`; constant throughout a statement."""
     moment = _construct(_DATE_TIME_KIND, context, value)
     return None if moment is None else component(moment, "epochMillis")
 

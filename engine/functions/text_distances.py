@@ -1,8 +1,8 @@
-"""How far two texts are apart: Levenshtein's distance, and that of Jaro and Winkler, as Apache Commons Text has them.
+"""Distances between texts: Levenshtein and Jaro-Winkler, as in Apache Commons Text.
 
-Both work on bits. Position p of a text is bit p of an integer; which positions hold a character is found once, and one
-step over the other text takes a few operations on integers, however long they are. For many pairs of short texts the
-integers of all of them are one array:
+Both are bit-parallel. Position p of a text is bit p of an integer; the positions of each character are found once, and
+each step over the other text takes a few operations on integers, however long they are. For many pairs of short texts,
+the integers of all pairs form one array:
 
     codes     uint32[rows, 64]   the characters, 0 after the end
     lengths   int64[rows]
@@ -24,7 +24,7 @@ Masks = NDArray[np.uint64]
 
 _BITS = 64
 _ROWS_AT_ONCE = 1 << 14
-_LARGEST_UNIT = 0xFFFF  # of Java's 16 bits: places and distances are counted in them
+_LARGEST_UNIT = 0xFFFF  # UTF-16 units: Java counts positions and distances in them
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -41,7 +41,7 @@ def _places(text: str) -> dict[str, int]:
 
 
 def levenshtein(first: str, second: str) -> int:
-    """How many characters have to be put in, taken out or replaced (Hyyrö 2003)."""
+    """The least number of insertions, deletions and substitutions (Hyyrö 2003)."""
     if not first or not second:
         return len(first) + len(second)
     places = _places(first)
@@ -66,7 +66,7 @@ def levenshtein_similarity(first: str, second: str) -> float:
 
 
 def jaro_winkler_distance(first: str, second: str) -> float:
-    """0 for equal texts, 1 for texts that have nothing in common."""
+    """0 for equal texts, 1 for texts with nothing in common."""
     if not first and not second:
         return 0.0
     window = max(max(len(first), len(second)) // 2 - 1, 0)
@@ -99,7 +99,8 @@ def jaro_winkler_distance(first: str, second: str) -> float:
 def of_columns(
     measure: Callable[[Codes, Int64s, Codes, Int64s], NDArray[Any]], left: Column, right: Column
 ) -> Column | None:
-    """A measure of each pair; None where a value is not text or longer than 64 bits, or the pairs are too few."""
+    """A measure of each pair; None if a value is not text or is longer than 64 characters, or if there are too few
+    pairs."""
     if not isinstance(left, Strings) or not isinstance(right, Strings) or len(left) < _BITS:
         return None
     missing = left.null_mask() | right.null_mask()
@@ -129,7 +130,7 @@ def _codes(texts: NDArray[np.object_]) -> tuple[Codes, Int64s] | None:
 
 
 def _below(counts: Int64s) -> Masks:
-    """So many low bits."""
+    """Masks with this many low bits set."""
     bits = counts.astype(np.uint64)
     return np.where(counts >= _BITS, _ALL, (_ONE << (bits & np.uint64(_BITS - 1))) - _ONE)
 

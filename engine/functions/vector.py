@@ -46,7 +46,7 @@ def _vectors(function: str, first: Any, second: Any, normalise: bool) -> tuple[F
 
 
 def vector_of(values: list[Any], normalise: bool) -> Float32s | None:
-    """The list as a 32-bit vector, of length 1 if asked for; None where it has no finite one."""
+    """The list as a 32-bit vector, normalised to length 1 if asked; None if that is not finite."""
     if not values or not all(map(is_number, values)):
         return None
     doubles = np.array(values, np.float64)
@@ -102,11 +102,11 @@ def euclidean_score(one: Float32s, other: Float32s) -> float:
 
 # --- over columns: a stored one and one vector, or two stored ones ---
 
-_ROWS = 1 << 14  # vectors that are compared at once
+_ROWS = 1 << 14  # vectors compared at once
 
 
 def _matrix(column: Column) -> tuple[NDArray[Any], Bools | None] | None:
-    """A column of vectors as a matrix of as many rows, or of one where all are the same."""
+    """A column of vectors as a matrix with a row for each, or a single row if all are the same."""
     if isinstance(column, FloatLists):
         return column.matrix, column.nulls
     values = column.objects()
@@ -117,7 +117,7 @@ def _matrix(column: Column) -> tuple[NDArray[Any], Bools | None] | None:
 
 
 def _scores(first: Column, second: Column, by_cosine: bool) -> Column | None:
-    """Scores row by row; None where one of the vectors is not one, so that the plain way finds the error."""
+    """Scores row by row; None if any value is not a vector, so that the row-by-row path raises the error."""
     if len(first) < 2:
         return None
     one, other = _matrix(first), _matrix(second)
