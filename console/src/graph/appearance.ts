@@ -29,6 +29,7 @@ export class Appearance {
   /** The label that decides how a node looks: the rarest, which says most. */
   deciding(labels: readonly string[]): string {
     let best = labels[0] ?? '';
+    if (labels.length < 2) return best;
     for (const label of labels) if ((this.order.get(label) ?? -1) > (this.order.get(best) ?? -1)) best = label;
     return best;
   }

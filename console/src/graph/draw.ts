@@ -1,7 +1,8 @@
 /** A scene on a canvas, for one frame: lines first, then arrows and names of types, then nodes with their captions. */
 
 import type { Appearance } from './appearance.ts';
-import { arrowOf, breakCaption, type Caption, type Curve, curveOf, middleOf } from './geometry.ts';
+import { arrowOf, breakCaption, type Caption, type Curve, curveOf, eachPiece, middleOf } from './geometry.ts';
+import { type Pixel, pixelOf, Raster } from './raster.ts';
 import type { Scene, SceneEdge, SceneNode } from './scene.ts';
 
 export interface Camera {
@@ -45,10 +46,13 @@ const TYPE_SCALE = 0.62;
 // And so many of them are only a tangle.
 const TYPES_DRAWN = 400;
 const WIDE_LINES = 400;
-const ARROWS_DRAWN = 1500;
+// Beyond this many lines there are no arrows either, and the picture is made of pixels.
+const CROWDED = 1500;
 
 export class Painter {
   private readonly captioned = new WeakMap<SceneNode, { text: string; radius: number; caption: Caption }>();
+
+  private readonly raster = new Raster();
 
   constructor(private readonly scene: Scene, private readonly appearance: Appearance, private readonly captions: Captions) {}
 
@@ -77,15 +81,49 @@ export class Painter {
   paint(frame: Frame): void {
     const { context, camera, width, height, theme } = frame;
     const ratio = context.canvas.width / width;
+    const edges = this.visibleEdges(frame);
+    const nodes = this.visibleNodes(frame);
+    const crowded = edges.length > CROWDED;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = theme.background;
-    context.fillRect(0, 0, width, height);
+    if (crowded) this.paintCrowd(frame, edges, nodes);
+    else {
+      context.fillStyle = theme.background;
+      context.fillRect(0, 0, width, height);
+    }
     context.translate(width / 2 + camera.x, height / 2 + camera.y);
     context.scale(camera.scale, camera.scale);
-    const edges = this.visibleEdges(frame);
-    this.paintLines(frame, edges);
+    if (!crowded) this.paintLines(frame, edges);
+    this.paintMarkedLines(frame, edges);
     if (camera.scale >= TYPE_SCALE && edges.length <= TYPES_DRAWN) this.paintTypes(frame, edges);
-    this.paintNodes(frame);
+    if (!crowded) this.paintDiscs(frame, nodes);
+    this.paintMarks(frame);
+    this.paintCaptions(frame, nodes);
+  }
+
+  private visibleNodes(frame: Frame): SceneNode[] {
+    return [...this.scene.nodes.values()].filter((node) => inView(frame, node, this.radius(node)));
+  }
+
+  /** Ground, lines and discs at once. */
+  private paintCrowd({ context, camera, width, height, theme }: Frame, edges: readonly [SceneEdge, Curve][], nodes: readonly SceneNode[]): void {
+    const { canvas } = context;
+    const { raster } = this;
+    const ratio = canvas.width / width;
+    const scale = camera.scale * ratio;
+    const left = (width / 2 + camera.x) * ratio;
+    const top = (height / 2 + camera.y) * ratio;
+    raster.clear(canvas.width, canvas.height, pixelOf(theme.background));
+    const line = pixelOf(theme.line);
+    const trace = (x0: number, y0: number, x1: number, y1: number): void => raster.line(x0 * scale + left, y0 * scale + top, x1 * scale + left, y1 * scale + top, line);
+    for (const [, curve] of edges) eachPiece(curve, trace);
+    const pixels = new Map<string, Pixel>();
+    for (const node of nodes) {
+      const colour = this.colour(node);
+      let pixel = pixels.get(colour);
+      if (pixel === undefined) pixels.set(colour, (pixel = pixelOf(colour)));
+      raster.disc(node.x * scale + left, node.y * scale + top, this.radius(node) * scale, pixel);
+    }
+    context.putImageData(new ImageData(raster.bytes, canvas.width, canvas.height), 0, 0);
   }
 
   private visibleEdges(frame: Frame): [SceneEdge, Curve][] {
@@ -98,7 +136,7 @@ export class Painter {
     return seen;
   }
 
-  private paintLines({ context, camera, width, theme, marks }: Frame, edges: readonly [SceneEdge, Curve][]): void {
+  private paintLines({ context, camera, width, theme }: Frame, edges: readonly [SceneEdge, Curve][]): void {
     const ratio = context.canvas.width / width;
     // A path of thousands of lines that are wider than a pixel takes a browser without a GPU twenty times as long.
     const pixel = 1 / (camera.scale * ratio);
@@ -108,11 +146,14 @@ export class Painter {
     context.beginPath();
     for (const [, curve] of edges) traceCurve(context, curve);
     context.stroke();
-    if (camera.scale >= ARROW_SCALE && edges.length <= ARROWS_DRAWN) {
+    if (camera.scale >= ARROW_SCALE) {
       context.beginPath();
       for (const [, curve] of edges) traceArrow(context, curve);
       context.fill();
     }
+  }
+
+  private paintMarkedLines({ context, theme, marks }: Frame, edges: readonly [SceneEdge, Curve][]): void {
     context.strokeStyle = theme.accent;
     context.fillStyle = theme.accent;
     context.lineWidth = 2.6;
@@ -149,32 +190,21 @@ export class Painter {
     }
   }
 
-  private paintNodes(frame: Frame): void {
-    const { context, camera, theme } = frame;
-    const byColour = new Map<string, SceneNode[]>();
-    for (const node of this.scene.nodes.values()) {
-      if (!inView(frame, node, this.radius(node))) continue;
-      const colour = this.colour(node);
-      const group = byColour.get(colour);
-      if (group) group.push(node);
-      else byColour.set(colour, [node]);
+  private paintDiscs({ context }: Frame, nodes: readonly SceneNode[]): void {
+    // One by one: a path of many circles is filled more slowly.
+    for (const node of nodes) {
+      context.fillStyle = this.colour(node);
+      context.beginPath();
+      traceCircle(context, node, this.radius(node));
+      context.fill();
     }
-    for (const [colour, nodes] of byColour) {
-      context.fillStyle = colour;
-      // One by one: a path of many circles is filled more slowly.
-      for (const node of nodes) {
-        context.beginPath();
-        traceCircle(context, node, this.radius(node));
-        context.fill();
-      }
-    }
-    this.paintMarks(frame);
+  }
+
+  private paintCaptions({ context, camera, theme }: Frame, nodes: readonly SceneNode[]): void {
     context.fillStyle = theme.nodeText;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    for (const nodes of byColour.values()) {
-      for (const node of nodes) if (this.radius(node) * camera.scale >= READABLE_RADIUS) this.paintCaption(context, node, theme);
-    }
+    for (const node of nodes) if (this.radius(node) * camera.scale >= READABLE_RADIUS) this.paintCaption(context, node, theme);
   }
 
   private paintMarks({ context, theme, marks }: Frame): void {

@@ -2,6 +2,8 @@
 
 import type { SceneEdge } from './scene.ts';
 
+const PIECES = 8; // straight ones that a curve is taken for
+
 export interface Curve {
   readonly x0: number; readonly y0: number;
   /** Control points of a cubic Bézier curve; a straight line has them on itself. */
@@ -62,19 +64,29 @@ export function arrowOf(curve: Curve, size = 8): [number, number][] {
   return [[curve.x3, curve.y3], corner(0.42), corner(-0.42)];
 }
 
-/** Distance of a point from a curve, by a few straight pieces. */
-export function distanceTo(curve: Curve, x: number, y: number): number {
-  const pieces = curve.straight ? 1 : 8;
-  let least = Infinity;
+/** A curve as a few straight pieces, one after another. */
+export function eachPiece(curve: Curve, visit: (x0: number, y0: number, x1: number, y1: number) => void): void {
+  if (curve.straight) {
+    visit(curve.x0, curve.y0, curve.x3, curve.y3);
+    return;
+  }
   let [px, py] = [curve.x0, curve.y0];
-  for (let i = 1; i <= pieces; i++) {
-    const t = i / pieces;
+  for (let i = 1; i <= PIECES; i++) {
+    const t = i / PIECES;
     const u = 1 - t;
     const qx = u * u * u * curve.x0 + 3 * u * u * t * curve.x1 + 3 * u * t * t * curve.x2 + t * t * t * curve.x3;
     const qy = u * u * u * curve.y0 + 3 * u * u * t * curve.y1 + 3 * u * t * t * curve.y2 + t * t * t * curve.y3;
-    least = Math.min(least, distanceToPiece(px, py, qx, qy, x, y));
+    visit(px, py, qx, qy);
     [px, py] = [qx, qy];
   }
+}
+
+/** Distance of a point from a curve. */
+export function distanceTo(curve: Curve, x: number, y: number): number {
+  let least = Infinity;
+  eachPiece(curve, (x0, y0, x1, y1) => {
+    least = Math.min(least, distanceToPiece(x0, y0, x1, y1, x, y));
+  });
   return least;
 }
 

@@ -24,7 +24,7 @@ export class Layout {
     this.simulation
       .nodes(nodes)
       .force('links', forceLink<SceneNode, SceneEdge>(edges).distance((edge) => this.radius(edge.source) + this.radius(edge.target) + (20 + 5 * Math.min(24, this.words(edge).length)) * spacing))
-      .force('charge', forceManyBody<SceneNode>().strength(strength).theta(nodes.length > 600 ? 1.2 : 0.9).distanceMax(1200))
+      .force('charge', forceManyBody<SceneNode>().strength(strength).theta(nodes.length > 600 ? 1.5 : 0.9).distanceMax(1200))
       .force('collide', nodes.length > 1000 ? null : forceCollide<SceneNode>((node) => this.radius(node) * spacing + 7))
       .force('x', forceX<SceneNode>(0).strength(0.035))
       .force('y', forceY<SceneNode>(0).strength(0.05))
