@@ -1,10 +1,12 @@
 """Breadth-first search from one set of nodes, compiled: every node once, in order of distance.
 
     near, far     the side that is followed, and the other one: the second side of an undirected hop, or the one that a
-    directed hop is pulled along options       whether both sides are followed, and whether levels may be pulled flags
-    bool[codes + 1] by type code, the last for every larger one; of length 0: any type mark          uint8[n]       1:
-    the node was entered; all zero at the beginning and at the end queue         int32[n + 1]   the nodes, in the order
-    they were entered state         int64[]        where the search stands, so that it can be left and continued
+                  directed hop is pulled along
+    options       whether both sides are followed, and whether levels may be pulled
+    flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
+    mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
+    queue         int32[n + 1]   the nodes, in the order they were entered
+    state         int64[]        where the search stands, so that it can be left and continued
 
 Most entries lead to nodes already entered, in an order that no processor predicts. So nothing depends on a branch: each
 neighbour is written at the end of the queue, and the queue grows by one if its mark was 0.

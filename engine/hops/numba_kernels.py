@@ -2,8 +2,9 @@
 
 Incidences.relationships  of length 0: entry e is relationship first[0] + e
 Plain.follows             whether a step reads outgoing entries, and whether it reads incoming ones; a side that is not
-read is represented by the other flags                     by type code, the last for every larger code; of length 0:
-any type Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
+                          read is represented by the other
+flags                     by type code, the last for every larger code; of length 0: any type
+Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
 """
 
 from __future__ import annotations

@@ -3,14 +3,16 @@
 One length at a time, beginning with the shortest, until enough are found:
 
     one shortest path     read off a breadth-first search: every node remembers how it was first entered. Between two
-    given nodes the search runs from both ends until they meet; from one node to many, a single search serves them all,
-    and yields the paths of each level before it continues. all shortest paths    the steps from each level of the
-    search to the next form an acyclic graph in which every way back from a node of level l has length l and ends in the
-    source. Its trails are the answer. longer ones           a depth-first search back from the target for trails of
-    exactly the wanted length, cut off where the source is too far away. What is cut off tells the next length that may
-    have any, so that lengths without trails are skipped.  A shortest walk between two different nodes is a trail. From
-    a node to itself it need not be (undirected: out and back over one relationship), nor with a lower bound above the
-    distance, so these cases begin with the third method.
+                          given nodes the search runs from both ends until they meet; from one node to many, a single
+                          search serves them all, and yields the paths of each level before it continues.
+    all shortest paths    the steps from each level of the search to the next form an acyclic graph in which every way
+                          back from a node of level l has length l and ends in the source. Its trails are the answer.
+    longer ones           a depth-first search back from the target for trails of exactly the wanted length, cut off
+                          where the source is too far away. What is cut off tells the next length that may have any,
+                          so that lengths without trails are skipped.
+
+A shortest walk between two different nodes is a trail. From a node to itself it need not be (undirected: out and back
+over one relationship), nor with a lower bound above the distance, so these cases begin with the third method.
 
 Masks may be asked only about steps reached from the source: a hop with masks is searched only from there, and the way
 back asks only about steps that the search has made.
