@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hoplite.engine.batch import Batch
@@ -15,6 +15,7 @@ from hoplite.engine.guard import Stopped
 from hoplite.engine.memory import Memory
 from hoplite.errors import CypherError, transaction_terminated, transaction_timed_out
 from hoplite.lazy_dataclass import dataclass
+from hoplite.values.temporal import DateTime, moment
 
 if TYPE_CHECKING:
     from hoplite.engine.functions.registry import Function
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from hoplite.planner.notifications import Notification
     from hoplite.storage.snapshot import Snapshot
     from hoplite.storage.transaction import Transaction
-    from hoplite.values.temporal import DateTime
 
 
-@dataclass(slots=True)
 class Counters:
-    """What a statement changed, under the driver's names."""
+    """What a statement changed, under the driver's names. Most change nothing, so an object holds only what differs
+    from these."""
 
     nodes_created: int = 0
     nodes_deleted: int = 0
@@ -44,14 +44,19 @@ class Counters:
     constraints_added: int = 0
     constraints_removed: int = 0
 
+    def changed(self) -> dict[str, int]:
+        """Those that are not 0, by name."""
+        return {name: count for name in Counters.__annotations__ if (count := getattr(self, name))}
+
     def copy(self) -> Counters:
         """The counts as they are now."""
-        return replace(self)
+        twin = Counters()
+        twin.restore(self)
+        return twin
 
     def restore(self, counters: Counters) -> None:
         """Go back to earlier counts, where what was counted since is undone."""
-        for entry in fields(self):
-            setattr(self, entry.name, getattr(counters, entry.name))
+        self.__dict__ = dict(vars(counters))
 
 
 class RowError(Exception):
@@ -137,8 +142,7 @@ class Execution:
     graph: Snapshot | Transaction
     parameters: Mapping[str, Any]  # internal values, as hoplite.values has them
     functions: Mapping[str, Function]
-    statement_time: DateTime
-    transaction_time: DateTime
+    began: int  # in nanoseconds, as time.time_ns() counts them
     run_plan: PlanRunner
     writer: Transaction | None = None
     explicit: bool = False  # in a transaction that the user began: nothing may be committed on the way
@@ -155,6 +159,16 @@ class Execution:
     constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
     memory: Memory = field(default_factory=lambda: Memory(None))
     profile: Profile | None = None  # counts what operators do, for PROFILE
+
+    @property
+    def statement_time(self) -> DateTime:
+        """What the clocks show while the statement runs: when it began, in UTC."""
+        return moment(self.began)
+
+    @property
+    def transaction_time(self) -> DateTime:
+        """When its transaction began."""
+        return moment(self.began)
 
     @property
     def database(self) -> Services:

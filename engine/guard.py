@@ -126,25 +126,28 @@ def _allowed(thread: _Thread) -> int:
 
 
 class Guarded:
-    """`with Guarded(execution):` the statement runs in this thread, and is watched; may be nested."""
+    """`with Guarded(execution):` the statement runs in this thread, and is watched; may be nested. Where there is no
+    statement, nothing is."""
 
     __slots__ = ("_depth", "_execution", "_previous")
 
-    def __init__(self, execution: Execution) -> None:
+    def __init__(self, execution: Execution | None) -> None:
         self._execution = execution
         self._previous: Execution | None = None
         self._depth = 0
 
     def __enter__(self) -> None:
+        execution = self._execution
+        if execution is None:
+            return
         thread = _local.thread
         previous = thread.execution
-        if previous is self._execution:
+        if previous is execution:
             self._depth += 1
             return
         self._previous = previous
-        thread.execution = self._execution
-        current.memory = self._execution.memory
-        memory = self._execution.memory
+        thread.execution = execution
+        current.memory = memory = execution.memory
         if previous is not None:
             memory.began = previous.memory.began
         else:
@@ -156,6 +159,8 @@ class Guarded:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._execution is None:
+            return
         if self._depth:
             self._depth -= 1
             return

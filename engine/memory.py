@@ -122,6 +122,8 @@ def _held(statistics: bytes) -> int:
 class Memory:
     """What one statement holds."""
 
+    __slots__ = ("began", "exceeded", "held", "limit", "taken")
+
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0

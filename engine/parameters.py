@@ -32,10 +32,13 @@ _STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j looks at
 
 def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | None]:
     """The type of each parameter by name, in order of names; None for null and floats, which Neo4j lets pass."""
-    return {name: _type_of(parameters[name]) for name in sorted(parameters)}
-
-
-def _type_of(value: Any) -> CypherType | None:
-    if isinstance(value, _LISTS):
-        return _STRINGS if value and type(value[0]) is str and set(map(type, value)) == _ONLY_STRINGS else t.LIST
-    return _SIMPLE.get(type(value))
+    types: dict[str, CypherType | None] = {}
+    for name in sorted(parameters):
+        value = parameters[name]
+        if not isinstance(value, _LISTS):
+            types[name] = _SIMPLE.get(type(value))
+        elif value and type(value[0]) is str and set(map(type, value)) == _ONLY_STRINGS:
+            types[name] = _STRINGS
+        else:
+            types[name] = t.LIST
+    return types

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from hoplite.errors import memory_limit_reached, transaction_terminated, transaction_timed_out
 from hoplite.lazy_dataclass import dataclass
@@ -36,15 +34,21 @@ class _Current(threading.local):
 _current = _Current()
 
 
-@contextmanager
-def allowing(allowance: Allowance) -> Iterator[None]:
-    """Within the block, this thread works under the allowance."""
-    before = _current.allowance
-    _current.allowance = allowance
-    try:
-        yield
-    finally:
-        _current.allowance = before
+class allowing:
+    """`with allowing(allowance):` within the block, this thread works under the allowance."""
+
+    __slots__ = ("_allowance", "_before")
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._before = allowance
+
+    def __enter__(self) -> None:
+        self._before = _current.allowance
+        _current.allowance = self._allowance
+
+    def __exit__(self, *_: object) -> None:
+        _current.allowance = self._before
 
 
 def deadline_after(seconds: float | None) -> float | None:

@@ -334,9 +334,9 @@ class _DriverErrors:
             raise to_driver_error(out_of_memory()) from None
 
 
-_DRIVER_ERRORS = _DriverErrors()
+DRIVER_ERRORS = _DriverErrors()
 
 
 def driver_errors() -> _DriverErrors:
     """`with driver_errors():` errors of the engine leave the block as the driver's."""
-    return _DRIVER_ERRORS
+    return DRIVER_ERRORS

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 class Growing:
     """An array with room at its end, doubled when it is full."""
 
-    __slots__ = ("_buffer", "_count")
+    __slots__ = ("_buffer", "count")
 
     def __init__(self, dtype: type[np.int32] | type[np.int64]) -> None:
         self._buffer: NDArray[Any] = np.empty(8, dtype)
-        self._count = 0
+        self.count = 0  # of values; to be read only
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     def __getitem__(self, index: int) -> int:
         return int(self._buffer[index])
@@ -28,35 +28,35 @@ class Growing:
 
     def append(self, value: int) -> None:
         """Add one value."""
-        if self._count == len(self._buffer):
+        if self.count == len(self._buffer):
             self._reserve(1)
-        self._buffer[self._count] = value
-        self._count += 1
+        self._buffer[self.count] = value
+        self.count += 1
 
     def extend(self, values: NDArray[Any]) -> None:
         """Add many values."""
         self._reserve(len(values))
-        self._buffer[self._count : self._count + len(values)] = values
-        self._count += len(values)
+        self._buffer[self.count : self.count + len(values)] = values
+        self.count += len(values)
 
     def truncate(self, count: int) -> None:
         """Keep the first values only."""
-        self._count = count
+        self.count = count
 
     def array(self) -> NDArray[Any]:
         """All values. Shares memory: read it before the next change."""
-        return self._buffer[: self._count]
+        return self._buffer[: self.count]
 
     def copy(self) -> Growing:
         """An independent twin."""
         twin = Growing(np.int64)
-        twin._buffer = self._buffer[: max(self._count, 8)].copy()
-        twin._count = self._count
+        twin._buffer = self._buffer[: max(self.count, 8)].copy()
+        twin.count = self.count
         return twin
 
     def _reserve(self, more: int) -> None:
-        needed = self._count + more
+        needed = self.count + more
         if needed > len(self._buffer):
             grown = np.empty(max(needed, 2 * len(self._buffer)), self._buffer.dtype)
-            grown[: self._count] = self._buffer[: self._count]
+            grown[: self.count] = self._buffer[: self.count]
             self._buffer = grown

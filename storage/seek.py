@@ -33,7 +33,7 @@ class Seek:
         if code is None:
             return _pairs([], [])
         index = self.delta.base.node_index(code, key)
-        if not self._nodes_written(key):
+        if not self.delta.relabelled and not self.delta.node_values.get(key):
             return index.find_all(values)
         return self._nodes_with(code, key, values.tolist() if isinstance(values, np.ndarray) else values, index)
 

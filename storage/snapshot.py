@@ -255,7 +255,7 @@ class Snapshot:
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, made once for as long as no node is added and no relationship added or removed."""
         delta = self._delta
-        state = (delta.serial, delta.topology, len(delta.types), len(delta.new_labels))
+        state = (delta.serial, delta.topology, delta.types.count, delta.new_labels.count)
         known = delta.cache.get(key)
         if known is None or known[0] != state:
             known = delta.cache[key] = (state, make())
@@ -317,11 +317,7 @@ class Snapshot:
         """The same for positions that are known to be nodes, without checking them."""
         delta, base = self._delta, self._delta.base
         column = base.node_columns.get(key)
-        if (
-            isinstance(column, PropertyColumn)
-            and delta.node_count == base.node_count
-            and not delta.node_values.get(key)
-        ):
+        if isinstance(column, PropertyColumn) and not delta.new_labels.count and not delta.node_values.get(key):
             return column.gather(nodes, inside=True)
         return self.node_property(nodes, key)
 

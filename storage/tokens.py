@@ -21,11 +21,12 @@ NO_LABELS = 0
 class Names:
     """Distinct names, numbered from 0."""
 
-    __slots__ = ("_codes", "_names")
+    __slots__ = ("_codes", "_names", "count")
 
     def __init__(self) -> None:
         self._names: list[str] = []
         self._codes: dict[str, int] = {}
+        self.count = 0  # of names, which every query asks for
 
     def code(self, name: str) -> int | None:
         """The number of a name that is known."""
@@ -38,6 +39,7 @@ class Names:
             code = len(self._names)
             self._names.append(name)
             self._codes[name] = code
+            self.count = code + 1
         return code
 
     def admit(self, name: str) -> int:
@@ -56,7 +58,7 @@ class Names:
         return tuple(self._names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return self.count
 
 
 class Tokens:
@@ -76,7 +78,7 @@ class Tokens:
     @property
     def count(self) -> int:
         """How many names there are: grows with every new one."""
-        return len(self.labels) + len(self.types) + len(self.keys)
+        return self.labels.count + self.types.count + self.keys.count
 
     @property
     def label_set_count(self) -> int:

@@ -36,12 +36,12 @@ def plain_arrays(hop: Hop) -> Plain | None:
 
 def fused_arrays(hop: Hop) -> Fused | None:
     """The hop as the search in `numba_bfs.py` takes it; None if it is not plain."""
-    known = hop.prepared.get("numba fused", False)
+    known: Any = hop.prepared.get("numba fused", False)
     if known is False:
         known = None
-        arrays = plain_arrays(hop)
-        if arrays is not None:
-            far = arrays.incoming
+        plain = plain_arrays(hop)
+        if plain is not None:
+            far = plain.incoming
             both = hop.side is Side.BOTH
             can_pull = both and hop.types is None
             other = hop.incoming if hop.side is Side.OUTGOING else hop.outgoing
@@ -49,9 +49,10 @@ def fused_arrays(hop: Hop) -> Fused | None:
             at_hand = other is not None and isinstance(other.partitions, tuple) and other.is_plain
             if not both and hop.types is None and other is not None and at_hand and _fits(other):
                 far, can_pull = incidence_arrays(other.partitions[0]), True
-            known = Fused(arrays.outgoing, far, np.array((both, can_pull)), arrays.flags)
+            known = Fused(plain.outgoing, far, np.array((both, can_pull)), plain.flags)
         _keep(hop, "numba fused", known)
-    return cast(Fused | None, known)
+    fused: Fused | None = known
+    return fused
 
 
 def lists_of(excluded: Excluded | None) -> Lists:

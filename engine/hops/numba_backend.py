@@ -51,7 +51,7 @@ from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.pattern import Given, Pattern
-from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend
 from hoplite.engine.hops.search import Search
 
 # Nodes found, or entries looked at, between two calls of a check.
@@ -191,8 +191,10 @@ class NumbaBackend(NumpyBackend):
     ) -> Positions:
         arrays = fused_arrays(hop)
         if arrays is not None:
-            with borrowed(hop.node_count) as scratch:
-                return _search_plain(arrays, as_compiled(sources), upper, mark_starts, check, scratch)
+            scratch = lend(hop.node_count)
+            nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
+            give_back(scratch)
+            return nodes
         found = _search(hop, sources, upper, mark_starts, check)
         if found is None:
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
@@ -361,13 +363,12 @@ def _search(
     budget: int | None = None,
 ) -> numba_levels.Found | None:
     """Breadth-first search of one group; None if positions do not fit 32 bits."""
-    sources = as_compiled(sources)
     arrays = fused_arrays(hop) if budget is None and not len(excluded) else None
     if arrays is None:
         layout = numba_levels.layout_of(hop)
         if layout is None:
             return None
-        return numba_levels.search(layout, sources, upper, mark_starts, excluded, budget, check)
+        return numba_levels.search(layout, as_compiled(sources), upper, mark_starts, excluded, budget, check)
     with borrowed(hop.node_count) as scratch:
         nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
         # Others may borrow the arrays from here on, so the bounds of the levels are copied.
@@ -380,7 +381,7 @@ def _search_plain(
     arrays: Fused, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
 ) -> Positions:
     """The nodes entered; the scratch's state says where each level ends."""
-    state, starts = scratch.state, sources.astype(np.int32)
+    state, starts = scratch.state, sources.astype(np.int32, subok=False)
     state[numba_bfs.LEVEL] = -1
     limit = UNLIMITED if upper is None else upper
     while True:

@@ -90,25 +90,36 @@ class Scratch:
 _free: dict[int, list[Scratch]] = {}
 
 
-class borrowed:
-    """`with borrowed(size) as scratch`: working arrays of at least `size` entries, back in the pool at the end."""
+def lend(size: int) -> Scratch:
+    """Working arrays of at least `size` entries, to be given back clean, or not at all."""
+    bits = size.bit_length()
+    try:
+        return _free[bits].pop()
+    except (KeyError, IndexError):
+        return Scratch(1 << bits)
 
-    __slots__ = ("_pool", "_scratch")
+
+def give_back(scratch: Scratch) -> None:
+    """Put working arrays back into the pool."""
+    pool = _free.setdefault(scratch.size.bit_length() - 1, [])
+    if len(pool) < _KEPT:
+        pool.append(scratch)
+
+
+class borrowed:
+    """`with borrowed(size) as scratch`: working arrays that are given back at the end, unless it is an error."""
+
+    __slots__ = ("_scratch",)
 
     def __init__(self, size: int) -> None:
-        bits = size.bit_length()
-        self._pool = _free.setdefault(bits, [])
-        try:
-            self._scratch = self._pool.pop()
-        except IndexError:
-            self._scratch = Scratch(1 << bits)
+        self._scratch = lend(size)
 
     def __enter__(self) -> Scratch:
         return self._scratch
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is None and len(self._pool) < _KEPT:
-            self._pool.append(self._scratch)
+        if error is None:
+            give_back(self._scratch)
 
 
 def distinct(nodes: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -224,12 +224,12 @@ class AutoBackend:
         self._is_complete = all((name, False) in self._compiled for name in OPERATIONS)
 
     def _for(self, hop: Hop, operation: str) -> Backend:
-        if not self._loader.is_started:
+        if not self._compiled and not self._loader.is_started:
             if not _is_worth_loading(hop):
                 return self._numpy
             self._loader.start()
         key = operation, hop.is_narrow
-        if hop.node_count >= _LARGE:
+        if key not in self._compiled and hop.node_count >= _LARGE:
             while key not in self._compiled and self._loader.is_running:
                 self._loader.wait(0.01)
         return self._compiled.get(key, self._numpy)

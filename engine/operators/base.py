@@ -97,7 +97,7 @@ def pairs(context: Execution, rows: int, items: int, size: int = FIRST_BATCH) ->
 
 def node_positions(batch: Batch, name: str) -> Int64s:
     """The nodes of a column, -1 for null."""
-    column = batch[name]
+    column = batch.columns[name]
     if isinstance(column, Nodes):
         return column.positions
     ids = _positions(column, NodeRef)

@@ -28,7 +28,7 @@ class DistinctEnds(Operator):
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All values as they are, where those of the key tell nodes apart; of the nodes without a value, the first."""
         graph = context.graph
-        if context.writer is not None or ROW in argument or not graph.has_distinct_values(self.key):
+        if context.writer is not None or ROW in argument.columns or not graph.has_distinct_values(self.key):
             yield from self.row_by_row.run(context, argument)
             return
         column = graph.node_property_of(self.ends.merged_ends(context, argument), self.key)
@@ -36,8 +36,9 @@ class DistinctEnds(Operator):
             kept = np.ones(len(column), np.bool_)
             kept[np.flatnonzero(column.null_mask())[1:]] = False
             column = column.take(np.flatnonzero(kept))
-        if len(column):
-            yield Batch({self.name: column}, len(column))
+        row_count = len(column)
+        if row_count:
+            yield Batch({self.name: column}, row_count)
 
 
 @dataclass(slots=True, eq=False)

@@ -306,14 +306,11 @@ class Reach(Operator):
             return
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
-            hop = hop or self._hop(context)
+            hop = hop or make_hop(context, self.traversal, self.step, both_adjacencies=True)
             sources = node_positions(batch, self.from_node)
             for start in range(0, batch.row_count, 1024):
                 part = np.arange(start, min(start + 1024, batch.row_count), dtype=np.int64)
                 yield from self._for_each_row(context, hop, batch.take(part), sources[part])
-
-    def _hop(self, context: Execution) -> Hop:
-        return make_hop(context, self.traversal, self.step, both_adjacencies=True)
 
     def _for_each_row(self, context: Execution, hop: Hop, batch: Batch, sources: Int64s) -> Iterator[Batch]:
         excluded = None
@@ -344,6 +341,8 @@ class Reach(Operator):
 
     def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """What `run` hands on where all rows of the source share a frontier, as one array."""
+        if context.profile is None:
+            return self._merged_ends(context, argument)
         watch = Watch(context.profile, context)
         ends = self._merged_ends(context, argument)
         watch.note(self.plan, len(ends))
@@ -355,7 +354,7 @@ class Reach(Operator):
         if not starts or self.traversal.is_empty:
             return np.zeros(0, np.int64)
         return hops.reach_merged(
-            self._hop(context),
+            make_hop(context, self.traversal, self.step, both_adjacencies=True),
             starts[0] if len(starts) == 1 else np.concatenate(starts),
             self.traversal.lower,
             self.traversal.upper,

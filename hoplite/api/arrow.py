@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,12 +26,13 @@ from hoplite.values.columns import (
 _INT64 = pa.int64()
 
 
-def to_table(names: Sequence[str], batches: list[Batch], hydrator: Hydrator) -> pa.Table:
-    """A table with these columns."""
+def to_table(names: tuple[str, ...], batches: list[Batch], hydrating: Callable[[], Hydrator]) -> pa.Table:
+    """A table with these columns. `hydrating` gives what makes values that have no type in Arrow, if there are any."""
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = batches[0] if len(batches) == 1 else concatenate_batches([b.only(names) for b in batches])
-    return pa.Table.from_arrays([to_array(name, batch[name], hydrator) for name in names], list(names))
+    columns = batch.columns
+    return pa.Table.from_arrays([to_array(name, columns[name], hydrating) for name in names], names)
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -39,7 +40,7 @@ def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Tab
     return pa.table({name: _objects(name, [row[place] for row in rows]) for place, name in enumerate(names)})
 
 
-def to_array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
+def to_array(name: str, column: Column, hydrating: Callable[[], Hydrator]) -> pa.Array[Any]:
     """One column; its name is for errors."""
     match column:
         case Integers(values=values, nulls=None) if values.flags.c_contiguous:  # without a look at what they are
@@ -51,11 +52,11 @@ def to_array(name: str, column: Column, hydrator: Hydrator) -> pa.Array[Any]:
         case Strings(values=values):
             return pa.array(values, pa.string())
         case Nodes() | Relationships() | EntityLists() | Paths():
-            entities = EntityArrays(hydrator.source, lambda key, part: to_array(key, part, hydrator))
+            entities = EntityArrays(hydrating().source, lambda key, part: to_array(key, part, hydrating))
             array: pa.Array[Any] = entities.array(column)
             return array
         case _:
-            return _objects(name, hydrator.column(column))
+            return _objects(name, hydrating().column(column))
 
 
 def _objects(name: str, values: Sequence[Any]) -> pa.Array[Any]:

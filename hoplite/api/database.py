@@ -26,6 +26,7 @@ from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
+from hoplite.engine.memory import Memory
 from hoplite.engine.prepare import Prepared, Preparer
 from hoplite.engine.procedures.registry import (
     PROCEDURES,
@@ -35,8 +36,8 @@ from hoplite.engine.procedures.registry import (
     user_procedure,
 )
 from hoplite.engine.profile import Profile
-from hoplite.engine.run import current_time, execution_for
 from hoplite.errors import (
+    DRIVER_ERRORS,
     CypherError,
     access_mode,
     driver_errors,
@@ -50,10 +51,11 @@ from hoplite.storage.graph import Graph
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction as GraphTransaction
 from hoplite.values.driver import from_driver, from_parameters, to_driver
+from hoplite.values.temporal import moment
 
 if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
-    from hoplite.models.facts import Memory
+    from hoplite.models.facts import Memory as Facts
     from hoplite.storage.disk.graph import Durability
     from hoplite.storage.disk.sharing import Lease
     from hoplite.storage.importers.source_ids import SourceIds
@@ -125,9 +127,9 @@ class Database(Transfers, Retrieval, ForModels):
         texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open
-        self._facts: Memory | None = None  # about the graph, for checks of queries
+        self._facts: Facts | None = None  # about the graph, for checks of queries
         self._closed = False
-        self._opened = current_time()
+        self._opened = moment(time.time_ns())
         self._jobs = Jobs()
         self._lease: Lease | None = None  # of a graph on disk
         self._path = None if path is None else os.fspath(path)
@@ -382,23 +384,23 @@ class Database(Transfers, Retrieval, ForModels):
         limits: Limits,
         allowance: Allowance,
     ) -> Execution:
-        execution = execution_for(
+        """The context of one run. Its time began with the call, when the allowance was made."""
+        return Execution(
             graph,
             parameters,
             self._functions,
-            self._procedures,
-            self._preparer.operators,
+            time.time_ns(),
+            self._preparer.operators.run_plan,
             writer,
-            limits.timeout,
-            allowance.deadline,
-            limits.memory_bytes,
-            self._backend,
-            self._import_folder if limits.judge is None else None,  # strangers read no files
-            DatabaseServices(self, allowance, limits),
+            deadline=allowance.deadline,
+            timeout=limits.timeout,
+            cancelled=limits.stop,
+            procedures=self._procedures,
+            backend=self._backend,
+            import_folder=self._import_folder if limits.judge is None else None,  # strangers read no files
+            services=DatabaseServices(self, allowance, limits),
+            memory=Memory(limits.memory_bytes),
         )
-        if limits.stop is not None:
-            execution.cancelled = limits.stop
-        return execution
 
     def _batches(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
         """The rows of a statement; under PROFILE they are counted on their way."""
@@ -426,7 +428,7 @@ class Database(Transfers, Retrieval, ForModels):
         if judge is not None:
             with allowing(allowance):
                 judge(prepared, graph, parameters)
-        if check_parameters and prepared.mode != "EXPLAIN":
+        if check_parameters and prepared.parameters and prepared.mode != "EXPLAIN":
             _refuse_missing(prepared, parameters)
         return prepared
 
@@ -457,7 +459,7 @@ class Database(Transfers, Retrieval, ForModels):
         """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
         graph = self._graph
         allowance = limits.allowance()
-        with driver_errors():
+        with DRIVER_ERRORS:
             if parameters is None:
                 parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()

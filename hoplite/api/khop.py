@@ -116,7 +116,7 @@ def khop_paths(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, c
         return Hydrator(graph, check).column(found)
     from hoplite.api.arrow import to_array
 
-    return to_array("path", found, Hydrator(graph, check))
+    return to_array("path", found, lambda: Hydrator(graph, check))
 
 
 # --- seeds ---
@@ -207,7 +207,7 @@ def _column(graph: Snapshot, nodes: Positions | NDArray[np.int32], asked: KHop) 
     if asked.arrow:
         from hoplite.api.arrow import to_array
 
-        return to_array("value", column, Hydrator(graph))
+        return to_array("value", column, lambda: Hydrator(graph))
     match column:
         case Integers(values=values, nulls=None) | Floats(values=values, nulls=None):
             return values

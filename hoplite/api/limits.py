@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hoplite.allowance import Allowance, deadline_after
@@ -31,9 +31,15 @@ class Limits:
     metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
     judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
     hydrator: type[Hydrator] = Hydrator  # makes the values of rows
+    _without_deadline: Allowance = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_without_deadline", Allowance(None, self.stop, self.memory_bytes))
 
     def allowance(self) -> Allowance:
         """What a statement that begins now may use."""
+        if self.timeout is None:
+            return self._without_deadline
         return Allowance(deadline_after(self.timeout), self.stop, self.memory_bytes)
 
     def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:

@@ -31,7 +31,7 @@ def summary_metadata(
     measured: Mapping[int, Measurement],
 ) -> dict[str, Any]:
     """What a server sends at the end of a result."""
-    stats = {name.replace("_", "-"): value for name, value in asdict(counters).items() if value}
+    stats = {name.replace("_", "-"): value for name, value in counters.changed().items()}
     if stats:
         stats["contains-updates"] = True
     metadata: dict[str, Any] = {

@@ -11,8 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ from hoplite.engine.context import Counters, Execution
 from hoplite.engine.guard import Guarded, interruptible
 from hoplite.engine.prepare import Prepared
 from hoplite.errors import CypherError, nested_too_deeply, out_of_memory, to_driver_error
-from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Column, Objects
 
 if TYPE_CHECKING:
@@ -55,45 +53,33 @@ def _record_makers() -> Callable[[tuple[str, ...], bool], RecordMaker]:
     return record_maker
 
 
+_NOTHING_CHANGED = Counters()
+_NO_BATCHES: Iterator[Batch] = iter(())
 _SHOWN_ROWS = 5
 _FIRST_ROWS = 64
 """So many rows are made at first, and each time twice as many as before."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What a statement did, for its summary."""
-
-    counters: Counters = field(default_factory=Counters)
-    notifications: Sequence[Notification] = ()
-    measured: Mapping[int, Measurement] = field(default_factory=dict)
-
-
-class _Reading:
+class _Reading(Guarded):
     """`with _Reading(result):` the statement runs. What is done with its rows counts for it too."""
 
-    __slots__ = ("_guard", "_result")
+    __slots__ = ("_result",)
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._guard = result._guard
-
-    def __enter__(self) -> None:
-        if self._guard is not None:
-            self._guard.__enter__()
+        self._execution = result._execution
+        self._previous = None
+        self._depth = 0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            if self._guard is not None:
-                self._guard.__exit__(None, None, None)
-            return
         try:
-            if self._guard is not None:
-                self._guard.__exit__(kind, error, trace)
+            Guarded.__exit__(self, kind, error, trace)
         except CypherError as stopped:
             error = stopped
+        if error is None:
+            return
         self._result._end()
         match error:
             case CypherError():
@@ -124,9 +110,11 @@ class Result:
         self._parameters = parameters
         self._max_rows = max_rows
         self._owner = owner
-        self._outcome = _Outcome()  # once it has ended
-        self._guard = None if execution is None else Guarded(execution)
-        self._hydrator = None if execution is None else hydrator(execution.graph, execution.check_time)
+        self._counters = _NOTHING_CHANGED  # as they are at the end, like the next two
+        self._notifications: Sequence[Notification] = ()
+        self._measured: Mapping[int, Measurement] = {}
+        self._make_hydrator = hydrator
+        self._hydrator: Hydrator | None = None  # once a value was made, and until the end
         self._entities: Graph | None = None  # those of the hydrator, once it is gone
         self._begun: Batch | None = None  # a batch of which some rows are made: so many
         self._made = 0
@@ -256,27 +244,37 @@ class Result:
 
     def _columns(self, batch: Batch) -> list[list[Any]]:
         """The columns of a batch, in the driver's values."""
-        assert self._hydrator is not None
-        if any(isinstance(batch[key], Objects) for key in self._prepared.columns):
-            self._is_plain = False
-        return [self._hydrator.column(batch[key]) for key in self._prepared.columns]
+        hydrate, found = self._hydrating().column, []
+        for name in self._prepared.columns:
+            column = batch.columns[name]
+            if isinstance(column, Objects):
+                self._is_plain = False
+            found.append(hydrate(column))
+        return found
+
+    def _hydrating(self) -> Hydrator:
+        """What makes the values of this result."""
+        hydrator = self._hydrator
+        if hydrator is None:
+            execution = self._execution
+            assert execution is not None
+            hydrator = self._hydrator = self._make_hydrator(execution.graph, execution.check_time)
+        return hydrator
 
     def _end(self) -> None:
-        if not self._ended:
-            self._ended = True
-            close = getattr(self._batches, "close", None)
-            if close is not None:
-                close()
-            self._let_go()
-
-    def _let_go(self) -> None:
         """Keep what the summary says, and nothing of the graph that was read."""
+        if self._ended:
+            return
+        self._ended = True
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
         execution, hydrator = self._execution, self._hydrator
-        self._batches, self._begun, self._execution, self._hydrator = iter(()), None, None, None
-        self._guard = self._owner = None
+        self._batches, self._begun, self._execution, self._hydrator, self._owner = _NO_BATCHES, None, None, None, None
         if execution is not None:
-            measured = {} if execution.profile is None else execution.profile.measured
-            self._outcome = _Outcome(execution.counters, execution.notifications, measured)
+            self._counters, self._notifications = execution.counters, execution.notifications
+            if execution.profile is not None:
+                self._measured = execution.profile.measured
         if hydrator is not None:
             self._entities = hydrator.made_graph()
 
@@ -397,8 +395,8 @@ class Result:
         """The graph that the nodes and relationships read so far belong to."""
         from neo4j.graph import Graph
 
-        if self._hydrator is not None:
-            return self._hydrator.graph
+        if self._execution is not None:
+            return self._hydrating().graph
         return Graph() if self._entities is None else self._entities
 
     def graph(self) -> Graph:
@@ -429,17 +427,20 @@ class Result:
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
         arrow = _arrow()
-        hydrator = self._hydrator
-        if hydrator is None or self._buffer or self._waiting:
+        execution = self._execution
+        if execution is None or self._buffer or self._waiting:
             self.detach()
             rows, self._waiting = self._waiting, []
             waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, rows)
             return waiting
-        batches: list[Batch] = []
         with _Reading(self):
-            while (batch := self._next_batch()) is not None:
+            batch = self._next_batch()
+            batches = [] if batch is None else [batch]
+            while (batch := self._read_batch()) is not None:
                 batches.append(batch)
-            table: pyarrow.Table = arrow.to_table(self._prepared.columns, batches, hydrator)
+            table: pyarrow.Table = arrow.to_table(
+                self._prepared.columns, batches, partial(self._make_hydrator, execution.graph, execution.check_time)
+            )
         return table
 
     # --- the end -----------------------------------------------------------------------------------------------
@@ -466,15 +467,14 @@ class Result:
         self._buffer, self._waiting = [], []
         self._end()
         elapsed = int((time.perf_counter() - self._began) * 1000)
-        said = self._outcome
         return summary_metadata(
-            self._prepared, said.counters, said.notifications, self._row_count, elapsed, said.measured
+            self._prepared, self._counters, self._notifications, self._row_count, elapsed, self._measured
         )
 
     @property
     def measured(self) -> Mapping[int, Measurement]:
         """What each operator did, by the identity of its plan, once a statement under PROFILE has ended."""
-        return self._outcome.measured
+        return self._measured
 
     def cancel(self) -> None:
         """Stop the query; may be called from another thread."""

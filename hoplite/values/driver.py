@@ -174,15 +174,23 @@ _TO_DRIVER: dict[type, Callable[[Any], Any]] = {
 
 # --- in -----------------------------------------------------------------------------------------
 
+_ONLY_TEXTS, _ONLY_INTEGERS = {str}, {int}  # made once: every list of a parameter is compared with them
+
 
 def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
     check_time()  # a list that holds itself many times is sent as often, and takes as long
+    alike = _copied(values)
+    return [from_driver(item) for item in values] if alike is None else alike
+
+
+def _copied(values: list[Any] | tuple[Any, ...]) -> list[Value] | None:
+    """A list of texts or of integers alone, which are taken as they are; None for any other."""
     kinds = set(map(type, values))
-    if kinds == {str}:
+    if kinds == _ONLY_TEXTS:
         return list(values) if all(map(str.isascii, values)) else [_checked_text(text) for text in values]
-    if kinds == {int} and min(values) >= INT64_MIN and max(values) <= INT64_MAX:
+    if kinds == _ONLY_INTEGERS and min(values) >= INT64_MIN and max(values) <= INT64_MAX:
         return list(values)
-    return [from_driver(item) for item in values]
+    return None
 
 
 def _checked_text(text: str) -> str:
@@ -351,7 +359,14 @@ def _from_pandas(value: Any) -> Value:
 
 def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
     """Parameters as the engine has them."""
-    if not given:
-        return {}
-    with allowing(allowance):
-        return {name: from_driver(value) for name, value in given.items()}
+    taken: dict[str, Any] = {}
+    for name, value in given.items():
+        kind = type(value)
+        if (kind is str and value.isascii()) or (kind is int and INT64_MIN <= value <= INT64_MAX):
+            taken[name] = value
+        elif kind is list and (alike := _copied(value)) is not None:
+            taken[name] = alike
+        else:
+            with allowing(allowance):
+                taken[name] = from_driver(value)
+    return taken

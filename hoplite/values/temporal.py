@@ -160,6 +160,11 @@ class DateTime:
         return text if self.region is None else f"{text}[{self.region}]"
 
 
+def moment(nanoseconds: int) -> DateTime:
+    """The moment so many nanoseconds after the beginning of 1970, in UTC."""
+    return DateTime(nanoseconds // NANOS_PER_SECOND, nanoseconds % NANOS_PER_SECOND, 0, "UTC")
+
+
 @dataclass(frozen=True, slots=True)
 class Duration:
     """Months, days, seconds and nanoseconds; nanoseconds are 0 to 999999999."""

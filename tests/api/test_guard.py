@@ -16,7 +16,6 @@ from hoplite.engine.hops.interface import unchecked
 from hoplite.engine.memory import Memory, refuse_text
 from hoplite.errors import CypherError, transaction_timed_out
 from hoplite.storage.graph import Graph
-from hoplite.values.temporal import DateTime
 
 _MAPS = "reduce(m = {a: 1}, i IN range(1, 40) | {l: m, r: m})"
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -162,8 +161,7 @@ def test_a_large_value_is_refused_by_what_the_process_holds_now(monkeypatch: pyt
     """The watching thread may be late: on a busy machine it looks seldom."""
     monkeypatch.setattr(guard._watch, "is_awake", True)  # nobody wakes it
     monkeypatch.setattr(guard, "_running", {})
-    now = DateTime(0, 0, 0)
-    execution = Execution(Graph().snapshot(), {}, {}, now, now, lambda *_: iter(()), memory=Memory(64 << 20))
+    execution = Execution(Graph().snapshot(), {}, {}, 0, lambda *_: iter(()), memory=Memory(64 << 20))
     with guard.Guarded(execution):
         refuse_text(40 << 20)
         taken = bytearray(b"x") * (40 << 20)

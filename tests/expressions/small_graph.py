@@ -17,7 +17,6 @@ from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
 from hoplite.values.columns import Bools, Column, Int64s, from_objects
-from hoplite.values.temporal import DateTime
 
 assert hoplite.engine.functions  # fills the table
 
@@ -83,9 +82,8 @@ def an_execution(
     graph: Any = None, parameters: Mapping[str, Any] | None = None, run_plan: PlanRunner = no_plans, writer: Any = None
 ) -> Execution:
     """An execution at the beginning of 1970."""
-    now = DateTime(0, 0, 0)
     read: Any = graph or SmallGraph()
-    return Execution(read, parameters or {}, FUNCTIONS, now, now, run_plan, writer)
+    return Execution(read, parameters or {}, FUNCTIONS, 0, run_plan, writer)
 
 
 def expression_of(text: str) -> ast.Expression:

@@ -14,14 +14,13 @@ from hoplite.errors import CypherError
 from hoplite.storage.graph import Graph
 from hoplite.storage.transaction import Transaction
 from hoplite.values.entities import NodeRef, RelationshipRef
-from hoplite.values.temporal import Date, DateTime
+from hoplite.values.temporal import Date
 
 
 def call(name: str, *arguments: Any) -> Any:
     """The function as the evaluator calls it."""
     function = FUNCTIONS[name.lower()]
-    now = DateTime(0, 0, 0)
-    execution = Execution(Graph().snapshot(), {}, {}, now, now, _no_plans)
+    execution = Execution(Graph().snapshot(), {}, {}, 0, _no_plans)
     return function.call(execution, *arguments) if function.needs_context else function.call(*arguments)
 
 
@@ -112,8 +111,7 @@ def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:
 
 def run(transaction: Transaction, name: str, *arguments: Any) -> list[Any]:
     """The rows of a call inside a transaction; of one column, its values."""
-    now = DateTime(0, 0, 0)
-    context = Execution(transaction, {}, {}, now, now, _no_plans, writer=transaction)
+    context = Execution(transaction, {}, {}, 0, _no_plans, writer=transaction)
     rows = [tuple(row.values()) for row in PROCEDURES[name].call(context, arguments) if isinstance(row, Mapping)]
     return [row[0] if len(row) == 1 else row for row in rows]
 

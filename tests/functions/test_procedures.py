@@ -25,15 +25,13 @@ from hoplite.storage.graph import Graph
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.search.analyzers import analyzer
 from hoplite.values.entities import NodeRef
-from hoplite.values.temporal import DateTime
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "FUNCTIONS.md"
 
 
 def execution(graph: Graph) -> Execution:
     """An execution that reads the latest version of the graph."""
-    now = DateTime(0, 0, 0)
-    return Execution(graph.snapshot(), {}, {}, now, now, _no_plans, cancelled=threading.Event())
+    return Execution(graph.snapshot(), {}, {}, 0, _no_plans, cancelled=threading.Event())
 
 
 def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:
