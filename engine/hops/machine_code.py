@@ -56,6 +56,10 @@ _SHIPPED_NEEDS = frozenset(
         "ssse3",
     )
 )
+# The lines of /proc/cpuinfo that tell one model of a processor from another, of Intel, AMD and ARM.
+_TELLING = frozenset(
+    ("vendor_id", "cpu family", "model", "stepping", "flags", "cpu implementer", "cpu part", "cpu variant", "features")
+)
 # The memory of machine code is never freed: nobody can tell when the last call of a kernel has returned.
 _holders: list[Any] = []
 # A fork waits until no thread is loading: the child could never finish it.
@@ -183,11 +187,8 @@ def source_digest(folder: Path) -> str:
 
 def code_digest(folder: Path) -> str:
     """A digest of everything that machine code compiled here depends on."""
-    with _loading:
-        llvm = _llvm()
-    processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    versions = sys.version, np.__version__, llvm.llvm_version_info, _numba_version().read_bytes()
-    told = repr((source_digest(folder), processor, versions))
+    versions = sys.version, np.__version__, _version("llvmlite"), _version("numba")
+    told = repr((source_digest(folder), _processor(), versions))
     return blake2b(told.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
@@ -207,13 +208,28 @@ def _has_usual_arrays() -> bool:
     )
 
 
-def _numba_version() -> Path:
-    """Numba's version file, to be read without importing Numba, which takes far longer."""
-    found = find_spec("numba")
+def _version(package: str) -> bytes:
+    """What tells a version of a package from another: its file of it. To import the package would take far longer."""
+    found = find_spec(package)
     if found is None or found.origin is None:
-        raise ModuleNotFoundError("Numba is not installed", name="numba")
+        raise ModuleNotFoundError(f"{package} is not installed", name=package)
     version = Path(found.origin).with_name("_version.py")
-    return version if version.exists() else Path(found.origin)
+    return (version if version.exists() else Path(found.origin)).read_bytes()
+
+
+def _processor() -> tuple[str, ...]:
+    """What the compiler goes by: the model and the features of the first processor, as the system lists them, or else
+    as LLVM does, which takes longer to load."""
+    try:
+        first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
+        told = [line for line in first.splitlines() if line.partition("\t")[0].lower() in _TELLING]
+    except OSError:
+        told = []
+    if told:
+        return platform.machine(), *told
+    with _loading:
+        llvm = _llvm()
+    return llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 @cache

@@ -32,7 +32,7 @@ def to_table(names: tuple[str, ...], batches: list[Batch], hydrating: Callable[[
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = batches[0] if len(batches) == 1 else concatenate_batches([b.only(names) for b in batches])
     columns = batch.columns
-    return pa.Table.from_arrays([to_array(name, columns[name], hydrating) for name in names], names)
+    return pa.Table.from_arrays([to_array(name, columns[name], hydrating) for name in names], list(names))
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
