@@ -44,6 +44,19 @@ def top_similar(asked: Vectors, known: Vectors, most: int) -> tuple[NDArray[np.i
     return places, scores.astype(np.float32, copy=False)
 
 
+def remembered(embed: Embed) -> Embed:
+    """The same, asked only about texts that it has not seen yet."""
+    known: dict[str, NDArray[Any]] = {}
+
+    def embed_new(texts: Sequence[str]) -> NDArray[Any]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, embed(new), strict=True))
+        return np.stack([known[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+
+    return embed_new
+
+
 def hashed_words(dimensions: int = 512) -> Embed:
     """Words and their triples of letters, each counted at a place that its hash says: close texts share spelling."""
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -105,8 +106,6 @@ class Linker:
         self._texts = texts
         self._nodes = graph.node_ids(nodes)
         self._exact = _places_of(texts)
-        self._folded_texts = [folded(text) for text in texts]
-        self._folded = _places_of(self._folded_texts)
         self._grams: _Grams | None = None
         self._vectors: Vectors | None = None
 
@@ -136,6 +135,14 @@ class Linker:
     def spot(self, texts: Sequence[str], shortest: int = 3) -> list[list[Spotted]]:
         """The names that stand in each text, as they are or in another case: the longest first, none in another."""
         return [list(self._spotted(text, shortest)) for text in texts]
+
+    @cached_property
+    def _folded_texts(self) -> list[str]:
+        return [folded(text) for text in self._texts]
+
+    @cached_property
+    def _folded(self) -> dict[str, list[int]]:
+        return _places_of(self._folded_texts)
 
     def _ways(self) -> tuple[Way, ...]:
         """Those that it has what it takes for."""
