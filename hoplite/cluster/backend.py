@@ -7,7 +7,8 @@ process, over the same files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,25 +18,32 @@ from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import Packed, pack, unpack
 from hoplite.cluster.placing import WIDE_STEPS, Split, likely_steps
 from hoplite.cluster.pool import Check, Lost, Pool, worker_lost
-from hoplite.cluster.worker import HopOf, Work
+from hoplite.cluster.search import SharedSearch
+from hoplite.cluster.worker import Entered, HopOf, Work
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Excluded,
+    Guide,
     Hop,
     NodeBatch,
     Positions,
     SearchLevels,
     Steps,
+    TrailBatch,
+    TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.numpy_backend import NumpyBackend
-from hoplite.engine.hops.scratch import borrowed, distinct
+from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
+from hoplite.engine.hops.search import Search
 from hoplite.storage.snapshot import Snapshot
 
 # How often a call is made again after its worker has died.
 _ATTEMPTS = 4
 # Nodes from which on a single hop is worth a message.
 _FEWEST_ROWS = 4096
+# Sources whose first steps are taken together.
+_ROWS_AT_ONCE = 4096
 
 _numbers = count(1)
 
@@ -188,7 +196,99 @@ class ClusterBackend(NumpyBackend):
             counts[rows] = one
         return counts
 
+    def trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        *,
+        guide: Guide | None = None,
+        excluded: Excluded | None = None,
+        quota: TrailQuota | None = None,
+        chunk: int = 4096,
+        check: Check = unchecked,
+    ) -> Iterator[TrailBatch]:
+        is_free = guide is None and quota is None and (upper is None or upper > 1)
+        if not is_free or not self._is_ours(hop) or not len(sources) or not self._is_wide(sources, upper):
+            return super().trails(
+                hop, sources, lower, upper, guide=guide, excluded=excluded, quota=quota, chunk=chunk, check=check
+            )
+        return self._shared_trails(hop, sources, lower, upper, excluded, chunk, check)
+
+    def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
+        return SharedSearch(self, hop, source, scratch) if self._is_ours(hop) else super().search(hop, source, scratch)
+
+    # --- trails across workers ---
+
+    def _shared_trails(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        excluded: Excluded | None,
+        chunk: int,
+        check: Check,
+    ) -> Iterator[TrailBatch]:
+        """The first step is taken here; whoever owns the node it leads to goes on without its relationship."""
+        nothing = sources[:0]
+        if lower == 0:
+            count = len(sources)
+            yield TrailBatch(np.arange(count), np.zeros(count + 1, np.int64), nothing, nothing)
+        for begin in range(0, len(sources), _ROWS_AT_ONCE):
+            check()
+            first = self.expand(hop, sources[begin : begin + _ROWS_AT_ONCE])
+            first = first._replace(row=first.row + begin)
+            if excluded is not None:
+                allowed = ~excluded.contains(first.row, first.relationships)
+                first = Steps(*(column[allowed] for column in first))
+            if lower <= 1:
+                yield TrailBatch(
+                    first.row, np.arange(len(first.row) + 1, dtype=np.int64), first.relationships, first.neighbours
+                )
+            longer = max(lower - 1, 1), None if upper is None else upper - 1
+            yield from self._continued(_hop_of(hop), first, longer, excluded, chunk, check)
+
+    def _continued(
+        self,
+        of: HopOf,
+        first: Steps,
+        bounds: tuple[int, int | None],
+        excluded: Excluded | None,
+        chunk: int,
+        check: Check,
+    ) -> Iterator[TrailBatch]:
+        """The trails that begin with given steps and have so many more."""
+        used = Excluded(np.arange(len(first.row) + 1, dtype=np.int64), first.relationships)
+        if excluded is not None:
+            used = _both(used, excluded.take(first.row))
+        shares = self._shares(first.neighbours)
+        streams = deque(
+            (rows, self._stream(worker, "trails", (of, first.neighbours[rows], *bounds, used.take(rows), chunk), check))
+            for worker, rows in shares
+        )
+        while streams:
+            rows, coming = streams.popleft()
+            batch = next(coming, None)
+            if batch is not None:
+                begun = rows[batch.row]
+                yield _behind(batch, first.row[begun], first.relationships[begun], first.neighbours[begun])
+                streams.append((rows, coming))
+
     # --- a search across workers ---
+
+    @property
+    def mean_degree(self) -> float:
+        return self._relationship_count / max(self._adjacencies[0].node_count, 1)
+
+    def shares_level(self, node_count: int) -> bool:
+        return node_count >= _FEWEST_ROWS if self._split == "auto" else self._split == "always"
+
+    def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
+        of = _hop_of(hop)
+        shares = [(worker, (of, pack(frontier[rows], hop.node_count))) for worker, rows in self._shares(frontier)]
+        return self._ask("entered", shares, check)
 
     def _exchange(
         self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
@@ -227,13 +327,26 @@ class ClusterBackend(NumpyBackend):
 
     # --- asking ---
 
-    def run(self, worker: int, arguments: tuple[Any, ...], check: Check) -> Any:
-        """What `Worker.run` yields; it is asked again if it dies before the first of it."""
+    def run(self, worker: int, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
+        """What `Worker.run` yields."""
+        return self._stream(worker, "run", arguments, check)
+
+    def _stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
+        """What a method of a worker yields, from now on; it is asked again if it dies before the first of it."""
+        call = next(_numbers)
+        begun = self._pool.stream(worker, method, (call, *arguments), check)
+        return self._read(worker, method, arguments, check, call, begun)
+
+    def _read(
+        self, worker: int, method: str, arguments: tuple[Any, ...], check: Check, call: int, coming: Iterator[Any]
+    ) -> Iterator[Any]:
         for attempt in range(_ATTEMPTS):
-            call = next(_numbers)
             has_begun = False
             try:
-                for one in self._pool.stream(worker, "run", (call, *arguments), check):
+                if attempt:
+                    call = next(_numbers)
+                    coming = self._pool.stream(worker, method, (call, *arguments), check)
+                for one in coming:
                     if isinstance(one, Work):
                         self.tally.add(worker, one, 0, 0)
                         return
@@ -281,8 +394,7 @@ class ClusterBackend(NumpyBackend):
     def _is_wide(self, sources: Positions, upper: int | None) -> bool:
         if self._split != "auto":
             return self._split == "always"
-        degree = self._relationship_count / max(self._adjacencies[0].node_count, 1)
-        return len(sources) * likely_steps(degree, upper, self._relationship_count) >= WIDE_STEPS
+        return len(sources) * likely_steps(self.mean_degree, upper, self._relationship_count) >= WIDE_STEPS
 
     def _shares(self, nodes: Positions) -> list[tuple[int, Positions]]:
         """(worker, which of the nodes it owns) for each worker that owns some."""
@@ -306,6 +418,26 @@ class ClusterBackend(NumpyBackend):
 
 def _hop_of(hop: Hop) -> HopOf:
     return HopOf(hop.side.value, None if hop.types is None else tuple(hop.types.tolist()))
+
+
+def _behind(batch: TrailBatch, rows: Positions, relationships: Positions, nodes: Positions) -> TrailBatch:
+    """Trails with one more step at their beginning."""
+    starts = batch.offsets[:-1]
+    return TrailBatch(
+        rows,
+        batch.offsets + np.arange(len(batch.offsets)),
+        np.insert(batch.relationships, starts, relationships),
+        np.insert(batch.nodes, starts, nodes),
+    )
+
+
+def _both(one: Excluded, other: Excluded) -> Excluded:
+    """What either excludes, for each row."""
+    counts = np.diff(one.offsets), np.diff(other.offsets)
+    rows = np.concatenate([np.repeat(np.arange(len(each)), each) for each in counts])
+    order = np.argsort(rows, kind="stable")
+    relationships = np.concatenate((one.relationships, other.relationships))[order]
+    return Excluded.of_lists(_offsets(counts[0] + counts[1]), relationships)
 
 
 def _offsets(counts: Positions) -> Positions:

@@ -1,8 +1,8 @@
 """Where a plan runs: whole on one worker, with its hops across all of them, or in the process that leads them.
 
-Hops go across workers where they are searches that can be taken a level at a time (`Reach` without conditions on the
-way), and are likely to be so wide that the work outweighs a message to every worker for each level. Everything else
-runs whole on one worker.
+Hops go across workers where they are searches without conditions on their way, which are taken a level at a time or,
+for trails, from where their first step leads, and are likely to be so wide that the work outweighs a message to every
+worker for each level. Everything else runs whole on one worker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ Split = Literal["auto", "never", "always"]
 # Steps that a search is likely to take, from which on several workers share it.
 WIDE_STEPS = 200_000
 
-_SEARCHES_ALONE = (pp.Trails, pp.Repeat, pp.ShortestPaths, pp.ShortestTrails, pp.SelectShortest, pp.FollowBound)
+_SEARCHES_ALONE = (pp.Repeat, pp.SelectShortest, pp.FollowBound)
+_SEARCHES = (pp.Reach, pp.Trails, pp.ShortestPaths, pp.ShortestTrails)
 _STAYS = (pp.CallProcedure, pp.LoadCsv, pp.Show, pp.Write, pp.InTransactions, pp.Drain)
 
 
@@ -44,15 +45,28 @@ def place_of(plan: pp.Plan, graph: Snapshot, split: Split) -> Place:
     for node in nodes:
         if isinstance(node, _SEARCHES_ALONE):
             return Place("one worker", f"{type(node).__name__} follows relationships one by one")
-        if isinstance(node, pp.Reach) and (node.step is not None or node.distinct_from):
+        if isinstance(node, _SEARCHES) and _asks_of_steps(node):
             return Place("one worker", "what is asked of each step is looked up where it runs")
-    reaches = [node for node in nodes if isinstance(node, pp.Reach)]
-    if not reaches:
+        if isinstance(node, pp.Trails) and node.into:
+            return Place("one worker", "trails to a given node are led by their distance to it")
+    searches = [node for node in nodes if isinstance(node, _SEARCHES)]
+    if not searches:
         return Place("one worker", "there is no search to be split")
-    steps = max(steps_of(node.traversal, graph) for node in reaches)
+    steps = max(steps_of(node.traversal, graph) for node in searches)
     if split == "auto" and steps < WIDE_STEPS:
         return Place("one worker", f"a search takes about {steps:,.0f} steps, too few to be split")
     return Place("across workers", f"a search takes about {steps:,.0f} steps")
+
+
+def _asks_of_steps(node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTrails) -> bool:
+    """Whether a search has conditions on its way."""
+    match node:
+        case pp.Reach(step=step, distinct_from=others):
+            return step is not None or bool(others)
+        case pp.Trails(step=step):
+            return step is not None
+        case pp.ShortestPaths(step=step, predicates=predicates) | pp.ShortestTrails(step=step, predicates=predicates):
+            return step is not None or bool(predicates)
 
 
 def steps_of(traversal: Traversal, graph: Snapshot) -> float:

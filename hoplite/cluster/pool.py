@@ -32,7 +32,7 @@ class Pool(Protocol):
         ...
 
     def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        """Call a method that yields; what it yields, as it comes. Raises `Lost`."""
+        """Call a method that yields, at once; what it yields, as it comes. Reading it raises `Lost`."""
         ...
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:

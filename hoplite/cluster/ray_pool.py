@@ -58,7 +58,9 @@ class RayPool:
 
     def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
         options = {"num_returns": "streaming", "_generator_backpressure_num_objects": _AHEAD}
-        coming = getattr(self._actors[worker], method).options(**options).remote(*arguments)
+        return self._read(getattr(self._actors[worker], method).options(**options).remote(*arguments), check)
+
+    def _read(self, coming: Any, check: Check) -> Iterator[Any]:
         while True:
             while not self._ray.wait([coming], timeout=_PATIENCE_S, fetch_local=False)[0]:
                 check()

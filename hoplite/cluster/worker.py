@@ -19,7 +19,17 @@ from hoplite.cluster.packing import Packed, pack, portable, unpack
 from hoplite.cluster.pinned import PinnedDatabase
 from hoplite.engine.batch import Batch
 from hoplite.engine.guard import Guarded
-from hoplite.engine.hops.interface import Hop, NodeBatch, Positions, SearchLevels, Side, Steps
+from hoplite.engine.hops.interface import (
+    Excluded,
+    Hop,
+    NodeBatch,
+    Positions,
+    SearchLevels,
+    Side,
+    Steps,
+    TrailBatch,
+)
+from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.hops.select import anticipate, backend_named
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.read_plans import prepare_plan
@@ -35,6 +45,14 @@ class HopOf(NamedTuple):
 
     side: str
     types: tuple[int, ...] | None
+
+
+class Entered(NamedTuple):
+    """Distinct nodes one hop from others: each, the node that it was entered from, and the relationship."""
+
+    nodes: NDArray[np.int32] | Positions
+    owners: NDArray[np.int32] | Positions
+    relationships: Positions
 
 
 class Bounds(NamedTuple):
@@ -136,6 +154,29 @@ class Worker:
         begin = time.perf_counter()
         counts = backend_named("auto").count_trails(self._hop(of), sources, lower, upper, check=self._check(call))
         return counts, Work(time.perf_counter() - begin, len(sources))
+
+    def entered(self, call: int, of: HopOf, frontier: Packed) -> tuple[Entered, Work]:
+        """The distinct nodes one hop from those of a frontier, none of these, and how each is entered."""
+        begin = time.perf_counter()
+        nodes = unpack(frontier)
+        hop = self._hop(of)
+        with borrowed(hop.node_count) as scratch:
+            search = backend_named("auto").search(hop, nodes, scratch)
+            found = search.step(self._check(call)).astype(np.int64)
+            owners, relationships = scratch.owner[found], scratch.label[found]
+            search.clear()
+        count = hop.node_count
+        answer = Entered(_narrow(found, count), _narrow(owners, count), relationships)
+        return answer, Work(time.perf_counter() - begin, len(nodes))
+
+    def trails(
+        self, call: int, of: HopOf, sources: Positions, lower: int, upper: int | None, excluded: Excluded, chunk: int
+    ) -> Iterator[TrailBatch | Work]:
+        """The trails from each source in batches, then what they cost."""
+        begin = time.perf_counter()
+        hop, check = self._hop(of), self._check(call)
+        yield from backend_named("auto").trails(hop, sources, lower, upper, excluded=excluded, chunk=chunk, check=check)
+        yield Work(time.perf_counter() - begin, len(sources))
 
     # --- statements ---
 

@@ -48,7 +48,10 @@ class ThreadPool:
         return [pickle.loads(pickle.dumps(one.result())) for one in asked]
 
     def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        coming = self._call(worker, method, pickle.loads(pickle.dumps(arguments)))
+        return self._read(worker, method, pickle.loads(pickle.dumps(arguments)), check)
+
+    def _read(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
+        coming = self._call(worker, method, arguments)
         while (asked := self._threads.submit(next, coming, None)) and asked is not None:
             while wait([asked], timeout=0.01).not_done:
                 check()

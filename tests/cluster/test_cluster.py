@@ -96,6 +96,35 @@ def test_searches_answer_as_in_one_process(tmp_path: Path, split: Split, seed: i
                 assert sorted(here.values[first:last].tolist()) == sorted(there.values[first:last].tolist())
 
 
+PATHS = (
+    "MATCH p = (a:N {id: $i})-[*0..3]->(b) RETURN p",
+    "MATCH p = (a:N {id: $i})-[:R|S*2..3]-(b) RETURN p",
+    "MATCH (a:N) WHERE a.id < $i MATCH p = (a)<-[*1..2]-(b) RETURN p",
+    "MATCH p = (a:N {id: $i})-[r:R]-(b), q = (b)-[*1..2]-(c) RETURN p, q",
+    "MATCH p = (a:N {id: $i})((x)-->(y)){1,3}(b) RETURN p, [n IN x | n.id]",
+    "MATCH p = shortestPath((a:N {id: $i})-[*]-(b:N {id: $j})) RETURN length(p)",
+    "MATCH p = allShortestPaths((a:N {id: $i})-[*]->(b:N {id: $j})) RETURN p",
+    "MATCH (b:N) WHERE b.id % 3 = 0 AND b.id <> $i MATCH p = allShortestPaths((a:N {id: $i})-[:R*..5]-(b)) RETURN p",
+    "MATCH p = ALL SHORTEST (a:N {id: $i})-[:R|S]-+(b:N) RETURN p",
+    "MATCH p = SHORTEST 2 GROUPS (a:N {id: $i})--+(b:N {id: $j}) RETURN p",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trails_and_shortest_paths_answer_as_in_one_process(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    path = random_folder(tmp_path, seed=seed, nodes=40, relationships=70, partitions=1 + 2 * seed)
+    pool = ThreadPool(2 + seed % 3)
+    with hoplite.open(path, read_only=True) as plain, Cluster(path, pool, split="always") as several:
+        for query in PATHS:
+            assert "across" in several.explain(query, i=1, j=2).splitlines()[-1], query
+            for _ in range(3):
+                asked = dict(zip("ij", rng.sample(range(40), 2), strict=True))
+                here, there = (sorted(_rows(db, query, **asked), key=str) for db in (plain, several))
+                assert here == there, (query, asked)
+        assert several._hops.tally.table[:, 0].min() > 0, "every worker was asked"
+
+
 def test_wide_hops_are_shared(tmp_path: Path) -> None:
     path = random_folder(tmp_path, seed=8, nodes=6_000, relationships=12_000, partitions=6)
     queries = (
@@ -226,8 +255,11 @@ def test_explain_says_where_and_profile_who(tmp_path: Path) -> None:
     search = "MATCH (a:N {id: 1})-[*1..6]->(b) RETURN count(DISTINCT b)"
     with Cluster(path, ThreadPool(2), split="always") as several:
         assert "Runs: with its hops across 2 workers" in several.explain(search)
-        assert "Runs: whole on one worker (Trails follows relationships one by one)" in several.explain(
+        assert "Runs: with its hops across 2 workers" in several.explain(
             "MATCH p = (a:N {id: 1})-[*1..6]->(b) RETURN p"
+        )
+        assert "Runs: whole on one worker (what is asked of each step is looked up where it runs)" in several.explain(
+            "MATCH p = (a:N {id: 1})-[r*1..6]->(b) WHERE all(x IN r WHERE x.w > 1) RETURN p"
         )
         assert "Runs: in this process" in several.explain("CALL db.labels() YIELD label RETURN label")
         profile = several.profile(search)
