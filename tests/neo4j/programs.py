@@ -28,9 +28,8 @@ from tests.tck.values import render
 
 SHRINK_ATTEMPTS = 150
 PROGRESS_SECONDS = 60.0
-_KNOWN_KEYS = (
-    "CREATE (n {id: 0, x: 0, y: 0, s: 0, k: 0, j: 0, w: 0, l: 0, p3: 0, p4: 0, p5: 0, p6: 0, p7: 0, p8: 0}) DELETE n"
-)
+_KEYS = ("id", "x", "y", "s", "k", "j", "w", "l", "p3", "p4", "p5", "p6", "p7", "p8", "p9")
+_KNOWN_KEYS = f"CREATE (n {{{', '.join(f'{key}: 0' for key in _KEYS)}}}) DELETE n"
 _GRAPH = (
     "MATCH (n) RETURN COLLECT { UNWIND labels(n) AS l RETURN l ORDER BY l } AS labels, properties(n) AS held",
     "MATCH (a)-[r]->(b) RETURN properties(a) AS a, type(r) AS type, properties(r) AS held, properties(b) AS b",

@@ -64,7 +64,6 @@ class Programs:
         self._written: set[str] = set()
         self._deleted = False  # or replaced: nothing more is written
         self._made = 0
-        self._in_foreach = False
 
     def _once(self, names: tuple[str, ...], fallback: str) -> str:
         """A key or label that the statement does not write yet."""
@@ -120,12 +119,12 @@ class Programs:
                     clauses.append(self._write(scope))
             if c.chance(20) and not self._deleted:
                 clauses.append(self._call(scope, writes=True, after_write=True))
-        clauses.append(self._end(scope))
+        clauses.append(self._end(scope, needed=clauses[-1].startswith(("WITH", "CALL", "OPTIONAL CALL"))))
         return " ".join(clause for clause in clauses if clause)
 
     def _rows(self, scope: Scope) -> str:
         c = self._c
-        match c.below(7):
+        match c.below(12):
             case 0:
                 a = scope.new("a", "node")
                 return f"MATCH ({a}:{c.pick(LABELS)}) WITH {a} ORDER BY {a}.id"
@@ -146,20 +145,37 @@ class Programs:
             case 5:
                 a, i = scope.new("a", "node"), scope.new("i", "integer")
                 return f"MATCH ({a}:{c.pick(LABELS)}) UNWIND [1, 2] AS {i} WITH {a}, {i} ORDER BY {a}.id, {i}"
+            case 6:
+                a, b, p = scope.new("a", "node"), scope.new("b", "node"), scope.new("p", "path")
+                matched = f"MATCH {p} = ({a})-[:{c.pick(TYPES)}]->({b})"
+                return f"{matched} WITH {a}, {b}, {p} ORDER BY relationships({p})[0].w, {a}.id, {b}.id"
+            case 7:
+                a, b = scope.new("a", "node"), scope.new("b", "node")
+                between = c.pick(("-[:R|S*1..2]->", "--", " (()-[:R|S]->()){1,2} ", "<-[:R]-()-[:S]->"))
+                return f"MATCH ({a}:{c.pick(LABELS)}){between}({b}) WITH DISTINCT {a}, {b} ORDER BY {a}.id, {b}.id"
+            case 8:
+                a = scope.new("a", "node")
+                where = c.pick((f"{a}.x > 0", f"{a}:A|C", f"EXISTS {{ ({a})-[:R]->() }}", f"NOT ({a})--()"))
+                return f"MATCH ({a}) WHERE {where} WITH {a} ORDER BY {a}.id SKIP {c.below(2)} LIMIT 3"
+            case 9:
+                a, i = scope.new("a", "node"), scope.new("i", "integer")
+                return f"UNWIND [1, null, 2] AS {i} OPTIONAL MATCH ({a} {{id: {i}}}) WITH {a}, {i} ORDER BY {i}"
             case _:
                 a, together = scope.new("a", "node"), scope.new("l", "nodes")
                 del scope.kinds[a]
                 return f"MATCH ({a}:{c.pick(LABELS)}) WITH {a} ORDER BY {a}.id WITH collect({a}) AS {together}"
 
-    def _end(self, scope: Scope) -> str:
+    def _end(self, scope: Scope, needed: bool) -> str:
+        """RETURN or FINISH, or nothing where a statement may end so."""
         c = self._c
         if c.chance(30) or not scope.kinds:
-            return ""
+            return "FINISH" if needed else ""
         if c.chance(25):
+            value = self._integer(scope, 1)
             v = scope.new("v", "integer")
-            return f"WITH {self._integer(scope, 1)} AS {v} RETURN {v}, count(*) AS c"
+            return f"WITH {value} AS {v} RETURN {v}, count(*) AS c"
         items = [f"{self._integer(scope, 2)} AS v{n}" for n in range(1 + c.below(2))]
-        return "RETURN " + ", ".join(items)
+        return f"RETURN {c.pick(('', '', 'DISTINCT '))}" + ", ".join(items)
 
     # --- clauses that write --------------------------------------------------------------------------------------
 
@@ -198,7 +214,7 @@ class Programs:
         if not entity:
             return self._nothing(scope)
         node = scope.kinds[entity] == "node"
-        match c.below(8):
+        match c.below(11):
             case 0 | 1:
                 return f"{entity}.{self._key} = {self._integer(scope, 2)}"
             case 2:
@@ -215,6 +231,13 @@ class Programs:
                 return f"{entity} = {{id: {entity}.id, x: {self._integer(scope, 1)}}}"
             case 7 if node and len(scope.of("node")) > 1:
                 return f"({self._choice_of_nodes(scope)}).{self._key} = {self._integer(scope, 1)}"
+            case 8 if node:
+                return f"{entity}{c.pick((':', ' IS '))}{self._new_label}"
+            case 9 if node:
+                return f"{entity}:{self._new_label}:{self._new_label}"
+            case 10 if scope.of("node"):
+                key = self._key
+                return f"{entity} += {c.pick(scope.of('node'))} {{.{key}, {self._key}: 2}}"
             case _:
                 key = self._key
                 return f"{entity}.{key} = coalesce({entity}.{key}, 0) + 1"
@@ -263,6 +286,8 @@ class Programs:
                 case 2 if scope.of("node"):
                     start = c.pick(scope.of("node"))
                     items.append(f"COLLECT {{ MATCH ({start})-->(z) RETURN z ORDER BY z.id }}[0]")
+                case 3 if scope.of("path"):
+                    items.append(c.pick(scope.of("path")))
                 case _:
                     items.append(entity or "null")
         nodes = any(item not in scope.of("relationship") for item in items)
@@ -271,31 +296,41 @@ class Programs:
                 scope.kinds.pop(item, None)
             if any(item not in scope.kinds for item in items):
                 scope.kinds = {name: kind for name, kind in scope.kinds.items() if kind == "integer"}
-        return f"{'DETACH DELETE' if nodes and c.chance(85) else 'DELETE'} {', '.join(items)}"
+        how = "DETACH DELETE" if nodes and c.chance(85) else c.pick(("DELETE", "NODETACH DELETE"))
+        return f"{how} {', '.join(items)}"
 
     def _create(self, scope: Scope) -> str:
         c = self._c
         nodes = scope.of("node")
-        depth = 0 if self._in_foreach else 1  # a CREATE inside a FOREACH sees itself in Neo4j
-        match c.below(5):
+        match c.below(7):
             case 0:
-                value, number = self._integer(scope, 2 * depth), self._new_id(scope)
+                value, number = self._integer(scope, 2), self._new_id(scope)
                 n = scope.new("n", "node")
                 return f"CREATE ({n}:{c.pick(LABELS)} {{id: {number}, x: {value}}})"
             case 1 if nodes:
                 start, end = c.pick(nodes), c.pick(nodes)
-                return f"CREATE ({start})-[:{c.pick(TYPES)} {{w: {self._integer(scope, depth)}}}]->({end})"
+                return f"CREATE ({start})-[:{c.pick(TYPES)} {{w: {self._integer(scope, 1)}}}]->({end})"
             case 2:
-                value, one, two = self._integer(scope, depth), self._new_id(scope), self._new_id(scope)
+                value, one, two = self._integer(scope, 1), self._new_id(scope), self._new_id(scope)
                 first, second = scope.new("n", "node"), scope.new("n", "node")
                 parts = f"({first}:A {{id: {one}, x: {value}}}), ({second}:B {{id: {two}, y: {first}.x}})"
                 return f"CREATE {parts}, ({first})-[:R {{w: {second}.y}}]->({second})"
             case 3:
-                value, label, number = self._integer(scope, depth), self._label(scope), self._new_id(scope)
+                value, label, number = self._integer(scope, 1), self._label(scope), self._new_id(scope)
                 n = scope.new("n", "node")
                 return f"CREATE ({n}:$({label}) {{id: {number}, x: {value}}})"
+            case 4:
+                value, one, two = self._integer(scope, 1), self._new_id(scope), self._new_id(scope)
+                first, second = scope.new("n", "node"), scope.new("n", "node")
+                between = f"<-[:{c.pick(TYPES)} {{w: {value}}}]-"
+                made = f"({first}:{c.pick(LABELS)} {{id: {one}}}){between}({second} {{id: {two}}})"
+                return f"{c.pick(('CREATE', 'INSERT'))} {made}"
+            case 5 if nodes:
+                start, number = c.pick(nodes), self._new_id(scope)
+                n = scope.new("n", "node")
+                return f"CREATE ({start})-[:R {{w: 1}}]->({n}:A {{id: {number}}})<-[:S {{w: {n}.id}}]-({start})"
             case _:
-                key, other, number = self._integer(scope, depth), c.pick(("1", "2", "7")), self._new_id(scope)
+                key, other, number = self._integer(scope, 1), c.pick(("1", "2", "7")), self._new_id(scope)
                 n = scope.new("n", "node")
                 return f"CREATE ({n}:U {{id: {number}, k: {c.pick((key, other))}}})"
 
@@ -303,7 +338,7 @@ class Programs:
         c = self._c
         nodes = scope.of("node")
         plain = c.pick((*scope.of("integer"), "1", "2", "3"))
-        match c.below(6):
+        match c.below(8):
             case 0:
                 n = scope.new("n", "node")
                 merged = f"MERGE ({n}:{c.pick(LABELS)} {{x: {plain}}})"
@@ -320,6 +355,13 @@ class Programs:
                 start = c.pick(nodes)
                 n = scope.new("n", "node")
                 merged = f"MERGE ({start})-[:{c.pick(TYPES)}]->({n}:{c.pick(LABELS)} {{x: {plain}}})"
+            case 5 if nodes:
+                start, n = c.pick(nodes), c.pick(nodes)
+                merged = f"MERGE ({start})-[:{c.pick(TYPES)}]-({n})"
+            case 6 if nodes:
+                start, end = c.pick(nodes), c.pick(nodes)
+                n = scope.new("n", "node")
+                merged = f"MERGE ({start})-[:{c.pick(TYPES)}]->({n}:{c.pick(LABELS)} {{x: {plain}}})<-[:R]-({end})"
             case _:
                 n = scope.new("n", "node")
                 merged = f"MERGE ({n}:A:B {{x: {plain}}})"
@@ -349,9 +391,7 @@ class Programs:
             over = c.pick(("[1, 2]", "range(1, 2)", "5", "null", "[]"))
             inner.new("f", "integer")
         name = next(reversed(inner.kinds))
-        outside, self._in_foreach = self._in_foreach, True
         body = " ".join(self._write(inner, inside=True) for _ in range(1 + c.below(2)))
-        self._in_foreach = outside
         return f"FOREACH ({name} IN {over} | {body})"
 
     # --- subqueries ------------------------------------------------------------------------------------------------
@@ -371,6 +411,7 @@ class Programs:
             head, inner, keep = "CALL () { ", scope.empty(), True
         lead = "WITH * " if after_write else ""
         returned = c.chance(60)
+        lead += "OPTIONAL " if c.chance(10) else ""
         body, column = self._body(inner, keep, writes=writes, returned=returned)
         if column is not None:
             scope.kinds[column] = "integer"
@@ -399,14 +440,14 @@ class Programs:
         if c.chance(15):
             other = Scope(dict(imported), scope.counter)
             lead = f"WITH {', '.join(imported)} " if not keep and imported else ""
-            body += f" UNION ALL {lead}RETURN {self._integer(other, 1)} AS {column}"
+            body += f" UNION{c.pick((' ALL', '', ' DISTINCT'))} {lead}RETURN {self._integer(other, 1)} AS {column}"
         return body, column
 
     def _step(self, scope: Scope, kept: dict[str, str]) -> str:
         """A clause that reads, as they stand in subqueries."""
         c = self._c
         nodes = scope.of("node")
-        match c.below(7):
+        match c.below(11):
             case 0 if nodes:
                 start = c.pick(nodes)
                 m = scope.new("m", "node")
@@ -430,6 +471,22 @@ class Programs:
                 v = scope.new("v", "integer")
                 scope.kinds = {**kept, v: "integer"}
                 return f"WITH count(*) AS {v}"
+            case 6 if nodes:
+                start = c.pick(nodes)
+                m = scope.new("m", "node")
+                between = c.pick(("-[:R|S*1..2]->", "-[:R]-", "-->"))
+                return f"OPTIONAL MATCH ({start}){between}({m}) WITH * ORDER BY {m}.id SKIP {c.below(2)}"
+            case 7 if scope.of("nodes"):
+                m = scope.new("m", "node")
+                return f"UNWIND {c.pick(scope.of('nodes'))} AS {m}"
+            case 8 if nodes:
+                value = self._integer(scope, 1)
+                o = scope.new("o", "integer")
+                return f"CALL (*) {{ RETURN {value} AS {o} }}"
+            case 9 if nodes:
+                m = scope.new("m", "node")
+                where = f"{m}.x >= {self._integer(scope.copy(), 1)}"
+                return f"MATCH ({m}) WHERE {where} WITH * ORDER BY {m}.id LIMIT 2"
             case _:
                 value = self._integer(scope, 0)
                 v = scope.new("v", "integer")

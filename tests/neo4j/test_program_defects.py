@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tests.neo4j.program_defects import FOREACH_CACHE, explained
+import pytest
+
+from tests.neo4j.program_defects import DEGREES, FOREACH_CACHE, LAZY_MERGE, explained
 
 PROGRAM = [
     "CREATE (:B {id: 3})",
@@ -32,3 +34,32 @@ def test_a_difference_that_goes_when_nothing_is_remembered_is_the_defect() -> No
 def test_a_difference_that_stays_is_not() -> None:
     ours, theirs = [SAME, SAME, ("one", "")], [SAME, SAME, ("other", "")]
     assert explained(cast(Any, None), PROGRAM, ours, theirs, lambda _: (ours, theirs)) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed", "defect"),
+    [
+        (
+            "MATCH (a) CALL (a) { CREATE (a)-[:R {w: size([(a)--(z) | z])}]->(a) }",
+            "MATCH (a) CALL (a) { CREATE (a)-[:R {w: size([(a)--(z) WHERE coalesce(z.id, 0) >= 0 | z])}]->(a) }",
+            DEGREES,
+        ),
+        (
+            "MATCH (a) CREATE (:A {w: EXISTS { (a)-[:S]->() }})",
+            "MATCH (a) CREATE (:A {w: EXISTS { (a)-[:S]->(z) WHERE coalesce(z.id, 0) >= 0 }})",
+            DEGREES,
+        ),
+        (
+            "MATCH (a) MERGE (a)-[:S]->(n {x: 2}) ON MATCH SET n.x = 1",
+            "MATCH (a) MERGE (a)-[:S]->(n {x: 2}) ON MATCH SET n.p9 = 1",
+            LAZY_MERGE,
+        ),
+    ],
+)
+def test_a_statement_is_asked_again_without_what_a_defect_needs(statement: str, changed: str, defect: str) -> None:
+    def again(program: Sequence[str]) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        other = SAME if program[-1] == changed else ("differs", "")
+        return [SAME, SAME], [other, SAME]
+
+    ours, theirs = [("one", ""), SAME], [("other", ""), SAME]
+    assert explained(cast(Any, None), [statement], ours, theirs, again) == defect
