@@ -22,7 +22,7 @@ from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.lenient import relaxed
 from hoplite.grammar.limits import TextLimitReached, TextLimits
 from hoplite.grammar.parse import parse
-from hoplite.grammar.statement import Command, Show
+from hoplite.grammar.statement import Command, JoinedShows, Show
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
@@ -33,7 +33,7 @@ from hoplite.planner.explain import Measurement
 from hoplite.planner.notifications import Notification, relaxed_form
 from hoplite.planner.options import check_options
 from hoplite.planner.plan_description import plan_description
-from hoplite.planner.show import plan_show
+from hoplite.planner.show import plan_joined, plan_show
 from hoplite.planner.standalone import with_implicit_arguments
 from hoplite.planner.types import CypherType
 from hoplite.planner.writes import has_writes
@@ -198,6 +198,10 @@ class Preparer:
                 )
             case Show() as asked:
                 built = plan_show(asked, builder)
+                columns = built.columns or ()
+                plan = builder.physical(lp.ProduceResults(built.plan, columns))
+            case JoinedShows() as joined:
+                built = plan_joined(joined, builder)
                 columns = built.columns or ()
                 plan = builder.physical(lp.ProduceResults(built.plan, columns))
             case body:

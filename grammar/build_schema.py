@@ -17,7 +17,7 @@ from hoplite.grammar.build_clauses import (
 )
 from hoplite.grammar.build_expressions import name_of
 from hoplite.grammar.source import Source
-from hoplite.grammar.statement import CreateConstraint, CreateIndex, DropSchema, Show
+from hoplite.grammar.statement import CreateConstraint, CreateIndex, DropSchema, JoinedShows, Show
 from hoplite.grammar.tokens import Token
 from hoplite.lazy_dataclass import dataclass
 
@@ -203,6 +203,10 @@ class ShowTail:
     yielded: ast.Projection | None = None
     predicate: Expression | None = None
     returned: ast.Projection | None = None
+
+
+def shows(source: Source, span: Span, *parts: Show) -> Show | JoinedShows:
+    return parts[0] if len(parts) == 1 else JoinedShows(parts, span)
 
 
 def show(source: Source, span: Span, what: Show, tail: ShowTail | None) -> Show:

@@ -73,6 +73,14 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedShows:
+    """Several of SHOW and TERMINATE TRANSACTIONS: each runs for every row of those before it, and knows their names."""
+
+    parts: tuple[Show, ...]
+    span: Span = unseen_span()
+
+
+@dataclass(frozen=True, slots=True)
 class Administration:
     """A command for servers (`CREATE USER`, `GRANT` ...), which an embedded database refuses by name."""
 
@@ -80,7 +88,7 @@ class Administration:
     span: Span = unseen_span()
 
 
-Command: TypeAlias = CreateIndex | CreateConstraint | DropSchema | Show | Administration
+Command: TypeAlias = CreateIndex | CreateConstraint | DropSchema | Show | JoinedShows | Administration
 
 
 @dataclass(frozen=True, slots=True)

@@ -541,13 +541,16 @@ class ProcedureCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShowRows:
-    """What the database says about itself: its indexes, constraints, functions, procedures and so on."""
+    """What the database says about itself: its indexes, constraints, functions, procedures and so on.
+
+    For each row of the source, those called `names`; `outputs` are columns with the names that they get.
+    """
 
     source: Plan
     kind: str
     qualifier: str | None
     names: tuple[Term, ...]
-    columns: tuple[str, ...]
+    outputs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

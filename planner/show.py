@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hoplite.errors import unsupported
 from hoplite.grammar import ast
-from hoplite.grammar.statement import Show
+from hoplite.grammar.statement import JoinedShows, Show
 from hoplite.planner import logical as lp
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+JOINABLE = ("TRANSACTIONS", "TERMINATE TRANSACTIONS")
+"""What may stand with others of its kind in one statement."""
+
+
 def shown_columns(show: Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of a SHOW, and those that only YIELD returns."""
     plain, more = SHOWN[show.kind]
@@ -93,7 +98,8 @@ def plan_show(show: Show, builder: Builder) -> Built:
     plain, _ = shown_columns(show)
     every = every_column(show)
     names = tuple(builder.expression(name, frozenset()) for name in show.names)
-    plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, every)
+    outputs = tuple((name, name) for name in every)
+    plan: lp.Plan = lp.ShowRows(lp.Argument(), show.kind, show.qualifier, names, outputs)
     if show.kind == "TRANSACTIONS":
         plan = lp.Projection(plan, (("currentQuery", ast.Literal(builder.text)),))
     columns = plain
@@ -113,14 +119,45 @@ def plan_show(show: Show, builder: Builder) -> Built:
         if show.predicate is not None:
             plan = lp.Filter(plan, builder.expression(show.predicate, frozenset(columns)))
     if show.returned is not None:
-        returned = show.returned
-        if returned.star:
-            items = (*(_named(name) for name in columns), *returned.items)
-            returned = ast.Projection(
-                items, False, returned.distinct, returned.order, returned.skip, returned.limit, returned.span
-            )
-        plan, columns = builder.projection(returned, None, plan, frozenset(columns))
+        plan, columns = _returned(show.returned, plan, columns, builder)
     return Built(plan, frozenset(columns), columns)
+
+
+def plan_joined(joined: JoinedShows, builder: Builder) -> Built:
+    """Each command for every row of those before it, as WITH would hand their columns on: the newest come first."""
+    from hoplite.planner.build import Built
+
+    plan: lp.Plan = lp.Argument()
+    columns: tuple[str, ...] = ()
+    for show in joined.parts:
+        assert show.yielded is not None
+        scope = frozenset(columns)
+        names = tuple(builder.expression(name, scope) for name in show.names)
+        outputs = tuple((_column(item), item.name) for item in show.yielded.items)
+        plan = lp.ShowRows(plan, show.kind, show.qualifier, names, outputs)
+        texts = tuple((name, ast.Literal(builder.text)) for column, name in outputs if column == "currentQuery")
+        if texts:
+            plan = lp.Projection(plan, texts)
+        given = (*(name for _, name in outputs), *sorted(columns))
+        yielded = replace(show.yielded, items=tuple(map(_named, given)))
+        plan, columns = builder.projection(yielded, show.predicate, plan, frozenset(given))
+    returned = joined.parts[-1].returned
+    assert returned is not None
+    plan, columns = _returned(returned, plan, columns, builder)
+    return Built(plan, frozenset(columns), columns)
+
+
+def _returned(
+    returned: ast.Projection, plan: lp.Plan, columns: tuple[str, ...], builder: Builder
+) -> tuple[lp.Plan, tuple[str, ...]]:
+    if returned.star:
+        returned = replace(returned, items=(*map(_named, columns), *returned.items), star=False)
+    return builder.projection(returned, None, plan, frozenset(columns))
+
+
+def _column(item: ast.ReturnItem) -> str:
+    assert isinstance(item.expression, ast.Variable)
+    return item.expression.name
 
 
 def _named(name: str) -> ast.ReturnItem:

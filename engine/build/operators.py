@@ -443,8 +443,8 @@ class OperatorBuilder:
             case pp.LoadCsv(source=source, url=url, variable=variable, with_headers=with_headers):
                 address, terminator = self.term(url), plan.field_terminator
                 return load_csv.LoadCsv(build(source), address, variable, with_headers, terminator)
-            case pp.Show(source=source, kind=kind, qualifier=qualifier, names=names, columns=columns):
-                return show.Show(build(source), kind, qualifier, self.terms(names), columns)
+            case pp.Show(source=source, kind=kind, qualifier=qualifier, names=names, outputs=outputs):
+                return show.Show(build(source), kind, qualifier, self.terms(names), outputs)
             case _:
                 assert_never(plan)
 

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.show import function_rows
-from hoplite.engine.operators.base import Evaluator, Operator, column_of
-from hoplite.engine.operators.rows import constant_of
+from hoplite.engine.operators.base import Evaluator, Operator, column_of, evaluate
 from hoplite.engine.procedures.show import procedure_rows
 from hoplite.errors import SEMANTIC_ERROR, CypherError, type_error
 from hoplite.lazy_dataclass import dataclass
@@ -31,26 +32,35 @@ class Show(Operator):
     kind: str
     qualifier: str | None
     names: tuple[Evaluator, ...]
-    columns: tuple[str, ...]
+    outputs: tuple[tuple[str, str], ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """All rows in one batch."""
-        wanted = self._wanted(context)
-        if self.kind == "TERMINATE TRANSACTIONS":
-            rows = [_terminated(name) for name in wanted or ()]
-        else:
-            rows = _KINDS[self.kind](context, self.qualifier)
-            if wanted is not None:
-                rows = [row for row in rows if row.get("name", row.get("transactionId")) in wanted]
-        columns = {name: column_of([row.get(name) for row in rows]) for name in self.columns}
-        yield Batch(columns, len(rows))
+        """All rows for one row of the source in one batch."""
+        for incoming in self.source.run(context, argument):
+            batch, columns, error = evaluate(incoming, self.names, context)
+            values = [column.objects() for column in columns]
+            for row in range(batch.row_count):
+                context.check_time()
+                shown = self._shown(context, [value[row] for value in values])
+                new = {name: column_of([record.get(column) for record in shown]) for column, name in self.outputs}
+                yield batch.take(np.full(len(shown), row, np.int64)).with_columns(new)
+            if error is not None:
+                raise error
 
-    def _wanted(self, context: Execution) -> set[Any] | None:
-        if not self.names:
+    def _shown(self, context: Execution, names: list[Any]) -> Rows:
+        wanted = self._wanted(names)
+        if self.kind == "TERMINATE TRANSACTIONS":
+            return [_terminated(name) for name in wanted or ()]
+        rows = _KINDS[self.kind](context, self.qualifier)
+        if wanted is None:
+            return rows
+        return [row for row in rows if row.get("name", row.get("transactionId")) in wanted]
+
+    def _wanted(self, names: list[Any]) -> set[Any] | None:
+        if not names:
             return None
         wanted: set[Any] = set()
-        for evaluator in self.names:
-            value = constant_of(evaluator, context)
+        for value in names:
             if not _names_something(value):
                 raise type_error(f"Expected a string or a list of strings, but got: {describe(value)}")
             wanted.update(value if isinstance(value, list) else [value])

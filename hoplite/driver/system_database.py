@@ -7,7 +7,7 @@ from hoplite.errors import CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.parse import parse
-from hoplite.grammar.statement import Show
+from hoplite.grammar.statement import JoinedShows, Show
 from hoplite.planner.check.clauses import clause_name
 
 SYSTEM = "system"
@@ -21,7 +21,7 @@ def open_system() -> Database:
 def refusal(text: str) -> CypherError | None:
     """Why a statement cannot run on the system database; None where it can."""
     match parse(text).body:
-        case Show():
+        case Show() | JoinedShows():
             return None
         case ast.SingleQuery(clauses=(ast.CallProcedure(),) | (ast.CallProcedure(), ast.ReturnClause())):
             return None

@@ -7,16 +7,16 @@ import re
 
 from hoplite.gql_status import alternatives, because, status
 from hoplite.grammar import ast
-from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, Show
+from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, JoinedShows, Show
 from hoplite.grammar.tree import walk
 from hoplite.lazy import lazy_pattern
-from hoplite.planner.check.expressions import check_predicate
+from hoplite.planner.check.expressions import check_predicate, type_of
 from hoplite.planner.check.functions import check_known
 from hoplite.planner.check.projections import check_projection
 from hoplite.planner.check.scopes import Scope
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, TypeSpec
-from hoplite.planner.show import SHOWN, every_column, shown_columns
+from hoplite.planner.show import JOINABLE, SHOWN, every_column, shown_columns
 from hoplite.planner.type_text import type_text, unsuitable
 
 Columns = dict[str, TypeSpec]
@@ -31,6 +31,11 @@ def check_command(check: Check, command: Command) -> Columns:
     match command:
         case Show():
             columns = _check_show(check, command)
+            if check.postponed:
+                raise check.postponed[0]
+            return columns
+        case JoinedShows():
+            columns = _check_joined(check, command)
             if check.postponed:
                 raise check.postponed[0]
             return columns
@@ -56,12 +61,9 @@ def _check_show(check: Check, show: Show) -> Columns:
         where = check.text.upper().rfind("WHERE", 0, show.predicate.span.start)
         message = "`WHERE` is not allowed by itself, please use `TERMINATE TRANSACTION ... YIELD ... WHERE ...` instead"
         raise check.error(message, where)
-    plain, _ = shown_columns(show)
-    every: Columns = dict.fromkeys(every_column(show), ALL)
-    if show.yielded is not None and not (show.yield_star or show.yielded.star):
-        columns = _check_yield(check, show, show.yielded, every)
-    else:
-        columns = every if show.yield_star or show.yielded is not None else dict.fromkeys(plain, ALL)
+    for name in show.names:
+        type_of(check, name, Scope({}))
+    columns = _shown_columns(check, show)
     scope = Scope(dict(columns))
     if show.yielded is not None:
         _check_order(check, show.yielded, scope)
@@ -73,7 +75,70 @@ def _check_show(check: Check, show: Show) -> Columns:
     return columns
 
 
-def _check_yield(check: Check, show: Show, yielded: ast.Projection, every: Columns) -> Columns:
+def _check_joined(check: Check, joined: JoinedShows) -> Columns:
+    if any(show.kind not in JOINABLE for show in joined.parts):
+        message = (
+            "Composing commands other than `SHOW TRANSACTIONS` and `TERMINATE TRANSACTIONS` is not available in this "
+            "implementation of Cypher due to lack of support for composable commands."
+        )
+        raise check.error(message, joined.span.start)
+    for show in joined.parts[:-1]:
+        if show.returned is not None:
+            raise check.error("RETURN can only be used at the end of the query.", show.returned.span.start)
+    columns: Columns = {}
+    for show in joined.parts:
+        columns = _check_part(check, show, columns)
+    for show in joined.parts:
+        _check_yielded(check, show)
+    last = joined.parts[-1]
+    if last.returned is None:
+        assert last.yielded is not None
+        message = "When combining show and/or terminate commands, `RETURN` isn't optional."
+        raise check.error(message, last.yielded.span.start)
+    clause = ast.ReturnClause(last.returned, last.returned.span)
+    return check_projection(check, last.returned, None, clause, Scope(columns)).columns
+
+
+def _check_part(check: Check, show: Show, before: Columns) -> Columns:
+    """One of several commands; returns the columns of those before it with its own."""
+    for node in walk(show):
+        if isinstance(node, ast.FunctionCall):
+            check_known(check, node)
+    for name in show.names:
+        type_of(check, name, Scope(dict(before)))
+    columns = _shown_columns(check, show, before)
+    scope = Scope(before | columns)
+    if show.yielded is not None:
+        _check_order(check, show.yielded, scope)
+    if show.predicate is not None:
+        check_predicate(check, show.predicate, scope)
+    return before | columns
+
+
+def _check_yielded(check: Check, show: Show) -> None:
+    """Commands that are joined say by name what they hand on."""
+    command = "SHOW TRANSACTIONS" if show.kind == "TRANSACTIONS" else show.kind
+    if show.yielded is None:
+        message = f"When combining `{command}` with other show and/or terminate commands, `YIELD` is mandatory."
+        raise check.error(message, show.span.start)
+    if show.yield_star or show.yielded.star:
+        message = f"When combining `{command}` with other show and/or terminate commands, `YIELD *` isn't permitted."
+        raise check.error(message, check.text.upper().rfind("YIELD", 0, show.yielded.span.start))
+
+
+def _shown_columns(check: Check, show: Show, taken: Columns | None = None) -> Columns:
+    """What a SHOW hands on; none of it may be called as what is `taken`."""
+    every: Columns = dict.fromkeys(every_column(show), ALL)
+    if show.yielded is not None and not (show.yield_star or show.yielded.star):
+        return _check_yield(check, show, show.yielded, every, taken or {})
+    columns = every if show.yield_star or show.yielded is not None else dict.fromkeys(shown_columns(show)[0], ALL)
+    for name in columns:
+        if taken and name in taken:
+            raise check.error(f"Variable `{name}` already declared", show.span.start)
+    return columns
+
+
+def _check_yield(check: Check, show: Show, yielded: ast.Projection, every: Columns, taken: Columns) -> Columns:
     columns: Columns = {}
     for item in yielded.items:
         assert isinstance(item.expression, ast.Variable)
@@ -84,7 +149,7 @@ def _check_yield(check: Check, show: Show, yielded: ast.Projection, every: Colum
             message = f"Trying to YIELD non-existing column: `{name}`"
             cause = because("22N04", name, "column name", alternatives(list(every)))
             raise check.error(message, item.expression.span.start, cause)
-        if item.name in columns:
+        if item.name in columns or item.name in taken:
             variable = item.alias or item.expression
             raise check.error(f"Variable `{item.name}` already declared", variable.span.start)
         columns[item.name] = ALL

@@ -336,8 +336,8 @@ def _plans_and_calls(plan: _PlansAndCalls, chosen: Chosen) -> pp.Plan:
             return pp.CallProcedure(chosen(source), procedure, arguments, outputs, plan.yields, plan.optional)
         case lp.LoadCSV(source=source, url=url, variable=variable):
             return pp.LoadCsv(chosen(source), url, variable, plan.with_headers, plan.field_terminator)
-        case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=names, columns=columns):
-            return pp.Show(chosen(source), kind, qualifier, names, columns)
+        case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=names, outputs=outputs):
+            return pp.Show(chosen(source), kind, qualifier, names, outputs)
         case _:
             assert_never(plan)
 
