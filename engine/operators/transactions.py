@@ -62,7 +62,7 @@ class InTransactions(Operator):
                 for part in found:
                     yield self._reported(part, started=True, committed=True, error=None)
                 continue
-            if self.on_error == "FAIL":
+            if self.on_error == "FAIL" or error.is_internal:
                 raise error.failure(committed)
             broken = self.on_error == "BREAK"
             yield self._reported(self._without(batch), started=True, committed=False, error=error.error)
@@ -112,11 +112,16 @@ class _Failed:
     error: CypherError
     at_commit: bool
 
+    @property
+    def is_internal(self) -> bool:
+        """Whether it ends the statement whatever ON ERROR says."""
+        return self.error.code.startswith("Neo.DatabaseError.")
+
     def failure(self, committed: int) -> CypherError:
         """What the statement fails with."""
         if self.at_commit:
             return execution_failed(self.error.message or "")
-        if self.error.code.startswith("Neo.DatabaseError."):  # what Java threw is told as it is
+        if self.is_internal:  # what Java threw is told as it is
             return self.error
         message = f"{(self.error.message or '').removesuffix(' ()')} (Transactions committed: {committed})"
         return CypherError(self.error.code, message)  # its GQL status is lost on the way

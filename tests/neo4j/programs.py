@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver, GraphDatabase, Query, Session
 from neo4j.exceptions import Neo4jError
 
 import hoplite
@@ -28,6 +28,7 @@ from tests.tck.values import render
 
 SHRINK_ATTEMPTS = 150
 PROGRESS_SECONDS = 60.0
+LOCKED_SECONDS = 10.0
 _KEYS = ("id", "x", "y", "s", "k", "j", "w", "l", "p3", "p4", "p5", "p6", "p7", "p8", "p9")
 _KNOWN_KEYS = f"CREATE (n {{{', '.join(f'{key}: 0' for key in _KEYS)}}}) DELETE n"
 _GRAPH = (
@@ -100,7 +101,7 @@ def outcomes(driver: Driver, program: Sequence[str]) -> tuple[list[Outcome], lis
     ours: list[Outcome] = []
     theirs: list[Outcome] = []
     with hoplite.open() as db, driver.session() as session:
-        session.run("MATCH (n) DETACH DELETE n").consume()
+        _empty(driver, session)
         for statement in (_KNOWN_KEYS, *CONSTRAINTS):
             db.run(statement).consume()
         for statement in program:
@@ -114,6 +115,18 @@ def outcomes(driver: Driver, program: Sequence[str]) -> tuple[list[Outcome], lis
             if any(record["ties"] for record in db.run(_TIES)):
                 break
     return ours, theirs
+
+
+def _empty(driver: Driver, session: Session) -> None:
+    """Delete everything. CALL IN TRANSACTIONS that ended in a DatabaseError may have left a transaction with locks."""
+    try:
+        session.run(Query("MATCH (n) DETACH DELETE n", timeout=LOCKED_SECONDS)).consume()
+    except Neo4jError:
+        driver.execute_query(
+            "SHOW TRANSACTIONS YIELD transactionId AS t, currentQuery AS q WHERE q = '' "
+            "TERMINATE TRANSACTIONS t YIELD message RETURN message"
+        )
+        session.run("MATCH (n) DETACH DELETE n").consume()
 
 
 def _outcome(run: Runs, statement: str) -> Outcome:
