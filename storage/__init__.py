@@ -1,5 +1,5 @@
-"""The graph: incidence arrays, labels, property columns, indexes, partitions, transactions and importers. Knows
-no Cypher.
+"""The graph: incidence arrays, labels, property columns, indexes, partitions, transactions and importers. It does not
+know Cypher.
 
     Graph ── snapshot() ──▶ Snapshot      what a reader sees: one committed version, for as long as it is held
       └───── begin() ─────▶ Transaction   the same reads over its own uncommitted state, and writes

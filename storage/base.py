@@ -10,7 +10,7 @@ Arrays for n nodes and m relationships, by position:
     partition_of       uint8[n + spare]    partition and row of each node; None for a single partition
     row_of             int32[n + spare]
 
-Relationships are numbered in the order (partition, subject, type, object); `build.py` makes them so. The spare
+Relationships are numbered in the order (partition, subject, type, object); which `build.py` takes care of. The spare
 entries of `partition_of` and `row_of` point to an empty row, for nodes that are made later.
 """
 
@@ -38,21 +38,20 @@ _COUNTED = 1 << 16  # codes at once
 
 
 class SearchIndex(Protocol):
-    """A vector or full-text index over a base, which is a number of arrays."""
+    """A vector or full-text index over a base, stored as arrays."""
 
     @classmethod
     def of(cls: type[S], base: Base, index: Index) -> S:
-        """Made of the columns of a base."""
+        """Build the index from the columns of a base."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it, by name."""
+        """All arrays of the index, by name."""
         ...
 
     @classmethod
     def of_arrays(cls: type[S], index: Index, arrays: Mapping[str, NDArray[Any]]) -> S:
-        """The same index again. Raises ValueError where the arrays do not fit each other, KeyError where one is
-        missing."""
+        """The index from its arrays. Raises ValueError if they do not fit each other, KeyError if one is missing."""
         ...
 
 
@@ -61,7 +60,7 @@ S = TypeVar("S", bound=SearchIndex)
 
 @dataclass(eq=False)
 class Base:
-    """A graph as it was at the last fold; see the top of the file. Never changed, only derived from."""
+    """A graph as of the last fold; see the top of the file. Never changed; a fold derives a new one."""
 
     tokens: Tokens
     node_labels: NDArray[Any]
@@ -79,7 +78,7 @@ class Base:
     type_counts: Int64s
     """How many relationships have each type code."""
     pattern_counts: tuple[Int64s, Int64s]
-    """Which (set of start labels, type, set of end labels) occur, packed into one integer, and how often."""
+    """The (set of start labels, type, set of end labels) that occur, packed into one integer, and how often."""
     _indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _labelled: dict[int, Int64s] = field(default_factory=dict)
@@ -87,7 +86,7 @@ class Base:
 
     @property
     def cache_counts(self) -> tuple[int, int, int] | None:
-        """What came from the cache so far, was loaded from disk, and was evicted; None in memory."""
+        """How often something was found in the cache, loaded from disk and evicted so far; None in memory."""
         return None
 
     @property
@@ -108,7 +107,7 @@ class Base:
         parts = []
         for partition, incidence in enumerate(self.outgoing):
             nodes = self.nodes_of_partition(partition)
-            lengths = np.diff(incidence.indptr)[: len(nodes)]  # the empty row at the end is nobody's
+            lengths = np.diff(incidence.indptr)[: len(nodes)]  # the last row is empty
             parts.append(np.repeat(nodes, lengths))
         return np.concatenate(parts)
 
@@ -141,7 +140,7 @@ class Base:
         return self.relationship_types[relationships]
 
     def triple(self, relationship: int) -> tuple[int, int, int]:
-        """Subject, type code and object of one relationship."""
+        """The subject, type code and object of one relationship."""
         return (
             int(self.starts[relationship]),
             int(self.relationship_types[relationship]),
@@ -149,7 +148,7 @@ class Base:
         )
 
     def row(self, node: int, outgoing: bool) -> tuple[Incidence, int, int]:
-        """Where the relationships of a node are: a partition, and the first and last entry there."""
+        """The partition that holds a node's relationships, and the range of its entries there."""
         side = self.outgoing if outgoing else self.incoming
         if self.partition_of is None or self.row_of is None:
             incidence, row = side[0], node
@@ -226,7 +225,7 @@ class Base:
         return index
 
     def distinct_values(self, label: int, key: str) -> int | None:
-        """How many different values the key has on nodes with the label; None where it is unknown."""
+        """How many different values the key has on nodes with the label; None if unknown."""
         return self.node_index(label, key).distinct
 
     def relationship_index(self, type_code: int, key: str) -> ValueIndex:
@@ -258,7 +257,7 @@ class Base:
 
 
 def counts_of(codes: NDArray[Any], count: int) -> Int64s:
-    """How often each of the numbers below `count` occurs; a piece at a time, for NumPy counts in 64 bits."""
+    """How often each of the numbers below `count` occurs. Done a piece at a time, because NumPy counts in 64 bits."""
     counts = np.zeros(count, np.int64)
     for first in range(0, len(codes), _COUNTED):
         counts += np.bincount(codes[first : first + _COUNTED], minlength=count)
@@ -266,7 +265,7 @@ def counts_of(codes: NDArray[Any], count: int) -> Int64s:
 
 
 def row_of_entry(indptr: NDArray[Any], entries: Int64s) -> Int64s:
-    """The row that each entry is in. NumPy would convert the whole of `indptr` to compare it with other integers."""
+    """The row that each entry is in. NumPy would convert all of `indptr` to compare it with other integers."""
     return np.searchsorted(indptr, entries.astype(indptr.dtype), "right") - 1
 
 
@@ -294,7 +293,7 @@ def _keys_by_code(columns: Mapping[str, KeyValues], codes: NDArray[Any], counts:
 
 
 def inverse(ids: Int64s | None, next_id: int) -> Int64s | None:
-    """The position of each id, -1 where there is none."""
+    """The position of each id, -1 if there is none."""
     if ids is None:
         return None
     positions = np.full(next_id, -1, np.int64)

@@ -1,13 +1,13 @@
-"""Partitions out of relationships in any order, one after another and in bounded memory.
+"""Build partitions from relationships in any order, one partition at a time and in bounded memory.
 
-    1  how many relationships begin and end at each node; nodes are dealt to partitions by that
+    1  how many relationships begin and end at each node; this decides each node's partition
     2  relationships go into a bucket for each partition, by their start
-    3  a bucket is put in the order (row, type, end): that is the outgoing side of its partition. Its relationships now
+    3  a bucket is sorted by (row, type, end): that is the outgoing side of its partition. Its relationships now
        have their positions, and go into another bucket each, by their end
-    4  a bucket of those is put in the order (row, type), and is the incoming side
+    4  each of those is sorted by (row, type), and is the incoming side
 
-With a single partition there are no buckets: the same happens to all relationships at once. What a step needs is held
-in memory for one partition at a time; buckets are what `spill.py` puts aside.
+With a single partition there are no buckets: the same happens to all relationships at once. A step holds one partition
+in memory at a time; `spill.py` holds the buckets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hoplite.storage.tokens import Tokens
 from hoplite.values.columns import Int64s
 
 _DISTRIBUTED = 1 << 22
-"""So many relationships are put into buckets at once."""
+"""The number of relationships put into buckets at once."""
 _COUNTED_PATTERNS = 1 << 16
 """Up to this many possible patterns of labels and types are counted in a table."""
 
@@ -97,11 +97,11 @@ class Build:
         return len(self._members[partition]) if self._members else self._draft.node_count
 
     def _indptr_rows(self, partition: int) -> int:
-        """With several partitions each has an empty row at its end, for nodes that are made later."""
+        """With several partitions, each ends with an empty row, for nodes that are created later."""
         return self._row_count(partition) + (self.partition_of is not None)
 
     def _distributed(self) -> list[Queue[Arrays]]:
-        """Buckets of (row, type, end, and where they are wanted id and number)."""
+        """Buckets of (row, type, end, and if needed id and number)."""
         draft, layout = self._draft, self.layout
         buckets = [self._spill.queue(PlainArrays()) for _ in range(self.partitions)]
         number = 0
@@ -127,7 +127,7 @@ class Build:
         return buckets
 
     def _sorted(self, bucket: Queue[Arrays], row_count: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Rows, types and ends of a bucket in their order."""
+        """The sorted rows, types and ends of a bucket."""
         draft, layout = self._draft, self.layout
         dtypes: list[Any] = [self._row_type, layout.types, layout.neighbours]
         if draft.keeps_ids:
@@ -152,7 +152,7 @@ class Build:
         return self.layout.neighbours if self.row_of is None else np.int32
 
     def _count(self, starts: NDArray[Any], types: NDArray[Any], ends: NDArray[Any]) -> None:
-        """How often each type occurs, and each pattern of a start's labels, a type and an end's labels."""
+        """Count each type, and each pattern of start labels, type and end labels."""
         labels, sets = self._draft.node_labels, self._draft.tokens.label_set_count
         possible = sets * sets * self._type_count
         for first in range(0, len(types), _DISTRIBUTED):
@@ -211,7 +211,7 @@ class Build:
         return None if is_identity(ids) else ids
 
     def new_numbers(self) -> NDArray[Any] | None:
-        """The position of each relationship of the draft; None where nobody asks."""
+        """The position of each relationship of the draft; None if not needed."""
         if not self._draft.relationship_columns:
             return None
         (numbers,) = joined(self._numbers, (self.layout.relationships,))
@@ -257,7 +257,7 @@ def build_base(draft: Draft, partitions: int) -> Base:
 
 
 def spare_rows(build: Build) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Partitions and rows for nodes to come: all lead to an empty row."""
+    """Partitions and rows for future nodes: all lead to an empty row."""
     assert build.partition_of is not None
     spare = len(build.partition_of) // 4 + 1024
     empty_row = len(build.nodes_of_partition(0))
@@ -292,7 +292,7 @@ def _distribute(buckets: list[Queue[Arrays]], partitions: NDArray[Any], columns:
 
 
 def _add_counts(degrees: NDArray[Any], nodes: NDArray[Any]) -> None:
-    """Add how often each node occurs. Sorted pieces are counted in the order of memory, which is the faster way."""
+    """Add how often each node occurs. Sorted pieces are counted in memory order, which is faster."""
     for first in range(0, len(nodes), _DISTRIBUTED):
         some = np.sort(nodes[first : first + _DISTRIBUTED])
         bounds = np.concatenate([[0], np.flatnonzero(some[1:] != some[:-1]) + 1])

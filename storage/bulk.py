@@ -1,7 +1,7 @@
-"""Loading whole tables at once: nodes and relationships as columns go in, a new base with all of them comes out.
+"""Loading whole tables at once: columns of nodes and relationships go in, a new base with all of them comes out.
 
-A bulk load is a transaction of its own: the one writer, nothing visible before the commit, and nothing left
-behind without one.
+A bulk load is a transaction: it is the one writer, nothing is visible before its commit, and nothing remains without
+one.
 
     with graph.bulk() as load:
         drugs = load.add_nodes(("Drug",), 3, {"id": ids})
@@ -37,21 +37,19 @@ if TYPE_CHECKING:
 
 
 class BulkLoad:
-    """Collects what is to be added, and adds it in one step.
-
-    Beyond what `spill` keeps in memory, it is collected in files. With `keeps_order` the public ids of new
-    relationships count in the order in which they are added; without, they may count in any order, which takes no map
-    from ids to positions.
+    """Collects what is to be added, and adds it in one step. What exceeds the memory of `spill` is collected in files.
+    With `keeps_order`, new relationships get public ids in the order in which they are added; without it, in any order,
+    which saves the map from ids to positions.
     """
 
     def __init__(self, graph: Graph, snapshot: Snapshot, spill: Spill, keeps_order: bool) -> None:
-        self.snapshot = snapshot  # what was there before; its positions stay good until the commit
+        self.snapshot = snapshot  # what existed before; its positions stay valid until the commit
         self.spill = spill
         self._graph = graph
         self._base = snapshot._delta.base
         self._schema = snapshot.schema
         self._keeps_ids = keeps_order or self._base.next_relationship_id > 0
-        self._label_sets: dict[tuple[str, ...], int] = {}  # numbers of their own: names are only known once all is well
+        self._label_sets: dict[tuple[str, ...], int] = {}  # local numbers: names only become known if the load succeeds
         self._label_runs: list[tuple[int, int]] = []  # (set of labels, how many nodes have it)
         self._node_count = 0
         self._node_columns: dict[str, AddedColumn] = {}
@@ -66,17 +64,17 @@ class BulkLoad:
     # --- what to add ---
 
     def name_first(self, labels: Sequence[str], types: Sequence[str], keys: Sequence[str]) -> None:
-        """Make these names known in this order, which is the one that lists of labels, types and keys have."""
+        """Register these names in this order, in which labels, types and keys are listed."""
         self._names = (labels, types, keys)
 
     def add_nodes(self, labels: tuple[str, ...], count: int, properties: Mapping[str, Column]) -> Int64s:
-        """New nodes; the positions they will have."""
+        """Add nodes; returns the positions they will have."""
         for key, column in properties.items():
             self.add_node_cells(key, cells(column, self._node_count))
         return self._number_nodes([(labels, count)])
 
     def add_mixed_nodes(self, label_sets: Iterable[tuple[str, ...]]) -> Int64s:
-        """New nodes, each with labels of its own, and no properties (`add_node_cells` gives them some)."""
+        """Add nodes with individual labels and no properties (`add_node_cells` adds some)."""
         return self._number_nodes((labels, len(list(same))) for labels, same in groupby(label_sets))
 
     def _number_nodes(self, runs: Iterable[tuple[tuple[str, ...], int]]) -> Int64s:
@@ -91,18 +89,18 @@ class BulkLoad:
         return np.arange(first, self._base.node_count + self._node_count, dtype=np.int64)
 
     def add_node_cells(self, key: str, values: Cells) -> None:
-        """Values of one key for new nodes, which count from the first one of this load."""
+        """Values of one key for new nodes, numbered from the first one of this load."""
         self._add_cells(self._node_columns, key, values)
 
     def add_relationships(self, type: str, starts: Int64s, ends: Int64s, properties: Mapping[str, Column]) -> None:
-        """New relationships between positions, old ones or those that `add_nodes` gave."""
+        """Add relationships between positions: existing ones or those returned by `add_nodes`."""
         for key, column in properties.items():
             self.add_relationship_cells(key, cells(column, self._relationship_count))
         code = self._types.setdefault(type, len(self._types))
         self._add_ends(starts, np.full(len(starts), code, np.uint8 if code < 2**8 else np.int32), ends)
 
     def add_mixed_relationships(self, types: Iterable[str], starts: Int64s, ends: Int64s) -> None:
-        """New relationships, each with a type of its own, and no properties."""
+        """Add relationships with individual types and no properties."""
         numbers = self._types
         codes = (numbers.setdefault(type, len(numbers)) for type in types)
         self._add_ends(starts, np.fromiter(codes, np.int32, len(starts)), ends)
@@ -110,7 +108,7 @@ class BulkLoad:
     def add_numbered_relationships(
         self, types: Sequence[str], numbers: NDArray[Any], starts: Int64s, ends: Int64s
     ) -> None:
-        """New relationships, each with the type that its number stands for in `types`, and no properties."""
+        """Add relationships without properties; `types` gives the type that each number stands for."""
         codes = np.array([self._types.setdefault(type, len(self._types)) for type in types], np.int32)
         self._add_ends(starts, codes[numbers], ends)
 
@@ -120,7 +118,7 @@ class BulkLoad:
             self._relationship_count += len(starts)
 
     def add_relationship_cells(self, key: str, values: Cells) -> None:
-        """Values of one key for new relationships, which count from the first one of this load."""
+        """Values of one key for new relationships, numbered from the first one of this load."""
         self._add_cells(self._relationship_columns, key, values)
 
     def _add_cells(self, columns: dict[str, AddedColumn], key: str, values: Cells) -> None:
@@ -131,7 +129,7 @@ class BulkLoad:
             column.add(values)
 
     def make_unique(self, label: str, key: str) -> bool:
-        """Ask for a uniqueness constraint on nodes, unless there is one, or an index; whether it is new."""
+        """Request a uniqueness constraint on nodes, unless there is one, or an index; whether it is new."""
         if self._schema.has_index(Entity.NODE, label, key):
             return False
         self._schema = with_constraint(self._schema, None, Entity.NODE, label, (key,), False).schema
@@ -146,14 +144,14 @@ class BulkLoad:
         keys: tuple[str, ...],
         options: Mapping[str, Any],
     ) -> bool:
-        """Ask for an index, unless there is one like it; whether it is new."""
+        """Request an index, unless an equal one exists; whether it is new."""
         config = checked_config(kind, entity, options, False)
         outcome = with_index(self._schema, name, kind, entity, labels, keys, config, True)
         self._schema = outcome.schema
         return outcome.is_new
 
     def add_constraint(self, name: str | None, entity: Entity, label: str, keys: tuple[str, ...]) -> bool:
-        """Ask for a uniqueness constraint, unless there is one like it; whether it is new."""
+        """Request a uniqueness constraint, unless an equal one exists; whether it is new."""
         outcome = with_constraint(self._schema, name, entity, label, keys, True)
         self._schema = outcome.schema
         return outcome.is_new
@@ -162,18 +160,18 @@ class BulkLoad:
 
     @property
     def first_node_id(self) -> int:
-        """The public id of the first new node; those after it count on."""
+        """The public id of the first new node; the others follow it."""
         return self._base.next_node_id
 
     @property
     def first_relationship_id(self) -> int:
-        """The public id of the first new relationship; those after it count on."""
+        """The public id of the first new relationship; the others follow it."""
         return self._base.next_relationship_id
 
     # --- the end ---
 
     def commit(self) -> None:
-        """Make it all visible, if it meets the constraints."""
+        """Make everything visible, if it meets the constraints."""
         if self._is_lost:
             raise lost_at_fork("load")
         assert self._open, "The bulk load is closed."
@@ -181,13 +179,13 @@ class BulkLoad:
         self.close()
 
     def close(self) -> None:
-        """Give up what is not committed."""
+        """Discard what is not committed."""
         if self._open:
             self._open = False
             self._graph._end_of_load(self.spill)
 
     def _lose(self) -> None:
-        """This is a copy in a forked process: the load goes on in the parent, and so do its files."""
+        """This is a copy in a forked process: the load continues in the parent, which also owns its files."""
         self._open, self._is_lost = False, True
 
     def __enter__(self) -> BulkLoad:
@@ -203,7 +201,7 @@ class BulkLoad:
         for known, first in zip((tokens.labels, tokens.types, tokens.keys), self._names, strict=True):
             for name in first:
                 known.intern(name)
-        for rule in self._schema.indexes:  # those of constraints among them
+        for rule in self._schema.indexes:  # including those of constraints
             names = tokens.labels if rule.entity is Entity.NODE else tokens.types
             for label in rule.labels:
                 names.intern(label)
@@ -264,7 +262,7 @@ class BulkLoad:
 
 
 def _small(positions: Int64s) -> NDArray[Any]:
-    """In 32 bits where they fit."""
+    """In 32 bits if they fit."""
     return positions.astype(np.int32) if int(positions.max()) < 2**31 else positions
 
 

@@ -1,4 +1,4 @@
-"""Property values on their way into a bulk load: blocks of them, put aside until the load is committed."""
+"""Property values on their way into a bulk load: blocks of values, held until the load is committed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hoplite.values.columns import (
 )
 
 _OBJECT_BYTES = 80
-"""What a value that is a Python object takes, about."""
+"""The approximate size of a value that is a Python object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Cells:
 
 
 def cells(column: Column, first: int = 0) -> Cells:
-    """A column with nulls, for entities from number `first` on."""
+    """The non-null values of a column, for entities numbered from `first`."""
     nulls = column.null_mask()
     if not bool(nulls.any()):
         return Cells(range(first, first + len(column)), without_nulls(column))
@@ -50,10 +50,10 @@ def cells(column: Column, first: int = 0) -> Cells:
 
 
 class CellsCodec:
-    """Cells as arrays: numbers as they are, texts as UTF-8, other values in the form that the log has."""
+    """Cells as arrays: numbers as they are, texts as UTF-8, other values encoded as in the log."""
 
     def size(self, thing: Cells) -> int:
-        """The bytes they take in memory, about."""
+        """Their approximate size in memory, in bytes."""
         rows = 0 if isinstance(thing.rows, range) else thing.rows.nbytes
         match thing.values:
             case Integers(values=values) | Floats(values=values) | Booleans(values=values):
@@ -63,7 +63,7 @@ class CellsCodec:
         return rows + _OBJECT_BYTES * len(thing.values)
 
     def encode(self, thing: Cells) -> tuple[Any, Arrays]:
-        """The kind of values with the rows, if these follow each other; and the arrays."""
+        """The kind of values, with the rows if these are consecutive; and the arrays."""
         span = thing.rows if isinstance(thing.rows, range) else None
         rows = () if isinstance(thing.rows, range) else (thing.rows,)
         match thing.values:
@@ -78,7 +78,7 @@ class CellsCodec:
         return (Objects, span), (*rows, *_encoded(thing.values.objects()))
 
     def decode(self, what: Any, arrays: Arrays) -> Cells:
-        """The cells again."""
+        """The cells from their arrays."""
         kind, span = what
         rows: Int64s | range = arrays[0] if span is None else span
         content = arrays[1:] if span is None else arrays
@@ -92,7 +92,7 @@ class CellsCodec:
 
 
 def _utf8(texts: NDArray[np.object_]) -> Arrays | None:
-    """Where each text begins, and their bytes; None for what UTF-8 cannot hold."""
+    """The offset of each text, and their bytes; None if UTF-8 cannot encode them."""
     import pyarrow as pa
 
     try:
@@ -130,7 +130,7 @@ def _decoded(offsets: NDArray[Any], data: NDArray[Any]) -> NDArray[np.object_]:
 
 
 class AddedColumn:
-    """The values of one key in a bulk load, after those that were there before (`old`)."""
+    """The values of one key in a bulk load, following those that existed before (`old`)."""
 
     def __init__(self, added: Queue[Cells]) -> None:
         self.old: FoldedColumn | None = None
@@ -140,7 +140,7 @@ class AddedColumn:
         self._is_ascending = True
 
     def add(self, values: Cells) -> None:
-        """More values."""
+        """Add values."""
         rows = values.rows
         if rows[0] <= self._last or not (isinstance(rows, range) or bool((rows[1:] > rows[:-1]).all())):
             self._is_ascending = False
@@ -165,5 +165,5 @@ class AddedColumn:
         return added.rows + self.first
 
     def unchanged(self) -> PropertyColumn | None:
-        """It is never as it was."""
+        """None: the column is new."""
         return None

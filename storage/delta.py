@@ -1,12 +1,11 @@
 """What was written since the base was made: new nodes and relationships, changed values and labels, tombstones.
 
-One delta belongs to one writer at a time, who changes it in place; a reader who pins it keeps it from being
-changed (the writer then continues with a `copy`). Every change is one small reversible step: it appends what
-takes it back to a `Journal`, so that a rollback, and a reader who arrives in the middle of a transaction, can
-go back to the committed state.
+One writer at a time owns a delta and changes it in place; while a reader pins it, the writer continues with a `copy`.
+Every change is one small reversible step: it appends its inverse to a `Journal`, so that a rollback, and a reader who
+arrives in the middle of a transaction, can go back to the committed state.
 
-New nodes and relationships continue the positions of the base. Structures that only speed up reading
-(adjacency, value index) are made on first use and extended when more has been written.
+New nodes and relationships continue the positions of the base. Structures that only speed up reads (adjacency, value
+index) are built on first use and extended after further writes.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Delta:
     """Writes above a base; see the top of the file."""
 
     def __init__(self, base: Base, schema: Schema) -> None:
-        self.serial = next(_serials)  # tells deltas apart in caches, where an address could come again
+        self.serial = next(_serials)  # identifies deltas in caches; an address could be reused
         self.base = base
         self.schema = schema
         self.new_labels = Growing(np.int32)  # label codes of new nodes
@@ -56,16 +55,16 @@ class Delta:
         self.removed_relationships: set[int] = set()
         self.label_changes: dict[int, int] = {}  # label -> how many more nodes have it than in the base
         self.type_changes: dict[int, int] = {}
-        self.writes = 0  # grows with every change: what caches are checked against
-        self.topology = 0  # grows when relationships are removed, or taken back
-        self.node_set = 0  # grows when nodes are removed, relabelled, or taken back
+        self.writes = 0  # grows with every change; caches compare it
+        self.topology = 0  # grows when relationships are removed or undone
+        self.node_set = 0  # grows when nodes are removed, relabelled or undone
         self.outgoing = DeltaSide()
         self.incoming = DeltaSide()
         self.by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.relationships_by_value: dict[str, dict[Hashable, dict[int, None]]] = {}
         self.watches: dict[int, Watch] = {}  # of search indexes, by their ids
-        self.cache: dict[Hashable, tuple[Any, Any]] = {}  # what readers made of it: what -> (of which state, result)
-        self.lock = forks.brief_lock()  # readers of one delta extend its side structures together
+        self.cache: dict[Hashable, tuple[Any, Any]] = {}  # derived by readers: what -> (state it is from, result)
+        self.lock = forks.brief_lock()  # readers of one delta share the structures they extend
 
     def copy(self) -> Delta:
         """An independent delta with the same content."""
@@ -85,12 +84,12 @@ class Delta:
 
     @property
     def node_count(self) -> int:
-        """How many node positions there are, those of removed nodes included."""
+        """The number of node positions, including those of removed nodes."""
         return self.base.node_count + len(self.new_labels)
 
     @property
     def relationship_count(self) -> int:
-        """How many relationship positions there are, those of removed ones included."""
+        """The number of relationship positions, including those of removed relationships."""
         return self.base.relationship_count + len(self.types)
 
     @property
@@ -178,7 +177,7 @@ class Delta:
         return found
 
     def side(self, outgoing: bool) -> DeltaSide:
-        """The new relationships by node, up to date."""
+        """The new relationships by node, brought up to date."""
         side = self.outgoing if outgoing else self.incoming
         if side.seen < len(self.types):
             with self.lock:
@@ -187,7 +186,7 @@ class Delta:
         return side
 
     def nodes_by_value(self, key: str) -> dict[Hashable, dict[int, None]]:
-        """Written nodes by the value of a key. A superset: an entry may be outdated, and labels are not looked at."""
+        """Written nodes by the value of a key. A superset: entries may be outdated, and labels are not checked."""
         found = self.by_value.get(key)
         if found is None:
             found = _by_lookup_key(self.node_values.get(key, {}))
@@ -207,10 +206,10 @@ class Delta:
             self.relationships_by_value[key] = found
         return found
 
-    # --- writing: each step takes the journal that can take it back ---
+    # --- writing: each step records its inverse in the journal ---
 
     def add_nodes(self, label_sets: NDArray[np.int32], journal: Journal) -> Int64s:
-        """New nodes without properties; their positions."""
+        """Add nodes without properties; returns their positions."""
         first = self.node_count
         journal.append((Delta._drop_nodes, (len(self.new_labels),)))
         self.new_labels.extend(label_sets)
@@ -221,7 +220,7 @@ class Delta:
         return np.arange(first, self.node_count, dtype=np.int64)
 
     def add_node(self, label_set: int, journal: Journal) -> int:
-        """A new node without properties."""
+        """Add a node without properties."""
         journal.append((Delta._drop_nodes, (len(self.new_labels),)))
         self.new_labels.append(label_set)
         self._count_labels(label_set, 1)
@@ -237,7 +236,7 @@ class Delta:
         self.node_set += 1
 
     def add_relationships(self, starts: Int64s, ends: Int64s, type_code: int, journal: Journal) -> Int64s:
-        """New relationships without properties; their positions."""
+        """Add relationships without properties; returns their positions."""
         first = self.relationship_count
         journal.append((Delta._drop_relationships, (len(self.types),)))
         self.starts.extend(starts)
@@ -248,7 +247,7 @@ class Delta:
         return np.arange(first, self.relationship_count, dtype=np.int64)
 
     def add_relationship(self, start: int, end: int, type_code: int, journal: Journal) -> int:
-        """A new relationship without properties."""
+        """Add a relationship without properties."""
         journal.append((Delta._drop_relationships, (len(self.types),)))
         self.starts.append(start)
         self.ends.append(end)
@@ -278,7 +277,7 @@ class Delta:
             self._touch((node,), key, True)
 
     def set_node_values(self, nodes: Iterable[int], key: str, values: Sequence[Any], journal: Journal) -> None:
-        """Write a property of new nodes that have none yet."""
+        """Write a property of new nodes that do not have it yet."""
         fresh = dict(zip(nodes, values, strict=True))
         if not fresh:
             return
@@ -321,7 +320,7 @@ class Delta:
     def set_relationship_values(
         self, relationships: Iterable[int], key: str, values: Sequence[Any], journal: Journal
     ) -> None:
-        """Write a property of new relationships that have none yet."""
+        """Write a property of new relationships that do not have it yet."""
         fresh = dict(zip(relationships, values, strict=True))
         if not fresh:
             return
@@ -352,7 +351,7 @@ class Delta:
                 index.setdefault(wanted, {})[relationship] = None
 
     def _touch(self, positions: Iterable[int], key: str, is_of_nodes: bool) -> None:
-        """Search indexes over the key have to look at these entities again."""
+        """Make search indexes over the key look at these entities again."""
         for watch in self.watches.values():
             if watch.is_of_nodes is is_of_nodes and key in watch.keys:
                 watch.touched.update(dict.fromkeys(positions))
@@ -387,7 +386,7 @@ class Delta:
                 watch.touched[node] = None
 
     def remove_node(self, node: int, journal: Journal) -> None:
-        """Delete a node, with its labels and properties; its relationships are the caller's business."""
+        """Delete a node with its labels and properties; its relationships are left to the caller."""
         for key in self.node_keys(node):
             self.set_node_value(node, key, None, journal)
         if self.label_set(node) != NO_LABELS:
@@ -403,7 +402,7 @@ class Delta:
         self.node_set += 1
 
     def remove_relationship(self, relationship: int, journal: Journal) -> None:
-        """Delete a relationship with its properties. It still knows its type and its ends."""
+        """Delete a relationship with its properties. It keeps its type and ends."""
         for key in self.relationship_keys(relationship):
             self.set_relationship_value(relationship, key, None, journal)
         journal.append((Delta._revive_relationship, (relationship,)))
@@ -419,7 +418,7 @@ class Delta:
         self.topology += 1
 
     def set_schema(self, schema: Schema, journal: Journal) -> None:
-        """Put other indexes and constraints in place."""
+        """Replace the indexes and constraints."""
         journal.append((Delta._put_schema, (self.schema,)))
         self._put_schema(schema)
 
@@ -428,7 +427,7 @@ class Delta:
         self.writes += 1
 
     def undo(self, journal: Journal, kept: int = 0) -> None:
-        """Take back the steps of a journal after the first `kept`, last one first. The journal itself is left alone."""
+        """Undo the steps of a journal after the first `kept`, last one first. The journal itself is not changed."""
         for step, arguments in reversed(journal[kept:]):
             step(self, *arguments)
 

@@ -1,7 +1,7 @@
 """The relationships of a delta seen from one side, by node: as dictionaries for a single node, and as an
 `Incidence` for a hop.
 
-Both are extended by what was added since they were last asked, so that writes and hops may take turns row by row.
+Both are extended by what was added since their last use, so that writes and hops may alternate row by row.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DeltaSide:
         self._merged: tuple[Incidence, Int64s] | None = None
 
     def extend(self, nodes: Int64s, neighbours: Int64s, types: NDArray[np.int32], first_position: int) -> None:
-        """Take in the relationships after the first `seen`; the arrays hold all new relationships of the delta."""
+        """Add the relationships after the first `seen`; the arrays hold all new relationships of the delta."""
         fresh = slice(self.seen, len(nodes))
         if fresh.start == fresh.stop:
             return

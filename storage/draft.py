@@ -1,8 +1,8 @@
-"""What a new base is to be made of, as streams: a fold or a bulk load describes it, `build.py` makes it.
+"""The content of a new base, as streams: a fold or a bulk load describes it, `build.py` builds it.
 
-Nodes come as arrays (a few bytes each), relationships in blocks, values in pieces, so that a graph larger than memory
-passes through. Nodes are numbered by the positions they will have. Relationships are numbered in the order of their
-blocks; the build puts them into the order of the base.
+Nodes come as arrays (a few bytes each), relationships in blocks, values in pieces, so that graphs may be larger than
+memory. Nodes are numbered by the positions they will have. Relationships are numbered in the order of their blocks; the
+build puts them into the order of the base.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from hoplite.storage.tokens import Tokens
 from hoplite.values.columns import Column, Int64s, concatenate, from_objects
 
 PIECE = 1 << 20
-"""So many entities are looked at together."""
+"""The number of entities processed together."""
 
 Piece = tuple[Int64s, Column]
 """Numbers of entities, ascending, and their values, none of them null."""
 
 
 class RelationshipBlock(NamedTuple):
-    """Some relationships; `ids` is None where the build may number them as it likes."""
+    """Some relationships; `ids` is None if the build may choose them."""
 
     starts: NDArray[Any]
     types: NDArray[Any]
@@ -38,17 +38,17 @@ class ColumnDraft(Protocol):
     """The values of one key."""
 
     def pieces(self) -> Iterator[Piece]:
-        """All values, ascending by the number of the entity; may be asked for again."""
+        """All values, ascending by the number of the entity; may be called again."""
         ...
 
     def unchanged(self) -> PropertyColumn | None:
-        """The whole column, where it is in memory as it will be."""
+        """The whole column, if it is in memory in its final form."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """A graph to be made."""
+    """A graph to be built."""
 
     tokens: Tokens
     node_labels: NDArray[Any]
@@ -56,7 +56,7 @@ class Draft:
     next_node_id: int
     relationship_count: int
     relationships: Callable[[], Iterator[RelationshipBlock]]
-    """Blocks with or without ids, all alike; may be asked for twice."""
+    """Blocks, either all with ids or all without; may be called twice."""
     keeps_ids: bool
     next_relationship_id: int
     node_columns: Mapping[str, ColumnDraft]
@@ -71,14 +71,14 @@ class Draft:
 
 
 def empty_draft(tokens: Tokens) -> Draft:
-    """Nothing."""
+    """An empty graph."""
     return Draft(tokens, np.zeros(0, np.int32), None, 0, 0, lambda: iter(()), False, 0, {}, {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldedColumn:
-    """A column with values written since: `numbers[p]` is the new number of entity p (ascending; -1: it is gone), None
-    where all stay; `written` are the new values by old position, None for a removed one."""
+    """A column with later writes: `numbers[p]` is the new number of entity p (ascending; -1: it is gone), None if all
+    stay; `written` are the new values by old position, None for a removed one."""
 
     old: KeyValues | None
     old_count: int
@@ -108,7 +108,7 @@ class FoldedColumn:
                 yield numbers
 
     def unchanged(self) -> PropertyColumn | None:
-        """The column as it was, where nothing changed and nothing was added."""
+        """The column as it was, if nothing changed and nothing was added."""
         if self.old is None or self.written or self.numbers is not None:
             return None
         return self.old.whole() if self.total == self.old_count or self.old.positions is not None else None
@@ -140,7 +140,7 @@ class FoldedColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GatheredColumn:
-    """A column of relationships in their final order: all of it is in memory while it is asked for."""
+    """A column of relationships in their final order: all of it is in memory while it is used."""
 
     draft: ColumnDraft
     total: int
@@ -153,12 +153,12 @@ class GatheredColumn:
             yield column.entries()
 
     def unchanged(self) -> PropertyColumn | None:
-        """It is never as it was."""
+        """None: the order has changed."""
         return None
 
 
 def gathered(draft: ColumnDraft, total: int, new_numbers: NDArray[Any] | None = None) -> PropertyColumn | None:
-    """A column in memory; None if it has no values. With `new_numbers`, entities are renumbered by them."""
+    """A column in memory; None if it has no values. `new_numbers` renumbers the entities."""
     if new_numbers is None and (unchanged := draft.unchanged()) is not None:
         return unchanged
     pieces = list(draft.pieces())

@@ -1,4 +1,4 @@
-"""Folding a delta into a new base: positions are dealt anew, public ids stay."""
+"""Folding a delta into a new base: positions are assigned anew, public ids stay."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def base_blocks(base: Base) -> Iterator[RelationshipBlock]:
     ids = base.relationship_ids
     for partition, incidence in enumerate(base.outgoing):
         nodes = base.nodes_of_partition(partition)
-        starts = np.repeat(nodes, np.diff(incidence.indptr)[: len(nodes)])  # the empty row at the end is nobody's
+        starts = np.repeat(nodes, np.diff(incidence.indptr)[: len(nodes)])  # the last row is empty
         first = incidence.first_relationship
         mine = (
             np.arange(first, first + len(starts), dtype=np.int64) if ids is None else ids[first : first + len(starts)]
@@ -81,7 +81,7 @@ def _blocks(delta: Delta, new_nodes: Int64s | None, new_relationships: Int64s | 
 
 
 def _ids(ids: Int64s | None, count: int, next_id: int, new: int) -> tuple[Int64s | None, int]:
-    """Public ids with those of new entities; None: the id is the position."""
+    """Public ids including those of new entities; None: the id is the position."""
     if ids is None and count == next_id:
         return None, next_id + new
     old = np.arange(count, dtype=np.int64) if ids is None else ids
@@ -89,7 +89,7 @@ def _ids(ids: Int64s | None, count: int, next_id: int, new: int) -> tuple[Int64s
 
 
 def _renumbered(count: int, removed: set[int]) -> Int64s | None:
-    """Where each position goes when the removed ones are left out, -1 for those; None if nothing moves."""
+    """Where each position moves when the removed ones are left out, -1 for those; None if nothing moves."""
     if not removed:
         return None
     alive = np.ones(count, np.bool_)

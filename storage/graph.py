@@ -1,15 +1,15 @@
 """The database's graph: the latest committed version, one writer at a time, any number of readers.
 
     version   a Base and a Delta above it
-    commit    puts the writer's delta in place; costs what was changed
-    fold      makes a new base once the delta is a fair share of it; done when nobody is in the middle of a transaction
+    commit    puts the writer's delta in place; its cost depends on the changes alone
+    fold      makes a new base once the delta is a fair share of it; done when no transaction is open
 
 A reader's snapshot pins a delta: a writer never changes one that a live snapshot holds, but continues with a
 copy. A reader who arrives while a writer changes the delta in place gets a copy with the writer's steps taken
 back.
 
-A forked process has a copy of the graph as of the last commit, and may use it as any other. What was being written at
-that moment is the parent's: the copy of that transaction, or load, is useless in the child.
+A forked process has a copy of the graph as of the last commit, and may use it like any other. What was being written at
+that moment belongs to the parent: the copy of that transaction or load is useless in the child.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FOLD_MINIMUM = 512
 FOLD_SHARE = 4
 """A delta is folded when it is larger than one part in this many of its base ..."""
 FOLD_MAXIMUM = 2_000_000
-"""... and anyway when it is larger than this: its dictionaries take ten times the memory of a base."""
+"""... and in any case when it is larger than this: its dictionaries take ten times the memory of a base."""
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -61,12 +61,12 @@ class Graph:
         self._fold_minimum = fold_minimum
         self._fold_share = fold_share
         self._writer = WriterTurn()
-        self._guard = threading.RLock()  # held for moments: to change the delta, and to look at what is current
+        self._guard = threading.RLock()  # held briefly: to change the delta, and to see what is current
         self._delta = Delta(empty_base(Tokens(), partitions), initial_schema())
         self._version = 0
         self._changing: Transaction | None = None  # the open writer
         self._loading: BulkLoad | None = None  # or the open load
-        self._unfolded = (-1, 0)  # the state of the delta that was last found to need no fold
+        self._unfolded = (-1, 0)  # the state of the delta last found not to need a fold
         self._pinned: weakref.ref[Snapshot] | None = None  # the one snapshot of the current delta
         self._is_guarded_for_fork = False
         forks.watch(self)
@@ -74,7 +74,7 @@ class Graph:
     # --- readers ---
 
     def snapshot(self, *, fold: bool = True) -> Snapshot:
-        """The latest committed version. It stays as it is for as long as it is held."""
+        """The latest committed version. It does not change while it is held."""
         with self._guard:
             snapshot = None if self._pinned is None else self._pinned()
             if snapshot is not None:
@@ -93,8 +93,8 @@ class Graph:
     # --- the writer ---
 
     def begin(self, *, lazy: bool = False) -> Transaction:
-        """A transaction. There is one writer at a time: waits for the other one, and gives up after `lock_timeout_s`,
-        or sooner, when the statement that this thread prepares is cancelled or past its deadline.
+        """A transaction. There is one writer at a time: this waits for the other one, and gives up after
+        `lock_timeout_s`, or sooner if the statement that this thread prepares is cancelled or past its deadline.
 
         A lazy transaction only reads at first, and becomes the writer with `prepare_write` or its first write.
         """
@@ -109,7 +109,7 @@ class Graph:
         return transaction
 
     def _acquire_writer(self, transaction: Transaction, *, fold: bool = True) -> tuple[Delta, int]:
-        """Make a transaction the one writer; what it starts from."""
+        """Make a transaction the one writer; returns what it starts from."""
         self._lock_writer()
         with self._guard:
             if fold:
@@ -129,8 +129,8 @@ class Graph:
         self._writer.release()
 
     def _record(self, delta: Delta, journal: Journal) -> None:
-        """Called before a commit is made visible, with what it changed: where there is a disk, it is written there,
-        and an error is the end of the commit. In memory there is nothing to do."""
+        """Called before a commit becomes visible, with its changes. On disk they are written here, and an error
+        prevents the commit. In memory there is nothing to do."""
 
     def _publish(self, delta: Delta) -> int:
         with self._guard:
@@ -141,31 +141,31 @@ class Graph:
             return self._version
 
     def _finish_load(self, draft: Draft, schema: Schema, check: Callable[[Snapshot], None], spill: Spill) -> None:
-        """Put a whole new base in place, if it passes the check. It is built with what `spill` has room for."""
+        """Put a new base in place, if it passes the check. `spill` says how much memory building it may take."""
         base = build_base(draft, self.partitions_for(draft.node_count, draft.relationship_count))
         delta = Delta(base, schema)
         check(Snapshot(delta, self.uuid, 0))
         self._publish(delta)
 
     def _new_spill(self) -> Spill:
-        """Where a load keeps what it collects."""
+        """Where a load keeps the data it collects."""
         return Spill()
 
     def _load_failed(self, error: OSError) -> Exception:
-        """What to raise where a load could not be written."""
+        """The error for a load that could not be written."""
         return error
 
     def _end_of_load(self, spill: Spill) -> None:
-        """A load is committed, or was given up."""
+        """A load was committed or discarded."""
         self._release_writer()
 
     def partitions_for(self, node_count: int, relationship_count: int) -> int:
-        """How many partitions a base of this size gets."""
+        """The number of partitions for a base of this size."""
         return self.partitions
 
     def bulk(self, *, keeps_order: bool = True) -> BulkLoad:
         """A bulk load: the one writer until it is committed or closed. The delta is folded first. Without
-        `keeps_order`, the public ids of new relationships count in any order."""
+        `keeps_order`, new relationships get public ids in any order."""
         self._lock_writer()
         try:
             with self._guard:
@@ -186,12 +186,12 @@ class Graph:
         self._is_guarded_for_fork = True
 
     def after_fork_in_parent(self) -> None:
-        """Go on as before."""
+        """Continue as before."""
         self._is_guarded_for_fork = False
         self._guard.release()
 
     def after_fork_in_child(self) -> None:
-        """Go on from the last commit: a writer has stayed in the parent."""
+        """Continue from the last commit: a writer has stayed in the parent."""
         if self._is_guarded_for_fork:
             self._is_guarded_for_fork = False
             self._guard.release()
@@ -222,7 +222,7 @@ class Graph:
 
     def _is_fold_due(self) -> bool:
         state = (self._delta.serial, self._delta.writes)
-        if state == self._unfolded:  # nothing was written since this was last asked
+        if state == self._unfolded:  # nothing has been written since the last check
             return False
         base = self._delta.base
         limit = (base.node_count + base.relationship_count) / self._fold_share
@@ -236,7 +236,7 @@ class Graph:
         return build_base(folded(delta), self.partitions_for(delta.node_count, delta.relationship_count))
 
     def fold(self) -> None:
-        """Fold now, whatever the size. Readers keep the positions they have; new ones get new positions."""
+        """Fold now, whatever the size. Readers keep their positions; new readers get new ones."""
         self._lock_writer()
         try:
             with self._guard:
@@ -249,14 +249,14 @@ class Graph:
         self._delta = Delta(base, self._delta.schema)
         self._pinned = None
 
-    # --- what a graph on disk does more of ---
+    # --- what a graph on disk overrides ---
 
     def checkpoint(self) -> None:
         """Fold; on disk, write a new snapshot."""
         self.fold()
 
     def statistics(self) -> dict[str, Any]:
-        """How large the graph is, and how it is held."""
+        """The size of the graph, and how it is held."""
         snapshot = self.snapshot(fold=False)
         return {
             "path": None,
@@ -267,12 +267,12 @@ class Graph:
         }
 
     def loads(self) -> tuple[int, int] | None:
-        """How many partitions and columns were loaded from disk so far, and evicted; None in memory."""
+        """How many partitions and columns have been loaded from disk so far, and evicted; None in memory."""
         return None
 
     def verify(self) -> list[str]:
-        """What is wrong with the files; nothing where there are none."""
+        """What is wrong with the files; nothing in memory."""
         return []
 
     def close(self) -> None:
-        """Nothing to let go of in memory."""
+        """Nothing to release in memory."""

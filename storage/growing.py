@@ -40,7 +40,7 @@ class Growing:
         self.count += len(values)
 
     def truncate(self, count: int) -> None:
-        """Keep the first values only."""
+        """Keep only the first values."""
         self.count = count
 
     def array(self) -> NDArray[Any]:
@@ -48,7 +48,7 @@ class Growing:
         return self._buffer[: self.count]
 
     def copy(self) -> Growing:
-        """An independent twin."""
+        """An independent copy."""
         twin = Growing(np.int64)
         twin._buffer = self._buffer[: max(self.count, 8)].copy()
         twin.count = self.count

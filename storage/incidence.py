@@ -25,7 +25,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.type_ranges import TypeRanges
 
 COMPACT_AT = 1 << 23
-"""From this many relationships or nodes on, arrays use the smallest integers that fit. Below, all graphs have
+"""From this many relationships or nodes, arrays use the smallest integers that fit. Below, all graphs have
 the same types, so that compiled kernels are compiled once."""
 
 
@@ -40,7 +40,7 @@ class Layout:
 
 
 def layout_for(node_count: int, relationship_count: int, type_count: int) -> Layout:
-    """How the relationships of a graph of this size are kept."""
+    """How the relationships of a graph of this size are stored."""
     is_small = node_count < 2**31 and relationship_count < 2**31 and type_count <= 2**8
     if is_small and relationship_count >= COMPACT_AT:
         return Layout(np.int32, np.int32, np.uint8, np.int32)
@@ -70,7 +70,7 @@ class Incidence:
 
 
 class Partitions(Protocol):
-    """The partitions of one side, by number: a tuple, or a sequence that loads each one when it is asked for."""
+    """The partitions of one side, by number: a tuple, or a sequence that loads each when it is first used."""
 
     def __len__(self) -> int: ...
 
@@ -81,13 +81,13 @@ class Partitions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjacency:
-    """A whole graph seen from one side: its partitions, and where each node's row is.
+    """A whole graph seen from one side: its partitions, and the row of each node.
 
     `partition_of` (uint8 or int32) and `row_of` (int32) have an entry for each node; both are None for a single
-    partition whose row r is node r. A partition may cover fewer rows than there are nodes (a node made after it):
-    such a node has no entries in it. `delta` holds what was written since the partitions were made, with
-    `delta_rows` (sorted node positions, one for each of its rows). `removed` are the sorted positions of
-    relationships that no longer exist, to be dropped from whatever a hop finds.
+    partition whose row r is node r. A partition may cover fewer rows than there are nodes: a node created after it has
+    no entries in it. `delta` holds what was written since the partitions were made, with `delta_rows` (sorted node
+    positions, one for each of its rows). `removed` are the sorted positions of relationships that no longer exist, to
+    be dropped from whatever a hop finds.
     """
 
     node_count: int

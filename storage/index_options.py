@@ -1,4 +1,4 @@
-"""The OPTIONS of indexes and constraints: what may be asked for, checked as Neo4j does, and what is filled in."""
+"""The OPTIONS of indexes and constraints: which are accepted, checked as Neo4j does, and their defaults."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _VECTOR_SETTINGS = (
 
 
 def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], is_constraint: bool) -> dict[str, Any]:
-    """The complete index configuration for the OPTIONS given. Keys other than these two are the grammar's business."""
+    """The complete index configuration for the OPTIONS given. The grammar checks other keys."""
     what = _noun(kind, entity, is_constraint)
     _check_provider(kind, what, options.get("indexProvider"))
     config = options.get("indexConfig", {})

@@ -1,7 +1,7 @@
-"""Putting arrays of small integers in order: keys are packed into 64-bit words and sorted as such.
+"""Sorting arrays of small integers: keys are packed into 64-bit words, which are sorted.
 
-Sorting words is several times faster than sorting their indexes, so the index is packed into the word as well,
-wherever it fits together with the key.
+Sorting words is several times faster than sorting their indexes, so the index is packed into the word as well, if it
+fits together with the key.
 
     order_of((rows, 1000), (types, 7))   the stable order by row, then type; None if it is that already
     sorted_columns((rows, 1000), ...)    the columns themselves in that order
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hoplite.values.columns import Int64s
 
 Key = tuple[NDArray[Any], int]
-"""Integers from 0 on, and a number that they are all below."""
+"""Non-negative integers, and a number greater than all of them."""
 
 _WORD = 63
 
@@ -45,7 +45,7 @@ def order_of(*keys: Key) -> Int64s | None:
 
 
 def sorted_columns(*keys: Key) -> list[NDArray[Any]] | None:
-    """The keys in their order, in the types that they have; None if they do not fit into a word together."""
+    """The sorted keys, in their own types; None if they do not fit into a word together."""
     if sum(_bits(bound) for _, bound in keys) > _WORD:
         return None
     packed = _packed(keys)
@@ -67,7 +67,8 @@ def _is_ordered(keys: tuple[Key, ...]) -> bool:
 
 
 def _groups(keys: tuple[Key, ...], room: int) -> list[tuple[Key, ...]]:
-    """Neighbouring keys that fit a word together, the least significant first; a key too wide for the room is cut."""
+    """Neighbouring keys that fit into a word together, the least significant first; a key too wide for the room is
+    cut."""
     groups: list[list[Key]] = [[]]
     left = room
     for values, bound in reversed(keys):

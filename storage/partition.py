@@ -1,8 +1,8 @@
-"""Dealing nodes to partitions so that their relationships balance, those that begin at a node and those that end at it.
+"""Assigning nodes to partitions so that outgoing and incoming relationships are balanced.
 
 All relationships of one subject live in the subject's partition, and so does the incoming side of a node. Nodes with
-the same two degrees are alike, and dealt together: largest first, to wherever they leave the sum of the squares of all
-loads least. What hubs put out of balance is so made good by the many small nodes.
+the same two degrees are equivalent and assigned together: largest first, to wherever the sum of the squares of all
+loads stays smallest. The many small nodes thus make up for the imbalance caused by hubs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def deal(out_degrees: NDArray[Any], in_degrees: NDArray[Any], partitions: int) -
 
 
 class _Loads:
-    """How many relationships begin, and end, in each partition so far."""
+    """How many relationships begin and end in each partition so far."""
 
     def __init__(self, partitions: int) -> None:
         self._outs, self._ins = np.zeros(partitions), np.zeros(partitions)
@@ -75,14 +75,14 @@ def _deal_large(outs: NDArray[Any], ins: NDArray[Any], loads: _Loads, dealt: NDA
 
 
 def _deal_small(outs: NDArray[Any], ins: NDArray[Any], loads: _Loads, dealt: NDArray[Any]) -> None:
-    """Nearly all nodes: a few thousand pairs of degrees. The nodes of a pair are dealt in their order, some thousands
-    at a time, so that nothing is made that is as long as there are nodes."""
+    """Nearly all nodes: a few thousand pairs of degrees. The nodes of a pair are assigned in order, some thousands at a
+    time, so that no array is as long as the number of nodes."""
     pairs = _SMALL * _SMALL
     pieces = range(0, len(dealt), _PIECE)
-    counts = np.zeros(pairs + 1, np.int64)  # the last are the large ones
+    counts = np.zeros(pairs + 1, np.int64)  # the last group are the large ones
     for first in pieces:
         counts += np.bincount(_pairs(outs, ins, first), minlength=pairs + 1)
-    ends = np.zeros((pairs + 1, len(loads._outs)), np.int64)  # in all nodes by pair: where each partition's share ends
+    ends = np.zeros((pairs + 1, len(loads._outs)), np.int64)  # where each partition's share ends, by pair
     begins = np.cumsum(counts) - counts
     for pair in sorted(np.flatnonzero(counts[:-1]).tolist(), key=lambda pair: -(pair // _SMALL + pair % _SMALL)):
         ends[pair] = np.cumsum(loads.share_out(*divmod(pair, _SMALL), int(counts[pair])))
@@ -109,14 +109,14 @@ def _pairs(outs: NDArray[Any], ins: NDArray[Any], first: int) -> NDArray[np.uint
 
 
 def _filled(levels: NDArray[np.float64], amount: int) -> Int64s:
-    """How many of `amount` equal pieces go on each of the levels, so that the lowest are raised first and alike."""
+    """How many of `amount` equal pieces go on each of the levels, so that the lowest rise first and evenly."""
     order = np.argsort(levels, kind="stable")
     ordered = levels[order]
-    raised = ordered * np.arange(1, len(levels) + 1) - np.cumsum(ordered)  # what it takes to bring all before up to it
+    raised = ordered * np.arange(1, len(levels) + 1) - np.cumsum(ordered)  # to raise all before to this level
     used = max(int(np.searchsorted(raised, amount, "right")), 1)
     surface = (amount + ordered[:used].sum()) / used
     filled = np.zeros(len(levels), np.int64)
-    # A little less than the whole, for loads are beyond what floats count exactly: never more than there is.
+    # Slightly less than the whole, because floats cannot represent such loads exactly: never more than there is.
     filled[order[:used]] = np.floor(np.maximum(surface - ordered[:used] - 1e-3, 0))
     left = amount - int(filled.sum())
     np.add.at(filled, np.resize(np.argsort(levels + filled, kind="stable"), left), 1)

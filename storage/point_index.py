@@ -1,8 +1,7 @@
-"""Points by where they are: those that may be near another, or within a box.
-
-For each coordinate reference system the points are in the order of y (latitude), with arrays of x and y; a search takes
-the band of y that can hold an answer, and cuts it by x where x is not a longitude, which begins anew at 180 degrees.
-What comes out may be too much and never too little: whoever asks looks at the points themselves.
+"""Points by position: those that may be near another, or within a box. For each coordinate reference system the points
+are sorted by y (latitude), with arrays of x and y; a search takes the band of y that can hold an answer, and narrows it
+by x unless x is a longitude, which wraps around at 180 degrees. The result may contain too many points but never too
+few: the caller tests the points themselves.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from hoplite.values.columns import Int64s
 from hoplite.values.spatial import EARTH_RADIUS_METRES, Point
 
 _NOBODY: Int64s = np.zeros(0, np.int64)
-_MARGIN = 1e-9  # of what is computed in other ways than the distance is
+_MARGIN = 1e-9  # for values computed differently from the distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +60,7 @@ class PointIndex:
         self._systems = {srid: _system(positions, values, np.array(some, np.int64)) for srid, some in rows.items()}
 
     def near(self, centre: Any, radius: Any) -> Int64s:
-        """Those that may be within a distance of a point."""
+        """The points that may be within a distance of another."""
         system = self._systems.get(centre.srid) if isinstance(centre, Point) else None
         if system is None or isinstance(radius, bool) or not isinstance(radius, int | float):
             return _NOBODY
@@ -77,7 +76,7 @@ class PointIndex:
         return system.band((x - reach, y - reach), (x + reach, y + reach))
 
     def within(self, low: Any, high: Any) -> Int64s:
-        """Those that may be in the box between two points."""
+        """The points that may be in the box between two others."""
         system = self._systems.get(low.srid) if isinstance(low, Point) else None
         if system is None or not isinstance(high, Point) or high.srid != low.srid:
             return _NOBODY

@@ -34,13 +34,13 @@ DENSE_SHARE = 4
 """A column is dense when at least one entity in this many has a value."""
 
 FEW_TEXTS = 16
-"""How many texts are read at once; of more, only their place is kept until they are asked for."""
+"""How many texts are read at once; beyond that, only their slots are kept until they are used."""
 
 
 _LOOKED_AT = 1 << 20  # values at once
-_ASKED_FIRST = 4096  # entities whose codes are looked at, before all are
-_AT_ONCE = 1 << 16  # codes that are compared, which stay in the processor's cache
-_FEW_CODES = 8  # codes that are looked for one by one
+_ASKED_FIRST = 4096  # entities whose codes are sampled before all are read
+_AT_ONCE = 1 << 16  # codes compared at once, which stay in the processor's cache
+_FEW_CODES = 8  # codes searched for one by one
 
 
 class KeyValues(Protocol):
@@ -64,8 +64,8 @@ class KeyValues(Protocol):
         ...
 
     def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
-        """Which codes the entities with a value have, ascending. `codes` has one for each entity; `every` are those
-        that occur."""
+        """The distinct codes of the entities with a value, ascending. `codes` has one for each entity; `every` are
+        those that occur."""
         ...
 
     def value(self, position: int) -> Any:
@@ -73,15 +73,15 @@ class KeyValues(Protocol):
         ...
 
     def whole(self) -> PropertyColumn:
-        """All of it in memory."""
+        """The whole column, in memory."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PropertyColumn:
     """One key's values; see the top of the file. `counts_from`: value i is this number plus i, so none needs to be read
-    (numbers that a loader or a sequence gave). `present` is known where a dense column has gaps that its values do not
-    tell at once: those of text would have to be compared one by one."""
+    (numbers assigned by a loader or a sequence). `present` is known if a dense column has gaps that are slow to find
+    from its values: texts would have to be compared one by one."""
 
     positions: Int64s | None
     column: Column
@@ -89,10 +89,10 @@ class PropertyColumn:
     present: Bools | None = None
 
     def gather(self, positions: Int64s, inside: bool = False) -> Column:
-        """The values of these entities; null for those that have none, and for positions outside the base. `inside`
-        says that all are known to be in it."""
+        """The values of these entities; null for those that have none, and for positions outside the base. `inside`:
+        all are known to be in it."""
         if self.positions is None:
-            # As an unsigned number, a negative position is large: one look for both ends of the range.
+            # As unsigned numbers, negative positions are large: one comparison covers both ends of the range.
             if inside or (len(positions) and positions.view(np.uint64).max() < len(self.column)):
                 if self.counts_from is not None:
                     return Integers(positions + self.counts_from if self.counts_from else positions)
@@ -121,12 +121,12 @@ class PropertyColumn:
         return np.flatnonzero(self._presence()) if self.positions is None else self.positions
 
     def _presence(self) -> Bools:
-        """Where a dense column has a value."""
+        """The slots of a dense column that have a value."""
         return ~self.column.null_mask() if self.present is None else self.present
 
     def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
-        """Which codes the entities with a value have, ascending. `codes` has one for each entity; `every` are those
-        that occur."""
+        """The distinct codes of the entities with a value, ascending. `codes` has one for each entity; `every` are
+        those that occur."""
         if self.positions is not None:
             return distinct_codes(codes[self.positions])
         if isinstance(self.column, Integers | Floats | Booleans) and self.column.nulls is None:
@@ -163,7 +163,7 @@ class PropertyColumn:
         raise AssertionError(type(self.column))
 
     def whole(self) -> PropertyColumn:
-        """All of it in memory."""
+        """The whole column, in memory."""
         return self
 
 
@@ -174,7 +174,7 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     if not len(positions):
         return None
     if isinstance(column, Strings) and column.pool is not None:
-        column = Strings(column.values)  # the texts that are left, without the whole pool that they come from
+        column = Strings(column.values)  # the remaining texts, without the whole pool they come from
     if len(positions) == total:
         return PropertyColumn(None, column, _counts_from(column), np.broadcast_to(np.True_, total))
     if len(positions) * DENSE_SHARE < total:
@@ -183,7 +183,7 @@ def property_column(positions: Int64s, column: Column, total: int) -> PropertyCo
     slots[positions] = np.arange(len(positions))
     present = np.zeros(total, np.bool_)
     present[positions] = True
-    is_plain = isinstance(column, Integers | Floats | Booleans)  # these have a mask of their own
+    is_plain = isinstance(column, Integers | Floats | Booleans)  # these have their own mask
     return PropertyColumn(None, take_or_null(column, slots, present), present=None if is_plain else present)
 
 
@@ -195,7 +195,7 @@ def distinct_codes(codes: NDArray[Any]) -> list[int]:
 
 
 def _counts_from(column: Column) -> int | None:
-    """The first of consecutive integers; None where they are not that."""
+    """The first of consecutive integers; None if they are not consecutive."""
     if not isinstance(column, Integers) or column.nulls is not None:
         return None
     values = column.values
@@ -210,7 +210,7 @@ def _counts_from(column: Column) -> int | None:
 
 
 def narrowed(column: Column) -> Column:
-    """Objects that have become all of one kind are typed again, lists of floats too."""
+    """Objects that are now all of one kind become a typed column again, lists of floats too."""
     if not isinstance(column, Objects) or isinstance(column, FloatLists):
         return column
     lists = FloatLists.of(column.values)

@@ -1,4 +1,4 @@
-"""Which values a property may hold, and how a value is written in Neo4j's messages."""
+"""Which values a property may hold, and how Neo4j's messages write a value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MIXED = (
 
 
 class PublicIds(Protocol):
-    """Where positions get their public ids: a snapshot."""
+    """Gives positions their public ids: a snapshot."""
 
     def node_ids(self, nodes: Int64s) -> Int64s: ...
 
@@ -39,8 +39,8 @@ _STORABLE_TYPES = (
 
 
 def storable(value: Any, ids: PublicIds | None = None) -> Any:
-    """The value as it is stored: itself, or a list whose integers have become floats because others are. Raises for
-    what no property can hold; `ids` tells how to name nodes and relationships then."""
+    """The value as it is stored: itself, or a list whose integers became floats because other items are. Raises for
+    what no property can hold; `ids` then says how to name nodes and relationships."""
     if value is None or isinstance(value, (*SCALARS, bytes)):
         return value
     if isinstance(value, list | tuple):
@@ -85,7 +85,7 @@ def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -
 
 
 def java_text(value: Any, ids: PublicIds | None = None) -> str:
-    """A value as Java's toString has it, entities by the ids that users see."""
+    """A value as Java's toString writes it, entities by the ids that users see."""
     if ids is None:
         return describe(value)
     return describe(value, _one_by_one(ids.node_ids), _one_by_one(ids.relationship_ids))

@@ -1,6 +1,4 @@
-"""Indexes and constraints as data: what exists, under which name, and what it covers. Immutable; a change makes
-a new `Schema`.
-"""
+"""Indexes and constraints as data: their names and what they cover. Immutable; a change makes a new `Schema`."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ from hoplite.lazy_dataclass import dataclass
 
 
 class Entity(Enum):
-    """What a rule is about."""
+    """What a rule applies to."""
 
     NODE = "NODE"
     RELATIONSHIP = "RELATIONSHIP"
 
 
 class IndexKind(Enum):
-    """The kinds of index; the value is what SHOW INDEXES calls it."""
+    """The kinds of index; the value is SHOW INDEXES' name for it."""
 
     LOOKUP = "LOOKUP"
     RANGE = "RANGE"
@@ -33,7 +31,7 @@ class IndexKind(Enum):
 
 
 class ConstraintKind(Enum):
-    """The kinds of constraint; the value is what SHOW CONSTRAINTS calls it."""
+    """The kinds of constraint; the value is SHOW CONSTRAINTS' name for it."""
 
     NODE_UNIQUE = "UNIQUENESS"
     RELATIONSHIP_UNIQUE = "RELATIONSHIP_UNIQUENESS"
@@ -66,7 +64,7 @@ class Index:
 
     @property
     def provider(self) -> str:
-        """What implements it, in Neo4j's words."""
+        """The index provider, in Neo4j's words."""
         return PROVIDERS[self.kind]
 
     @property
@@ -111,7 +109,7 @@ class Schema:
         return (entity, label, key) in self._seekable
 
     def index_kinds(self, entity: Entity, label: str, key: str) -> tuple[str, ...]:
-        """The kinds of the indexes that serve it."""
+        """The kinds of the indexes that serve this key."""
         return self._seekable.get((entity, label, key), ())
 
     @cached_property
@@ -127,7 +125,7 @@ class Schema:
         return self._unique.get((entity, label), ())
 
     def names(self, entity: Entity) -> frozenset[str]:
-        """The labels or types that an index or constraint is about."""
+        """The labels or types that an index or constraint covers."""
         rules: tuple[Index | Constraint, ...] = (*self.indexes, *self.constraints)
         return frozenset(name for rule in rules if rule.entity is entity for name in rule.labels)
 
@@ -141,7 +139,7 @@ class Schema:
 
 
 def initial_schema() -> Schema:
-    """What a new database has: the two lookup indexes."""
+    """The schema of a new database: the two lookup indexes."""
     return Schema(
         (
             Index(1, "index_343aff4e", IndexKind.LOOKUP, Entity.NODE, (), ()),

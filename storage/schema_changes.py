@@ -20,7 +20,7 @@ _DATABASE_ERROR = "Neo.DatabaseError.Schema."
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a CREATE led to: the rule that was made, or with IF NOT EXISTS the one that was there already."""
+    """The result of a CREATE: the rule that was created or, with IF NOT EXISTS, the existing one."""
 
     rule: Index | Constraint
     is_new: bool
@@ -66,7 +66,7 @@ def with_index(
 def with_constraint(
     schema: Schema, name: str | None, entity: Entity, label: str, keys: tuple[str, ...], if_not_exists: bool
 ) -> Outcome:
-    """The schema with one more uniqueness constraint, and the index it owns. The caller has checked the data."""
+    """The schema with one more uniqueness constraint and the index it owns. The caller has checked the data."""
     labels = (label,)
     name = constraint_name(entity, labels, keys) if name is None else name
     covers = pattern(entity, labels, keys)

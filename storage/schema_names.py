@@ -1,4 +1,4 @@
-"""The names that indexes and constraints get when none is given: the same as in Neo4j.
+"""The default names of indexes and constraints, which are Neo4j's.
 
 Neo4j hashes what the rule covers with an incremental XXH64 over the Java hash codes of the names.
 """
@@ -28,7 +28,7 @@ _UNIQUE = 0
 
 
 def index_name(kind: IndexKind, entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]) -> str:
-    """`index_5c49f43e`, say."""
+    """For example `index_5c49f43e`."""
     match kind:
         case IndexKind.LOOKUP:
             schema_type = _NO_PROPERTIES
@@ -41,7 +41,7 @@ def index_name(kind: IndexKind, entity: Entity, labels: tuple[str, ...], keys: t
 
 
 def constraint_name(entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]) -> str:
-    """The name of a uniqueness constraint: `constraint_6514a1a3`, say."""
+    """The name of a uniqueness constraint, for example `constraint_6514a1a3`."""
     state = _covered(_TRUE, entity, _ALL_TOKENS, labels, keys)
     return f"constraint_{_finished(_update(_update(state, _UNIQUE), _TYPE_NUMBERS[IndexKind.RANGE])):x}"
 

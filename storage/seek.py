@@ -1,7 +1,7 @@
 """Finding nodes and relationships by the value of a property: the base's index, corrected by what was written since.
 
-The base knows what had the value when it was made; the delta knows, as a superset, what may have it since.
-Whatever was written to is looked at again, so the answer is exact.
+The base knows what had the value when it was made; the delta knows a superset of what may have it since. Everything
+that was written to is checked again, so the answer is exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Bound", "Seek"]
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """Look-ups in one state of the graph."""
+    """Look-ups in one version of the graph."""
 
     delta: Delta
 
@@ -74,7 +74,7 @@ class Seek:
         return self._corrected(code, key, found, lambda written: written.containing(part, at_end))
 
     def node_points(self, label: str, key: str, found_by: Callable[[PointIndex], Int64s]) -> Int64s:
-        """Nodes with the label whose value is a point that a search may mean, ascending."""
+        """Nodes with the label whose value is a point that may match a search, ascending."""
         code = self.delta.base.tokens.labels.code(label)
         if code is None:
             return np.zeros(0, np.int64)
@@ -95,7 +95,7 @@ class Seek:
         return bool(self.delta.relabelled or self.delta.node_values.get(key))
 
     def _nodes_with(self, label: int, key: str, values: Sequence[Any], index: ValueIndex) -> tuple[Int64s, Int64s]:
-        """What the base says of nodes that were not written to, and those of the written that have a value."""
+        """The base's answer for nodes that were not written to, and the written ones that have a value."""
         delta = self.delta
         changed, relabelled = delta.node_values.get(key, {}), delta.relabelled
         rows, found = index.find_all(values) if len(index) else _pairs([], [])
@@ -149,7 +149,7 @@ class Seek:
         return found
 
     def _corrected(self, label: int, key: str, found: Int64s, among_written: Callable[[ValueIndex], Int64s]) -> Int64s:
-        """What the base says, without what was written to since, and with those of the written that qualify."""
+        """The base's answer without what was written to since, and with the written entities that qualify."""
         delta = self.delta
         if not self._nodes_written(key):
             return np.sort(found)

@@ -1,8 +1,7 @@
 """Reading one version of the graph.
 
-Nodes and relationships are positions: dense integers that mean something in this version only. Arrays of them
-are int64, -1 is null and gives null (or -1, or false) back. `Transaction` reads its own uncommitted state
-through the same class.
+Nodes and relationships are positions: dense integers that are only valid in this version. Arrays of them are int64; -1
+is null and gives null (or -1, or false). `Transaction` reads its own uncommitted state through the same class.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Snapshot:
 
     @property
     def schema_version(self) -> tuple[int, int]:
-        """Changes when an index, a constraint or a name is added or dropped: a cached plan is good while it stays."""
+        """Changes when an index, a constraint or a name is added or dropped; a cached plan is valid until then."""
         return self._delta.schema.version, self._delta.base.tokens.count
 
     # --- nodes ---
@@ -86,7 +85,7 @@ class Snapshot:
         return _exists(nodes, self._delta.node_count, self._delta.removed_nodes)
 
     def has_node(self, node: int) -> bool:
-        """Whether there is such a node, for one of them."""
+        """Whether a node exists, for a single position."""
         return 0 <= node < self._delta.node_count and node not in self._delta.removed_nodes
 
     def nodes_with_label(self, label: str) -> Int64s:
@@ -174,7 +173,7 @@ class Snapshot:
         return _exists(relationships, self._delta.relationship_count, self._delta.removed_relationships)
 
     def has_relationship(self, relationship: int) -> bool:
-        """Whether there is such a relationship, for one of them."""
+        """Whether a relationship exists, for a single position."""
         delta = self._delta
         return 0 <= relationship < delta.relationship_count and relationship not in delta.removed_relationships
 
@@ -191,7 +190,7 @@ class Snapshot:
         return found if removed is None else found[~np.isin(found, removed)]
 
     def type_code(self, name: str) -> int | None:
-        """The number of a relationship type that the database has ever used."""
+        """The code of a relationship type that the database has ever used."""
         return self._delta.base.tokens.types.code(name)
 
     @property
@@ -222,8 +221,8 @@ class Snapshot:
         return _array(both)
 
     def neighbours(self, node: int, outgoing: bool, type_codes: Sequence[int] | None = None) -> tuple[Int64s, Int64s]:
-        """One hop from one node: relationships, and the nodes at their other ends. Costs what it finds, also
-        between writes.
+        """One hop from one node: relationships, and the nodes at their other ends. The cost is proportional to the
+        result, even between writes.
         """
         delta, base = self._delta, self._delta.base
         wanted = None if type_codes is None else np.asarray(type_codes, np.int32)
@@ -253,7 +252,7 @@ class Snapshot:
         return self.kept(("adjacency", outgoing), lambda: self._make_adjacency(outgoing))
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made once for as long as no node is added and no relationship added or removed."""
+        """The result of `make`, computed once and valid until a node is added or a relationship is added or removed."""
         delta = self._delta
         state = (delta.serial, delta.topology, delta.types.count, delta.new_labels.count)
         known = delta.cache.get(key)
@@ -294,7 +293,7 @@ class Snapshot:
         return counts
 
     def _removed_relationships(self) -> Int64s | None:
-        """Sorted, or None if nothing is removed."""
+        """Sorted; None if nothing is removed."""
         delta = self._delta
         if not delta.removed_relationships:
             return None
@@ -309,7 +308,7 @@ class Snapshot:
     # --- properties ---
 
     def node_property(self, nodes: Int64s, key: str) -> Column:
-        """A property of each node; null for null, and where it has none."""
+        """A property of each node; null for null, and for nodes without it."""
         delta, base = self._delta, self._delta.base
         return _values(nodes, base.node_columns.get(key), delta.node_values.get(key), base.node_count)
 
@@ -322,7 +321,7 @@ class Snapshot:
         return self.node_property(nodes, key)
 
     def relationship_property(self, relationships: Int64s, key: str) -> Column:
-        """A property of each relationship; null for null, and where it has none."""
+        """A property of each relationship; null for null, and for relationships without it."""
         delta, base = self._delta, self._delta.base
         column, written = base.relationship_columns.get(key), delta.relationship_values.get(key)
         return _values(relationships, column, written, base.relationship_count)
@@ -349,7 +348,7 @@ class Snapshot:
         return maps_of(len(nodes), self.node_property_columns(nodes))
 
     def node_property_columns(self, nodes: Int64s) -> dict[str, Column]:
-        """The properties of many nodes by key: each key that occurs on nodes labelled like them."""
+        """The properties of many nodes by key: every key that occurs on nodes with the same labels."""
         base = self._delta.base
         codes = base.node_labels[nodes[(nodes >= 0) & (nodes < base.node_count)]]
         keys = [base.keys_by_label_set.get(code, ()) for code in np.flatnonzero(np.bincount(codes)).tolist()]
@@ -361,7 +360,7 @@ class Snapshot:
         return maps_of(len(relationships), self.relationship_property_columns(relationships))
 
     def relationship_property_columns(self, relationships: Int64s) -> dict[str, Column]:
-        """The properties of many relationships by key: each key that occurs on relationships of their types."""
+        """The properties of many relationships by key: every key that occurs on relationships of the same types."""
         base = self._delta.base
         inside = (relationships >= 0) & (relationships < base.relationship_count)
         codes = base.types_of(relationships[inside])
@@ -373,37 +372,37 @@ class Snapshot:
 
     @property
     def cache_counts(self) -> tuple[int, int, int] | None:
-        """What came from the cache so far, was loaded from disk, and was evicted; None in memory."""
+        """How often something was found in the cache, loaded from disk and evicted so far; None in memory."""
         return self._delta.base.cache_counts
 
     def node_ids(self, nodes: Int64s) -> Int64s:
-        """What id() says; -1 for null."""
+        """The public id() of each node; -1 for null."""
         base = self._delta.base
         return _public(nodes, base.node_ids, base.node_count, base.next_node_id)
 
     def relationship_ids(self, relationships: Int64s) -> Int64s:
-        """What id() says; -1 for null."""
+        """The public id() of each relationship; -1 for null."""
         base = self._delta.base
         return _public(relationships, base.relationship_ids, base.relationship_count, base.next_relationship_id)
 
     def node_positions(self, ids: Int64s) -> Int64s:
-        """The nodes with these public ids; -1 where there is none."""
+        """The nodes with these public ids; -1 if there is none."""
         delta, base = self._delta, self._delta.base
         is_position = base.node_of_id is None and base.next_node_id == base.node_count and not delta.removed_nodes
-        # One look for both ends of the range: as an unsigned number, a negative one is large.
+        # One comparison for both ends of the range: as unsigned numbers, negative ones are large.
         if is_position and len(ids) and ids.view(np.uint64).max() < delta.node_count:
             return ids
         found = _private(ids, base.node_of_id, base.node_count, base.next_node_id)
         return np.where(self.node_exists(found), found, -1)
 
     def relationship_positions(self, ids: Int64s) -> Int64s:
-        """The relationships with these public ids; -1 where there is none."""
+        """The relationships with these public ids; -1 if there is none."""
         base = self._delta.base
         found = _private(ids, base.relationship_of_id, base.relationship_count, base.next_relationship_id)
         return np.where(self.relationship_exists(found), found, -1)
 
     def has_distinct_values(self, key: str) -> bool:
-        """Whether no two nodes have the same value of a key: it is unique on a label, and no other node has it."""
+        """Whether no two nodes share a value of a key: it is unique on a label, and no other node has it."""
         delta = self._delta
         written = delta.node_values.get(key, ())
         if delta.relabelled or len(written) > _FEW_WRITTEN:
@@ -425,11 +424,11 @@ class Snapshot:
     # --- looking up by value ---
 
     def has_index(self, label: str, key: str) -> bool:
-        """Whether an index on nodes was asked for. `seek_nodes` works without one too."""
+        """Whether the schema has an index on nodes. `seek_nodes` works without one too."""
         return self.schema.has_index(Entity.NODE, label, key)
 
     def index_kinds(self, of_nodes: bool, label: str, key: str) -> tuple[str, ...]:
-        """The kinds of the indexes that were asked for on a label or type and a key: RANGE, TEXT, POINT."""
+        """The kinds of the schema's indexes on a label or type and a key: RANGE, TEXT, POINT."""
         return self.schema.index_kinds(Entity.NODE if of_nodes else Entity.RELATIONSHIP, label, key)
 
     def is_unique(self, label: str, key: str) -> bool:
@@ -439,7 +438,7 @@ class Snapshot:
     def seek_nodes(self, label: str, key: str, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """For each value the nodes that have it: (index into values, node). Null and NaN match nothing.
 
-        A look-up structure for the label and key is made when it is first needed, and kept up to date by writes.
+        The look-up structure for the label and key is built when first needed, and writes keep it up to date.
         """
         return Seek(self._delta).nodes(label, key, values)
 
@@ -448,8 +447,8 @@ class Snapshot:
         return Seek(self._delta).relationships(type, key, values)
 
     def seek_range(self, label: str, key: str, low: Bound | None, high: Bound | None) -> Int64s:
-        """The nodes whose value compares as within the bounds, ascending by position. Bounds are of one
-        comparable type.
+        """The nodes whose value compares as within the bounds, ascending by position. The bounds have one comparable
+        type.
         """
         return Seek(self._delta).node_range(label, key, low, high)
 
@@ -480,12 +479,12 @@ class Snapshot:
         return self._delta.base.tokens.labels.all()
 
     def labels_in_use(self) -> tuple[str, ...]:
-        """The labels that some node has, or that an index or constraint is about."""
+        """The labels of some node, index or constraint."""
         ruled = self.schema.names(Entity.NODE)
         return tuple(label for label in self.labels() if label in ruled or self.label_count(label))
 
     def relationship_types_in_use(self) -> tuple[str, ...]:
-        """The types that some relationship has, or that an index or constraint is about."""
+        """The types of some relationship, index or constraint."""
         ruled = self.schema.names(Entity.RELATIONSHIP)
         return tuple(name for name in self.type_names if name in ruled or self.type_count(name))
 
@@ -494,7 +493,7 @@ class Snapshot:
         return self._delta.base.tokens.keys.all()
 
     def keys_of_label(self, label: str) -> frozenset[str]:
-        """The keys that nodes with the label have, and a few that they had when the graph was last folded."""
+        """The keys that nodes with the label have; possibly some that they only had at the last fold."""
         delta, code = self._delta, self._delta.base.tokens.labels.code(label)
         if code is None:
             return frozenset()
@@ -509,7 +508,7 @@ class Snapshot:
         return frozenset(found)
 
     def keys_of_type(self, type: str) -> frozenset[str]:
-        """The keys that relationships of the type have, and a few that they had when the graph was last folded."""
+        """The keys that relationships of the type have; possibly some that they only had at the last fold."""
         delta, code = self._delta, self.type_code(type)
         if code is None:
             return frozenset()
@@ -541,13 +540,13 @@ class Snapshot:
         return 0 if (code := self.type_code(type)) is None else statistics.type_count(self._delta, code)
 
     def pattern_count(self, start_label: str | None, type: str | None, end_label: str | None) -> int:
-        """How many relationships match `(:start_label)-[:type]->(:end_label)`; None leaves a part open. Exact
-        up to labels that were changed on old nodes since the last fold."""
+        """How many relationships match `(:start_label)-[:type]->(:end_label)`; None leaves a part open. Exact except
+        for labels of old nodes that changed since the last fold."""
         return statistics.pattern_count(self, self._delta, start_label, type, end_label)
 
     def patterns(self) -> dict[tuple[str | None, str, str | None], int]:
-        """How many relationships each `(:start)-[:type]->(:end)` that occurs has; None is a node without labels. Exact
-        as `pattern_count` is."""
+        """How many relationships match each `(:start)-[:type]->(:end)` that occurs; None is a node without labels. As
+        exact as `pattern_count`."""
         return statistics.patterns(self, self._delta)
 
     def nodes_with_key(self, key: str) -> Int64s:
@@ -564,12 +563,12 @@ class Snapshot:
 
     @property
     def has_exact_pattern_counts(self) -> bool:
-        """Whether no label of an old node was changed since the last fold."""
+        """Whether no label of an old node has changed since the last fold."""
         return not self._delta.relabelled
 
     def always_leads_to(self, type: str | None, label: str, outgoing: bool) -> bool:
-        """Whether every relationship of the type (None: of any) is known to end in nodes with the label, or to start
-        from them where it is followed backwards. What was written since the last fold is not looked at."""
+        """Whether every relationship of the type (None: any) is known to end at a node with the label, or to start at
+        one if followed backwards. Ignores what was written since the last fold."""
         delta = self._delta
         if delta.relabelled or len(delta.types) or delta.removed_relationships:
             return False
@@ -589,7 +588,7 @@ class Snapshot:
         return search(self._delta, index)
 
     def distinct_values(self, label: str, key: str) -> int | None:
-        """About how many different values the key has on nodes with the label; None where it is unknown."""
+        """Approximately how many different values the key has on nodes with the label; None if unknown."""
         return statistics.distinct_values(self._delta, label, key)
 
 
@@ -598,7 +597,7 @@ def _array(positions: Any) -> Int64s:
 
 
 def _rows_among(positions: Int64s, members: Any) -> Int64s:
-    """The rows whose position is a key of a dictionary or set, at a cost of the shorter of the two."""
+    """The rows whose position is a key of a dictionary or set, at the cost of the shorter of the two."""
     if len(members) < len(positions):
         return np.flatnonzero(np.isin(positions, _array(members)))
     return np.array([row for row, position in enumerate(positions.tolist()) if position in members], np.int64)
@@ -639,7 +638,7 @@ def _values(positions: Int64s, column: KeyValues | None, written: Values | None,
 
 
 def _holders(column: KeyValues | None, written: Values | None) -> Int64s:
-    """The entities that have a value of one key, in the base or written since; null was written where it is removed."""
+    """The entities that have a value of one key, in the base or written since; a removed value was written as null."""
     held = NO_POSITIONS if column is None else column.holders()
     if not written:
         return held
@@ -648,7 +647,7 @@ def _holders(column: KeyValues | None, written: Values | None) -> Int64s:
 
 
 def maps_of(count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
-    """The properties of a number of entities, one map for each, from their columns by key."""
+    """The properties of several entities, one map for each, from their columns by key."""
     if columns and not any(bool(column.null_mask().any()) for column in columns.values()):
         keys = tuple(columns)
         rows = zip(*(column.objects().tolist() for column in columns.values()), strict=True)
@@ -671,7 +670,7 @@ def _public(positions: Int64s, ids: Int64s | None, count: int, next_id: int) -> 
 
 
 def _private(ids: Int64s, positions: Int64s | None, count: int, next_id: int) -> Int64s:
-    """The other way round; may give positions of nodes that were removed since, or that are beyond the last one."""
+    """Positions by public id; may include nodes that were removed since, or that are beyond the last one."""
     found = np.where(ids < 0, -1, ids - next_id + count)
     old = np.flatnonzero((ids >= 0) & (ids < next_id))
     if positions is None:

@@ -1,7 +1,6 @@
-"""Things put aside while a graph is built, taken back in the order in which they came.
-
-Up to a limit they stay in memory. Beyond it they go to files, if there is a place for files, as arrays; a `Codec` says
-how a thing becomes arrays and back. Nothing here outlasts the build.
+"""Queues of intermediate data for building a graph, read back in order. Up to a limit the data stays in memory. Beyond
+it, items go to files as arrays, if there is a place for files; a `Codec` converts an item to arrays and back. Nothing
+here outlasts the build.
 
     spill = Spill(limit_bytes, scratch)
     ends = spill.queue(Arrays())
@@ -26,38 +25,38 @@ Arrays = tuple[NDArray[Any], ...]
 
 
 class SpillFailed(OSError):
-    """What is put aside could not be written, or not be read again."""
+    """Intermediate data could not be written, or not be read back."""
 
 
 class Scratch(Protocol):
-    """A place for files that are needed for a while. Raises SpillFailed."""
+    """A place for temporary files. Raises SpillFailed."""
 
     def append(self, name: str, array: NDArray[Any]) -> int:
-        """Write an array at the end of a file; where it begins there."""
+        """Append an array to a file; returns its offset."""
         ...
 
     def read(self, name: str, offset: int, into: NDArray[Any]) -> None:
-        """Fill an array with what was written there."""
+        """Fill an array with what was written at an offset."""
         ...
 
     def remove(self, name: str) -> None:
-        """The file is no longer needed."""
+        """Remove a file that is no longer needed."""
         ...
 
 
 class Codec(Protocol[T]):
-    """How a thing is written to a file."""
+    """How an item is written to a file."""
 
     def size(self, thing: T) -> int:
-        """The bytes it takes in memory, about."""
+        """Its approximate size in memory, in bytes."""
         ...
 
     def encode(self, thing: T) -> tuple[Any, Arrays]:
-        """What it is, and its content."""
+        """A description of the item, and its arrays."""
         ...
 
     def decode(self, what: Any, arrays: Arrays) -> T:
-        """The thing again."""
+        """The item from its arrays."""
         ...
 
 
@@ -79,7 +78,7 @@ class PlainArrays:
 
 @dataclass(frozen=True, slots=True)
 class _Filed:
-    """A thing in a file: what it is, and (type, count, offset) of its arrays."""
+    """An item in a file: its description, and (type, count, offset) of its arrays."""
 
     what: Any
     arrays: tuple[tuple[np.dtype[Any], int, int], ...]
@@ -111,13 +110,13 @@ class Spill:
 
 
 class Queue(Generic[T]):
-    """Things in the order in which they were put here."""
+    """Items in the order in which they were added."""
 
     def __init__(self, spill: Spill, codec: Codec[T], name: str) -> None:
         self._spill = spill
         self._codec = codec
         self._name = name
-        self._filed: list[_Filed] = []  # come before those that are held
+        self._filed: list[_Filed] = []  # come before those held in memory
         self._held: list[T] = []
         self._held_bytes = 0
 
@@ -125,7 +124,7 @@ class Queue(Generic[T]):
         return len(self._filed) + len(self._held)
 
     def put(self, thing: T) -> None:
-        """Add a thing; nobody may change it afterwards."""
+        """Add an item, which must not be changed afterwards."""
         self._held.append(thing)
         size = self._codec.size(thing)
         self._held_bytes += size
@@ -137,14 +136,14 @@ class Queue(Generic[T]):
         yield from list(self._held)
 
     def shapes(self) -> Iterator[tuple[tuple[np.dtype[Any], int], ...]]:
-        """Types and lengths of the arrays of each thing; nothing is read."""
+        """The types and lengths of the arrays of each item; nothing is read."""
         for filed in self._filed:
             yield tuple((dtype, length) for dtype, length, _ in filed.arrays)
         for held in self._held:
             yield tuple((array.dtype, len(array)) for array in self._codec.encode(held)[1])
 
     def drain(self, into: Arrays) -> None:
-        """Move the arrays of all things, one after another, into arrays that are long enough."""
+        """Move the arrays of all items, one after another, into arrays that are long enough."""
         at = [0] * len(into)
         for filed in self._filed:
             for column, (dtype, length, offset) in enumerate(filed.arrays):
@@ -156,14 +155,14 @@ class Queue(Generic[T]):
                 at[column] += length
         held_last_first = self._held[::-1]
         self._held = []
-        while held_last_first:  # each is let go of before the next is copied
+        while held_last_first:  # each is released before the next is copied
             for column, array in enumerate(self._codec.encode(held_last_first.pop())[1]):
                 into[column][at[column] : at[column] + len(array)] = array
                 at[column] += len(array)
         self.clear()
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Drop everything."""
         if self._filed:
             self._scratch.remove(self._name)
         self._filed, self._held = [], []
@@ -182,7 +181,7 @@ class Queue(Generic[T]):
         return array
 
     def _file(self, scratch: Scratch) -> None:
-        """Move what is held to the file."""
+        """Move what is in memory to the file."""
         for held in self._held:
             what, arrays = self._codec.encode(held)
             places = tuple((array.dtype, len(array), scratch.append(self._name, array)) for array in arrays)
@@ -191,7 +190,7 @@ class Queue(Generic[T]):
 
 
 def joined(queue: Queue[Arrays], dtypes: tuple[Any, ...]) -> Arrays:
-    """All arrays of a queue in one of each; the queue is empty afterwards."""
+    """Each array of a queue, concatenated; the queue is empty afterwards."""
     shapes = list(queue.shapes())
     if len(shapes) == 1 and tuple(dtype for dtype, _ in shapes[0]) == tuple(map(np.dtype, dtypes)):
         only = next(iter(queue))

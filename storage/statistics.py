@@ -55,7 +55,7 @@ def _count(patterns: tuple[Int64s, Int64s], from_sets: Bools, type_code: int | N
 
 
 def _changed(snapshot: Snapshot, delta: Delta, from_sets: Bools, type_code: int | None, to_sets: Bools) -> int:
-    """New relationships less removed ones."""
+    """New relationships minus removed ones."""
     change = 0
     for relationships, sign in _changes(delta):
         starts, ends = snapshot.endpoints(relationships)
@@ -67,14 +67,14 @@ def _changed(snapshot: Snapshot, delta: Delta, from_sets: Bools, type_code: int 
 
 
 def _changes(delta: Delta) -> Iterator[tuple[Int64s, int]]:
-    """Relationships that were added since the base was made, with 1, and those that were removed, with -1."""
+    """Relationships added since the base was made, with 1, and removed ones, with -1."""
     yield np.arange(delta.base.relationship_count, delta.relationship_count, dtype=np.int64), 1
     yield np.fromiter(delta.removed_relationships, np.int64, len(delta.removed_relationships)), -1
 
 
 def patterns(snapshot: Snapshot, delta: Delta) -> dict[tuple[str | None, str, str | None], int]:
-    """How many relationships each `(:start)-[:type]->(:end)` that occurs has. A node with several labels counts for
-    each of them, one without any as None."""
+    """How many relationships match each `(:start)-[:type]->(:end)` that occurs. A node with several labels counts for
+    each of them, one without labels as None."""
     keys, counts = delta.base.pattern_counts
     parts = [np.stack([*Base.pattern_parts(keys), counts])]
     for relationships, sign in _changes(delta):

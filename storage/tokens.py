@@ -1,8 +1,7 @@
 """Names as small integers: labels, sets of labels, relationship types and property keys, numbered in the order
 of first use.
 
-Tokens are only ever added, also by transactions that are rolled back, so every version of the graph shares one
-`Tokens`.
+Tokens are only ever added, even by transactions that are rolled back, so all versions of the graph share one `Tokens`.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class Names:
         self.count = 0  # of names, which every query asks for
 
     def code(self, name: str) -> int | None:
-        """The number of a name that is known."""
+        """The number of a name, if it is known."""
         return self._codes.get(name)
 
     def intern(self, name: str) -> int:
-        """The number of a name, which is known from now on."""
+        """The number of a name, which is added if it is new."""
         code = self._codes.get(name)
         if code is None:
             code = len(self._names)
@@ -43,7 +42,7 @@ class Names:
         return code
 
     def admit(self, name: str) -> int:
-        """The number of a name that a statement brings along; an error where it cannot be one."""
+        """The number of a name from a statement; an error if the name is not valid."""
         code = self._codes.get(name)
         if code is None and (not name or "\0" in name):
             raise token_name_error(name)
@@ -77,7 +76,7 @@ class Tokens:
 
     @property
     def count(self) -> int:
-        """How many names there are: grows with every new one."""
+        """How many names there are; grows with every new one."""
         return self.labels.count + self.types.count + self.keys.count
 
     @property
@@ -97,7 +96,7 @@ class Tokens:
         return code
 
     def label_set_of_names(self, labels: Iterable[str]) -> int:
-        """The code of a set of labels given by name; unknown names become known."""
+        """The code of a set of labels given by name; unknown names are added."""
         return self.label_set([self.labels.admit(label) for label in labels])
 
     def labels_of(self, label_set: int) -> tuple[int, ...]:

@@ -1,8 +1,7 @@
 """Writing: a transaction reads its own uncommitted state and changes it step by step, each step O(1) and reversible.
 
-A transaction changes the graph's delta in place while no reader holds it, and a copy of it from the moment one
-does; what was changed is in a journal, so that a rollback, a savepoint or a reader who comes in between can go
-back.
+A transaction changes the graph's delta in place while no reader holds it, and a copy of it from the moment one does;
+the changes are in a journal, so that a rollback, a savepoint or a reader who arrives in between can go back.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ class Transaction(Snapshot):
     def __init__(self, graph: Graph, start: Snapshot) -> None:
         super().__init__(start._delta, graph.uuid, start.version)
         self._graph = graph
-        self._in_place = False  # the delta is the graph's own
+        self._in_place = False  # the delta is the graph's
         self._holds_lock = False
         self._journal: Journal = []
         self._deleted_nodes: list[int] = []
         self._deleted_relationships: list[int] = []
         self._first_new_relationship = 0
         self._pin: Snapshot | None = (
-            start  # keeps the delta as it is while this transaction only reads, and after its end
+            start  # keeps the delta unchanged while this transaction only reads, and after its end
         )
         self._open = True
         self._is_lost = False
@@ -59,13 +58,13 @@ class Transaction(Snapshot):
 
     @property
     def is_lost(self) -> bool:
-        """It was writing when the process was forked, and goes on in the parent alone."""
+        """It was writing when the process was forked, and continues only in the parent."""
         return self._is_lost
 
     def prepare_write(self, statement: str = "") -> None:
         """Become the one writer, for a statement; waits as `Graph.begin` does.
 
-        Moves to the latest committed version, so positions read before are void: call it between statements, before
+        Moves to the latest committed version, so earlier positions become invalid: call it between statements, before
         the first that writes.
         """
         self._refuse_if_lost()
@@ -81,7 +80,7 @@ class Transaction(Snapshot):
     # --- nodes ---
 
     def create_node(self, labels: Iterable[str], properties: Mapping[str, Any]) -> int:
-        """A new node; null properties are left out."""
+        """Create a node; null properties are left out."""
         values = _storable_map(properties, self)
         with self._writing() as delta:
             mark = len(self._journal)
@@ -93,7 +92,7 @@ class Transaction(Snapshot):
         return node
 
     def create_nodes(self, count: int, labels: Iterable[str], properties: Mapping[str, Column]) -> Int64s:
-        """Many new nodes with the same labels; nulls in the columns are left out."""
+        """Create many nodes with the same labels; nulls in the columns are left out."""
         values = {key: _storable_column(column, self) for key, column in properties.items()}
         with self._writing() as delta:
             mark = len(self._journal)
@@ -109,7 +108,7 @@ class Transaction(Snapshot):
         return nodes
 
     def set_node_property(self, node: int, key: str, value: Any) -> None:
-        """Set a property; None removes it. Nothing happens to a node that is null or deleted."""
+        """Set a property; None removes it. Does nothing for a node that is null or deleted."""
         value = storable(value, self)
         with self._writing() as delta:
             if node < 0 or node in delta.removed_nodes:
@@ -123,7 +122,7 @@ class Transaction(Snapshot):
                 self._check_node(delta, node, mark, key)
 
     def add_label(self, node: int, label: str) -> bool:
-        """Whether the node did not have the label before."""
+        """Add a label; returns whether the node did not have it."""
         with self._writing() as delta:
             if node < 0 or node in delta.removed_nodes:
                 return False
@@ -137,7 +136,7 @@ class Transaction(Snapshot):
             return True
 
     def remove_label(self, node: int, label: str) -> bool:
-        """Whether the node had the label."""
+        """Remove a label; returns whether the node had it."""
         with self._writing() as delta:
             if node < 0 or node in delta.removed_nodes:
                 return False
@@ -150,7 +149,7 @@ class Transaction(Snapshot):
             return True
 
     def delete_node(self, node: int) -> bool:
-        """Whether the node was there. That no relationship is left on it is checked at the commit."""
+        """Delete a node; returns whether it existed. The commit checks that it has no relationships left."""
         with self._writing() as delta:
             if node < 0 or node in delta.removed_nodes:
                 return False
@@ -161,7 +160,7 @@ class Transaction(Snapshot):
     # --- relationships ---
 
     def create_relationship(self, start: int, end: int, type: str, properties: Mapping[str, Any]) -> int:
-        """A new relationship between nodes that exist; null properties are left out."""
+        """Create a relationship between existing nodes; null properties are left out."""
         values = _storable_map(properties, self)
         with self._writing() as delta:
             mark = len(self._journal)
@@ -174,7 +173,7 @@ class Transaction(Snapshot):
         return relationship
 
     def create_relationships(self, starts: Int64s, ends: Int64s, type: str, properties: Mapping[str, Column]) -> Int64s:
-        """Many new relationships of one type; nulls in the columns are left out."""
+        """Create many relationships of one type; nulls in the columns are left out."""
         values = {key: _storable_column(column, self) for key, column in properties.items()}
         with self._writing() as delta:
             mark = len(self._journal)
@@ -189,7 +188,7 @@ class Transaction(Snapshot):
         return relationships
 
     def set_relationship_property(self, relationship: int, key: str, value: Any) -> None:
-        """Set a property; None removes it. Nothing happens to a relationship that is null or deleted."""
+        """Set a property; None removes it. Does nothing for a relationship that is null or deleted."""
         value = storable(value, self)
         with self._writing() as delta:
             if relationship < 0 or relationship in delta.removed_relationships:
@@ -203,7 +202,7 @@ class Transaction(Snapshot):
                 self._check_relationship(delta, relationship, mark, key)
 
     def delete_relationship(self, relationship: int) -> bool:
-        """Whether the relationship was there."""
+        """Delete a relationship; returns whether it existed."""
         with self._writing() as delta:
             if relationship < 0 or relationship in delta.removed_relationships:
                 return False
@@ -211,14 +210,14 @@ class Transaction(Snapshot):
             self._deleted_relationships.append(relationship)
             return True
 
-    # --- what became of entities ---
+    # --- deleted and new entities ---
 
     def deleted_here(self, *, nodes: bool) -> list[int]:
-        """The nodes, or relationships, that were deleted since the last `commit_and_go_on`."""
+        """The nodes or relationships deleted since the last `commit_and_go_on`."""
         return self._deleted_nodes if nodes else self._deleted_relationships
 
     def made_here(self, relationship: int) -> bool:
-        """Whether nobody else has seen this relationship yet."""
+        """Whether this transaction created the relationship and nothing else has seen it yet."""
         return relationship >= self._first_new_relationship
 
     # --- the end, and ways back ---
@@ -228,7 +227,7 @@ class Transaction(Snapshot):
         return len(self._journal)
 
     def rollback_to(self, savepoint: int) -> None:
-        """Take back everything since the savepoint."""
+        """Undo everything since the savepoint."""
         if len(self._journal) == savepoint:
             return
         with self._writing() as delta:
@@ -238,10 +237,8 @@ class Transaction(Snapshot):
             self._deleted_relationships = [gone for gone in self._deleted_relationships if gone in removed]
 
     def commit(self) -> Snapshot:
-        """Make the changes visible to all. Gives back the version just made, in the transaction's own positions.
-
-        A node deleted with relationships left on it fails the commit, and rolls everything back; so does a commit
-        that cannot be written to disk.
+        """Make the changes visible to all. Returns the new version, in the transaction's positions. If a deleted node
+        still has relationships, or the commit cannot be written to disk, it fails and everything is rolled back.
         """
         try:
             self._publish()
@@ -271,13 +268,13 @@ class Transaction(Snapshot):
             )
         if self._journal:
             self._graph._record(self._delta, self._journal)
-            with self._graph._guard:  # a reader who came between would take the changes back
+            with self._graph._guard:  # a reader who arrived in between would undo the changes
                 self._version = self._graph._publish(self._delta)
                 self._in_place = True
                 self._journal = []
 
     def rollback(self) -> None:
-        """Forget the changes."""
+        """Discard the changes."""
         if not self._open:
             return
         if self._journal:
@@ -287,18 +284,18 @@ class Transaction(Snapshot):
         self._close()
 
     def abandon(self) -> None:
-        """Nobody can end this any more: the next writer rolls it back. May be called at any moment."""
+        """Leave it to the next writer to roll this back. May be called at any moment."""
         if self._open and self._holds_lock:
             self._graph._writer.abandon(self)
 
     def let_go(self) -> None:
-        """Hold no version any more, after the end: nothing can be read through this from now on."""
+        """Release the version after the end: nothing can be read through this from now on."""
         assert not self._open
         self._pin = None
         del self._delta
 
     def _lose(self) -> None:
-        """This is a copy in a forked process, which can be read from and nothing else."""
+        """This is a copy in a forked process, which can only be read from."""
         self._open, self._holds_lock, self._is_lost = False, False, True
 
     def _refuse_if_lost(self) -> None:
@@ -331,7 +328,8 @@ class Transaction(Snapshot):
         return _Writing(self)
 
     def _take_lock_late(self) -> None:
-        """Become the writer in the middle of a statement: only if nobody has committed since this transaction began."""
+        """Become the writer in the middle of a statement: only possible if nothing was committed since this transaction
+        began."""
         delta, version = self._graph._acquire_writer(self, fold=False)
         if version != self._version:
             self._graph._release_writer()
@@ -342,7 +340,7 @@ class Transaction(Snapshot):
             )
         if delta is self._delta:
             self._become_writer(delta, version)
-        else:  # folded since: the same content in other positions, while the caller holds those of the old base
+        else:  # folded since: the same content at other positions, while the caller holds those of the old base
             self._holds_lock, self._delta, self._pin = True, self._delta.copy(), None
 
     def _take_back(self, delta: Delta, kept: int) -> None:
@@ -379,7 +377,7 @@ class Transaction(Snapshot):
         options: Mapping[str, Any] | None = None,
         if_not_exists: bool = False,
     ) -> Outcome:
-        """A new index; without a name it gets Neo4j's. `options` are those of the OPTIONS clause."""
+        """Create an index; without a name it gets Neo4j's. `options` are those of the OPTIONS clause."""
         config = checked_config(kind, entity, options or {}, False)
         outcome = with_index(self.schema, name, kind, entity, tuple(labels), tuple(keys), config, if_not_exists)
         if outcome.is_new:
@@ -395,7 +393,7 @@ class Transaction(Snapshot):
         options: Mapping[str, Any] | None = None,
         if_not_exists: bool = False,
     ) -> Outcome:
-        """A new uniqueness constraint, which the data must meet."""
+        """Create a uniqueness constraint, which the data must meet."""
         checked_config(IndexKind.RANGE, entity, options or {}, True)
         outcome = with_constraint(self.schema, name, entity, label, tuple(keys), if_not_exists)
         if outcome.is_new:
@@ -409,15 +407,15 @@ class Transaction(Snapshot):
         return outcome
 
     def drop_index(self, name: str, if_exists: bool = False) -> bool:
-        """Whether there was one to drop."""
+        """Drop an index; returns whether it existed."""
         return self._change_schema(without_index(self.schema, name, if_exists))
 
     def drop_constraint(self, name: str, if_exists: bool = False) -> bool:
-        """Whether there was one to drop."""
+        """Drop a constraint; returns whether it existed."""
         return self._change_schema(without_constraint(self.schema, name, if_exists))
 
     def admit(self, *, label: str | None = None, type: str | None = None, key: str | None = None) -> None:
-        """Make a name known before anything has it."""
+        """Register a name before anything has it."""
         with self._writing() as delta:
             tokens = delta.base.tokens
             for names, name in ((tokens.labels, label), (tokens.types, type), (tokens.keys, key)):
@@ -440,8 +438,8 @@ class Transaction(Snapshot):
 
 
 class _Writing:
-    """Holds the graph's guard during one write, so that a reader who arrives finds whole steps; gives the delta
-    to write to.
+    """Holds the graph's guard during one write, so that a reader who arrives finds whole steps; gives the delta to
+    write to.
     """
 
     __slots__ = ("_transaction",)

@@ -1,7 +1,7 @@
 """Where the entries of a type begin in each row of an incidence, and how many there are.
 
-Types ascend within a row, so the entries of one type are a range of it. Searching for that range costs a few steps for
-each row; once a type was asked for often enough, its ranges are written down for all rows:
+Types ascend within a row, so the entries of one type are a range of it. Searching for that range costs a few steps per
+row; once a type has been used often enough, its ranges are stored for all rows:
 
     start  int64[rows]   the first entry of the type in the row
     count  int64[rows]   how many there are
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 Int64s: TypeAlias = NDArray[np.int64]
 Ranges: TypeAlias = tuple[Int64s, Int64s]
 
-_WORTH = 8  # ranges are made once one row in this many was asked for
+_WORTH = 8  # ranges are stored once one row in this many was searched
 _SHARE = 4  # all ranges together take at most this many times the bytes of the types themselves
-_LARGEST = 1 << 22  # rows; graphs beyond that are searched, for memory is what they lack
-_PIECE = 1 << 20  # rows looked at at once while they are made
+_LARGEST = 1 << 22  # rows; larger graphs are searched, because memory is scarce there
+_PIECE = 1 << 20  # rows processed at once while they are made
 
 
 class TypeRanges:
-    """The ranges of the types that are asked for most."""
+    """The ranges of the most used types."""
 
     __slots__ = ("_asked", "_known")
 
@@ -33,7 +33,7 @@ class TypeRanges:
         self._known: dict[int, Ranges] = {}
 
     def of(self, code: int, indptr: Int64s, types: NDArray[np.int32], asked: int) -> Ranges | None:
-        """The ranges of a type, where `asked` rows are wanted now; None where having them does not pay off."""
+        """The ranges of a type, of which `asked` rows are needed now; None if storing them does not pay."""
         known = self._known.get(code)
         if known is not None:
             return known

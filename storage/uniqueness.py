@@ -1,4 +1,4 @@
-"""Uniqueness constraints, checked for one node or relationship that was just written."""
+"""Uniqueness constraints, checked for a node or relationship that has just been written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hoplite.storage.snapshot import Snapshot
 
 Violation = tuple[int, str, list[tuple[str, Any]]]
-"""Who has the values already, the label or type, and the keys with their values."""
+"""The entity that already has the values, the label or type, and the keys with their values."""
 
 Duplicate = tuple[int, int, list[tuple[str, Any]]]
 """Two that share their values, and the keys with these values."""
@@ -42,9 +42,8 @@ def node_violation(delta: Delta, node: int, key: str | None) -> Violation | None
 
 
 def nodes_are_unique(delta: Delta, nodes: Iterable[int], label: str) -> bool:
-    """Whether all of these nodes, which have the label, are seen at once to meet its constraints on a single key.
-
-    A no is for `node_violation` to look into: of constraints on several keys nothing is seen at once.
+    """Whether a quick check shows that all of these nodes, which have the label, meet its constraints on a single key.
+    If not, `node_violation` decides: there is no quick check for constraints on several keys.
     """
     for constraint in delta.schema.unique(Entity.NODE, label):
         if len(constraint.keys) > 1:
@@ -87,14 +86,14 @@ def message(entity: str, public_id: int, token: str, values: list[tuple[str, Any
 
 
 def _all_differ(values: ObjectArray) -> bool:
-    """A quick yes for strings, or for integers: the common case of a key."""
+    """A quick yes for strings or integers, the common case of a key."""
     kinds = set(map(type, values))
     kinds.discard(type(None))
     return kinds in ({int}, {str}) and len(set(values)) == len(values)
 
 
 def _index_tells(delta: Delta, entity: Entity, label: str, key: str) -> bool:
-    """Whether an index of integers or texts shows that all values differ; nothing may have been written since."""
+    """Whether an index of integers or texts shows that all values differ; only valid if nothing was written since."""
     if delta.size:
         return False
     tokens = delta.base.tokens
@@ -107,7 +106,7 @@ def _index_tells(delta: Delta, entity: Entity, label: str, key: str) -> bool:
 
 
 def first_duplicate(snapshot: Snapshot, entity: Entity, label: str, keys: tuple[str, ...]) -> Duplicate | None:
-    """The first two nodes or relationships that share their values, if any do: a constraint cannot be made then."""
+    """The first two nodes or relationships that share their values, if any: then the constraint cannot be created."""
     if len(keys) == 1 and _index_tells(snapshot._delta, entity, label, keys[0]):
         return None
     if entity is Entity.NODE:

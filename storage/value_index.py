@@ -36,12 +36,12 @@ class Bound:
 _PIECE = 1 << 20
 _FEW = 32
 EXACT_DOUBLE = 2**53
-"""Integers up to here are doubles too; beyond, several of them equal one double."""
+"""Integers up to here are exact doubles; beyond, several of them equal one double."""
 
 
 def lookup_key(value: Any) -> Hashable | None:
-    """What values that are equal share; None for a value that equals nothing (null, NaN). Values that share a
-    key may still differ if they are integers beyond EXACT_DOUBLE: `equals` has the last word."""
+    """A key that equal values share; None for a value that equals nothing (null, NaN). Values that share a key may
+    still differ if they are integers beyond EXACT_DOUBLE: `equals` decides."""
     match value:
         case None:
             return None
@@ -60,7 +60,7 @@ def lookup_key(value: Any) -> Hashable | None:
 
 
 class _Counting:
-    """The array 0, 1, 2 and so on, of which only the parts are made that are asked for."""
+    """The array 0, 1, 2 and so on, of which only the requested parts are created."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -79,8 +79,8 @@ class _Counting:
 
 @dataclass(eq=False)
 class ValueIndex:
-    """Positions by value. Numeric columns: `positions` in the order of `values`. Others: a dictionary made on
-    first use.
+    """Positions by value. Numeric columns: `positions` in the order of `values`. Others: a dictionary built on first
+    use.
     """
 
     positions: Int64s
@@ -106,7 +106,7 @@ class ValueIndex:
 
     @staticmethod
     def of_all(column: Integers) -> ValueIndex:
-        """An index of integers, none of them null, at the positions 0, 1, 2 and so on. Where they ascend it takes no
+        """An index of integers, none of them null, at the positions 0, 1, 2 and so on. If they ascend, it takes no
         memory."""
         return ValueIndex.of(cast(Int64s, _Counting(len(column))), column)
 
@@ -168,7 +168,7 @@ class ValueIndex:
             held, wanted = self.column.values, np.asarray(values, np.int64)
             if self._counts_up:
                 places = wanted - held[0] if self._first else wanted
-                # As an unsigned number, a negative one is large. Of a few, Python knows the largest sooner than NumPy.
+                # As unsigned numbers, negative ones are large. For a few, Python finds the largest sooner than NumPy.
                 inside = places.view(np.uint64)
                 if (max(inside.tolist()) if len(inside) <= _FEW else inside.max()) < self._count:
                     found = places if isinstance(self.positions, _Counting) else self.positions[places]
@@ -204,7 +204,7 @@ class ValueIndex:
 
     @cached_property
     def _counts_up(self) -> bool:
-        """Whether the values are consecutive integers, each once: where one stands is then a matter of subtraction."""
+        """Whether the values are consecutive integers, each once, so that subtraction gives the place of one."""
         values = self.column.values if isinstance(self.column, Integers) else NO_POSITIONS
         return len(values) > 0 and int(values[-1]) - int(values[0]) == len(values) - 1 and self._is_distinct
 
@@ -225,7 +225,7 @@ class ValueIndex:
 
     @cached_property
     def _texts_in_order(self) -> tuple[list[str], Int64s]:
-        """The texts of a column of text by code point, and their positions."""
+        """The texts of a column sorted by code point, and their positions."""
         texts = self.column.objects().tolist()
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
         return [texts[place] for place in order.tolist()], self.positions[order]
@@ -251,7 +251,7 @@ class ValueIndex:
             last = min(last, int(np.searchsorted(values, np.nan)))
         positions, found = self.positions[first:last], values[first:last]
         if any(bound.value == 0 for bound in (low, high) if bound is not None):
-            # -0.0 and 0.0 are one place of the sorted values, and yet -0.0 < 0.0.
+            # -0.0 and 0.0 share a place among the sorted values, and yet -0.0 < 0.0.
             fits_zero = np.where(np.signbit(found), _fits(-0.0, low, high), _fits(0.0, low, high))
             kept: Int64s = positions[(found != 0) | fits_zero]
             return kept
@@ -282,7 +282,7 @@ class ValueIndex:
 
     @cached_property
     def points(self) -> PointIndex:
-        """The points among the values."""
+        """The point values."""
         numbers = isinstance(self.column, Integers | Floats | Strings)
         return PointIndex(np.asarray(self.positions), np.zeros(0, object) if numbers else self.column.objects())
 
@@ -292,7 +292,7 @@ class ValueIndex:
 
     @property
     def holds_one_kind(self) -> bool:
-        """Whether all values are integers, or all are texts: those that differ here differ for every purpose."""
+        """Whether all values are integers, or all are texts: then different values differ for every purpose."""
         return isinstance(self.column, Integers | Strings)
 
     @property
@@ -311,8 +311,8 @@ def _are_integers(values: Sequence[Any] | Int64s) -> bool:
 
 
 def _ordered(values: Int64s) -> tuple[Int64s, Int64s] | None:
-    """The stable order of integers, and the integers in it: value and place are packed into one word, where they fit,
-    for words are sorted several times as fast as places."""
+    """The stable order of integers, and the sorted integers: value and place are packed into one word if they fit,
+    because words sort several times faster than places."""
     low, bits = int(values.min()), (len(values) - 1).bit_length()
     if (int(values.max()) - low).bit_length() + bits > 63:
         return None
@@ -329,7 +329,7 @@ def _ordered(values: Int64s) -> tuple[Int64s, Int64s] | None:
 
 
 def _can_bound(bound: Bound) -> bool:
-    """Null and NaN leave nothing within."""
+    """Nothing is within null or NaN."""
     return bound.value is not None and bound.value == bound.value
 
 
@@ -338,7 +338,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> int:
-    """Where a number would stand in a sorted array; integers and floats compare by their exact values."""
+    """Where a number would be in a sorted array; integers and floats compare by their exact values."""
     if values.dtype == np.float64:
         if not isinstance(bound, int):
             return int(np.searchsorted(values, bound, side))
@@ -349,13 +349,13 @@ def _place(values: NDArray[Any], bound: Any, side: Literal["left", "right"]) -> 
     if isinstance(bound, float):
         if math.isinf(bound) or not -(2.0**63) <= bound < 2.0**63:
             return 0 if bound < 0 else len(values)
-        # Between integers: the first one not below the bound serves either side, unless the bound is an integer itself.
+        # Between integers: the first one not below the bound serves both sides, unless the bound is an integer itself.
         return int(np.searchsorted(values, math.ceil(bound), side if bound.is_integer() else "left"))
     return int(np.searchsorted(values, bound, side))
 
 
 def _fits(value: Any, low: Bound | None, high: Bound | None) -> bool:
-    """Whether a value compares as within the bounds; false where it does not compare."""
+    """Whether a value compares as within the bounds; false if it is not comparable."""
     return (low is None or _less(low.value, value, low.inclusive)) and (
         high is None or _less(value, high.value, high.inclusive)
     )

@@ -1,8 +1,8 @@
 """Whose turn it is to write: one transaction, load or checkpoint at a time, and the others wait.
 
-Nobody waits for what cannot come: a thread that waits for its own transaction is told so at once, and a transaction
-that was left open and collected as garbage is rolled back by the next writer. The collector may run anywhere, also
-in the middle of a change to the graph, so that it only puts such a transaction on a list.
+Nobody waits in vain: a thread that waits for its own transaction gets an error at once, and a transaction that was left
+open and garbage-collected is rolled back by the next writer. The collector may run anywhere, even in the middle of a
+change to the graph, so it only puts such a transaction on a list.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from hoplite.allowance import check_time
 from hoplite.errors import waits_for_itself
 
 _LOOK_AGAIN_S = 0.05
-_COLLECT_AFTER = 20  # looks: garbage that refers to itself is only found when it is looked for
+_COLLECT_AFTER = 20  # attempts: cyclic garbage is only found by a collection
 _POOLS = frozenset(("concurrent.futures.thread", "multiprocessing.pool", "anyio._backends._asyncio"))
 
 
 class Abandoned(Protocol):
-    """A transaction that nobody can end any more."""
+    """A transaction that can no longer be ended."""
 
     def rollback(self) -> None:
-        """Forget its changes, and give the turn back."""
+        """Discard its changes, and pass the turn on."""
         ...
 
 
@@ -35,13 +35,13 @@ class WriterTurn:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None  # the one that has used it last
+        self._thread: threading.Thread | None = None  # the thread that used it last
         self._doing = ""
         self._since = 0.0
         self._abandoned: deque[Abandoned] = deque()
 
     def acquire(self, seconds: float) -> bool:
-        """Whether the turn came in time. Raises where it never can, or where the statement that waits must end."""
+        """Whether the turn came in time. Raises if it never can, or if the waiting statement must end."""
         self._end_abandoned()
         if not self._lock.acquire(blocking=False) and not self._comes_within(seconds):
             return False
@@ -55,7 +55,7 @@ class WriterTurn:
         return self._lock.acquire(blocking=False)
 
     def use(self, doing: str) -> None:
-        """Say that this thread continues with what the turn was taken for, and what it is doing."""
+        """Note that this thread continues the work that the turn was taken for, and what it is doing."""
         self._thread, self._doing = threading.current_thread(), doing
 
     def release(self) -> None:
@@ -99,7 +99,7 @@ class WriterTurn:
 
 
 def _works_for_a_pool() -> bool:
-    """Whether this thread runs pieces of work for others: what it has begun, another thread may end."""
+    """Whether this thread runs work for a pool: another thread may end what it has begun."""
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back

@@ -1,8 +1,7 @@
 """Files of arrays, checksummed in blocks, written once and memory-mapped to be read.
 
-A file is its arrays one after another, each beginning at a multiple of 64 bytes. A CRC-32 is kept for every block of
-1 MiB (the last one is what is left), in a separate file next to them. A block is held against it before anything is
-read from it for the first time.
+A file is its arrays one after another, each beginning at a multiple of 64 bytes. Every block of 1 MiB (the last one may
+be shorter) has a CRC-32, in a separate file next to them. A block is checked against it before its first use.
 
     ArrayFile  what a manifest says about a file: its size, its arrays, and where its checksums begin
 """
@@ -59,7 +58,7 @@ class ArrayFile:
 
     @property
     def block_count(self) -> int:
-        """How many blocks it has."""
+        """The number of its blocks."""
         return -(-self.size // BLOCK_BYTES)
 
 
@@ -67,7 +66,7 @@ _serials = itertools.count()
 
 
 class FileWriter:
-    """Writes one file, its checksums as it goes along."""
+    """Writes one file, computing its checksums on the way."""
 
     def __init__(self, files: Files, path: Path, first_block: int) -> None:
         self._files = files
@@ -80,20 +79,20 @@ class FileWriter:
         self.checksums: list[int] = []
 
     def add(self, name: str, *arrays: NDArray[Any]) -> None:
-        """Append an array, given in one part or several."""
+        """Append an array, in one or several parts."""
         stored = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays]
         self.begin(name, stored[0].dtype.str, sum(map(len, stored)))
         for part in stored:
             self.write(part.view(np.uint8).data)
 
     def begin(self, name: str, dtype: str, count: int) -> None:
-        """Say that the next bytes to be written are an array."""
+        """Announce that the next bytes written are an array."""
         assert dtype in DTYPES, dtype
         self.write(bytes(-self._size % ALIGNMENT))
         self._arrays[name] = StoredArray(dtype, count, self._size)
 
     def write(self, data: bytes | memoryview) -> int:
-        """Append bytes; how many."""
+        """Append bytes; returns how many."""
         view = memoryview(data)
         at = 0
         while at < len(view):
@@ -124,7 +123,7 @@ class BlockReader:
     """The files of one snapshot folder."""
 
     def __init__(self, folder: Path, files: Mapping[str, ArrayFile], checksums: NDArray[np.uint32]) -> None:
-        self.serial = next(_serials)  # tells readers apart in a cache
+        self.serial = next(_serials)  # identifies readers in a cache
         self.folder = folder
         self._files = files
         self._checksums = checksums
@@ -162,7 +161,7 @@ class BlockReader:
             return self._content(file, entry)
 
     def verify_file(self, name: str) -> None:
-        """Hold every block of a file against its checksum."""
+        """Check every block of a file against its checksum."""
         entry = self._files[name]
         with self._opened(name) as file:
             self._verify(file, entry, 0, entry.size)
@@ -182,7 +181,7 @@ class BlockReader:
             number = entry.first_block + block
             if self._verified[number]:
                 continue
-            # Read, not through a mapping: memory that is mapped would count as ours.
+            # Read, not through a mapping: mapped memory would count towards this process.
             data = os.pread(file, min(BLOCK_BYTES, entry.size - block * BLOCK_BYTES), block * BLOCK_BYTES)
             if zlib.crc32(data) != int(self._checksums[number]):
                 raise damaged(self.folder / entry.name, f"the checksum of block {block} does not match")

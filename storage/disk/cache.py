@@ -1,7 +1,5 @@
-"""What is held of a database on disk: partitions and columns, up to a budget in bytes; the least recently used goes
-first.
-
-Eviction only lets go: a reader of a partition keeps it mapped until it is done.
+"""The parts of a database on disk that are held in memory: partitions and columns, up to a budget in bytes; the least
+recently used goes first. Eviction only drops a reference: a reader of a partition keeps it mapped until it is done.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from hoplite.lazy_dataclass import dataclass
 T = TypeVar("T")
 
 ENTRIES = 384
-"""How many are held at most, whatever their size: each mapped file takes a file descriptor."""
+"""The most entries held, whatever their size: each mapped file takes a file descriptor."""
 _SEARCHED_SHARE = 16
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
@@ -36,7 +34,7 @@ class CacheStatistics:
 
 
 class Cache:
-    """Loaded things by key."""
+    """Loaded objects by key."""
 
     def __init__(self, budget_bytes: int | None) -> None:
         self.budget_bytes = budget_bytes
@@ -48,8 +46,8 @@ class Cache:
         self._evictions = 0
 
     def get(self, key: Hashable, load: Callable[[], tuple[T, int]], *, from_disk: bool = True) -> T:
-        """What has this key; `load` makes it, from a file or from what is held of one, and says how many bytes it
-        takes."""
+        """The object with this key; `load` makes it, from a file or from what is already held, and gives its size in
+        bytes."""
         with self._lock:
             held = self._held.get(key)
             if held is not None:
@@ -67,7 +65,7 @@ class Cache:
         return loaded
 
     def forget(self, about: Callable[[Hashable], bool]) -> None:
-        """Let go of what is no longer needed; not counted as evictions."""
+        """Drop what is no longer needed; not counted as evictions."""
         with self._lock:
             for key in [key for key in self._held if about(key)]:
                 self._used -= self._held.pop(key)[1]
@@ -81,17 +79,17 @@ class Cache:
             self._evictions += 1
 
     def searched(self, size: int) -> int:
-        """What something of this size counts for that is searched and not read: few of its pages are ever in memory,
-        and it must not drive out what is."""
+        """The size that counts for something that is searched rather than read: few of its pages are ever in memory,
+        and it must not evict what is."""
         return size if self.budget_bytes is None else min(size, self.budget_bytes // _SEARCHED_SHARE)
 
     def fits(self, size: int) -> bool:
-        """Whether something of this size leaves room for others."""
+        """Whether something of this size leaves room for other objects."""
         return self.budget_bytes is None or size * 4 <= self.budget_bytes
 
     @property
     def statistics(self) -> CacheStatistics:
-        """How it has been doing."""
+        """Its counters so far."""
         with self._lock:
             return CacheStatistics(
                 self.budget_bytes, self._used, len(self._held), self._hits, self._loads, self._evictions
@@ -99,14 +97,14 @@ class Cache:
 
 
 def byte_count(size: str | int, setting: str = "memory") -> int:
-    """`512MB`, `4GB`, `1.5 GiB` or a number of bytes; the setting is for errors.
+    """`512MB`, `4GB`, `1.5 GiB` or a number of bytes; `setting` names it in errors.
 
     >>> byte_count("512MB")
     512000000
     """
     if isinstance(size, int) and not isinstance(size, bool):
         if size <= 0:
-            raise ValueError(f"{setting}={size!r}: a budget is more than nothing")
+            raise ValueError(f"{setting}={size!r}: a budget must be positive")
         return size
     written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", str(size).upper())
     if written is None or float(written[1]) <= 0:
@@ -115,7 +113,7 @@ def byte_count(size: str | int, setting: str = "memory") -> int:
 
 
 def machine_memory() -> int:
-    """How much memory the machine has, in bytes; 8 GB where it does not tell."""
+    """The memory of the machine in bytes; 8 GB if it cannot be found out."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -1,7 +1,7 @@
 """What a transaction changed, as the content of a log record, and the way back: a record applied to a delta.
 
-A record speaks of nodes and relationships by their public ids, so that it means the same above any base, and holds the
-state after the transaction of everything it touched:
+A record refers to nodes and relationships by their public ids, so that it means the same over any base, and holds the
+state of everything it touched as of the end of the transaction:
 
     names         labels, types, keys and sets of labels that are new, with the number of the first of each
     nodes         id of the first new node, and the sets of labels of all new nodes
@@ -38,7 +38,7 @@ _ARRAYS = {"I": "<i8", "F": "<f8"}
 
 @dataclass(slots=True)
 class _Touched:
-    """The positions that a journal speaks of."""
+    """The positions that a journal mentions."""
 
     first_node: int
     first_relationship: int
@@ -80,7 +80,7 @@ def _touched(delta: Delta, journal: Journal) -> _Touched:
 
 @dataclass(frozen=True, slots=True)
 class NameCounts:
-    """How many labels, types, keys and sets of labels there are."""
+    """The numbers of labels, types, keys and label sets."""
 
     labels: int
     types: int
@@ -89,17 +89,17 @@ class NameCounts:
 
     @staticmethod
     def of(tokens: Tokens) -> NameCounts:
-        """As many as the database has."""
-        sets = tokens.label_set_count  # first: no set may name a label that is not counted
+        """Those of the database."""
+        sets = tokens.label_set_count  # first: no set may contain a label that is not counted
         return NameCounts(len(tokens.labels), len(tokens.types), len(tokens.keys), sets)
 
     @staticmethod
     def of_names(names: Names) -> NameCounts:
-        """As many as a manifest has."""
+        """Those of a manifest."""
         return NameCounts(len(names.labels), len(names.types), len(names.keys), len(names.label_sets))
 
     def widest(self, other: NameCounts | None) -> NameCounts:
-        """The larger number of each."""
+        """The larger of each number."""
         if other is None:
             return self
         return NameCounts(
@@ -125,8 +125,8 @@ def _new_names(tokens: Tokens, known: NameCounts, now: NameCounts) -> dict[str, 
 
 
 def record_of(delta: Delta, journal: Journal, known: NameCounts) -> tuple[bytes, NameCounts]:
-    """The record of what a journal led to, and how many names are known once it is written. `known` are those that
-    the log and the snapshot beneath it know already."""
+    """The record of a journal's changes, and the names known once it is written. `known` are those already in the log
+    and the snapshot beneath it."""
     touched = _touched(delta, journal)
     snapshot = Snapshot(delta, "", 0)
     base = delta.base
@@ -206,15 +206,15 @@ def _packed(values: list[Any]) -> tuple[str, Any]:
 
 
 def apply(content: bytes, delta: Delta) -> None:
-    """Make the changes of a record. Raises `BadEncoding` for what no record says."""
+    """Make the changes of a record. Raises `BadEncoding` for content that no record can have."""
     try:
         _apply(decode(content), delta)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise BadEncoding(f"it does not say what it should ({type(error).__name__}: {error})") from error
+        raise BadEncoding(f"its content is invalid ({type(error).__name__}: {error})") from error
 
 
 def _apply(content: dict[str, Any], delta: Delta) -> None:
-    journal: Journal = []  # nothing is taken back
+    journal: Journal = []  # nothing is undone
     tokens, base = delta.base.tokens, delta.base
     _add_names(content.get("names", {}), tokens)
     if "nodes" in content:
@@ -251,7 +251,7 @@ def _apply(content: dict[str, Any], delta: Delta) -> None:
 
 
 def _add_names(content: dict[str, Any], tokens: Tokens) -> None:
-    """Names may be known already: the snapshot was written after they came up."""
+    """Names may be known already, if the snapshot was written after they were first used."""
     for kind, names in (("labels", tokens.labels), ("types", tokens.types), ("keys", tokens.keys)):
         first, new = content.get(kind, (0, ()))
         for number, name in enumerate(new, first):
@@ -268,13 +268,13 @@ def _expect(found: Any, expected: int) -> None:
 
 def _existing(positions: Int64s) -> Int64s:
     if bool((positions < 0).any()):
-        raise ValueError("an id that nothing has")
+        raise ValueError("an id that does not exist")
     return positions
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError("a name is text")
+        raise TypeError("a name must be text")
     return value
 
 
@@ -285,13 +285,13 @@ def _int64s(data: bytes) -> Int64s:
 def _codes(data: bytes, count: int) -> NDArray[np.int32]:
     codes = np.frombuffer(data, "<i4").astype(np.int32)
     if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < count:
-        raise ValueError("a number that no name has")
+        raise ValueError("an unknown name number")
     return codes
 
 
 def _codes_of_list(codes: list[int], count: int) -> list[int]:
     if not all(isinstance(code, int) and 0 <= code < count for code in codes):
-        raise ValueError("a number that no name has")
+        raise ValueError("an unknown name number")
     return codes
 
 

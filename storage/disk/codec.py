@@ -2,7 +2,7 @@
 
 A value is one tag byte and its content. Integers are zigzag-coded in groups of seven bits, lowest first; lengths are
 the same without the zigzag. Text is UTF-8 in which a lone surrogate is coded like any other character, since Cypher's
-strings may hold one. Nothing that is read is trusted: every length is held against the bytes that are left.
+strings may hold one. Input is never trusted: every length is checked against the bytes that are left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FLOAT = struct.Struct("<d")
 
 
 class BadEncoding(Exception):
-    """Bytes that no value is written as."""
+    """Bytes that do not encode a value."""
 
 
 def encode(value: Any) -> bytes:
@@ -41,7 +41,7 @@ def encode_into(value: Any, out: bytearray) -> None:
 
 
 def decode(data: bytes | memoryview) -> Any:
-    """The value that bytes stand for, all of them."""
+    """The value that all of the bytes encode."""
     reader = _Reader(data)
     value = reader.value(0)
     if reader.at != reader.end:
@@ -153,7 +153,7 @@ _WRITERS: dict[type, Callable[[Any, bytearray], None]] = {
 
 
 class _Reader:
-    """Takes values off the front of bytes."""
+    """Reads values from the front of bytes."""
 
     __slots__ = ("at", "data", "end")
 
@@ -182,7 +182,7 @@ class _Reader:
         return taken
 
     def length(self) -> int:
-        """The next number that is not below zero."""
+        """The next non-negative number."""
         number, shift = 0, 0
         while True:
             if self.at >= self.end or shift > 63:
@@ -197,7 +197,7 @@ class _Reader:
             shift += 7
 
     def count(self) -> int:
-        """A number of items, each of which takes at least a byte."""
+        """A number of items, each of at least one byte."""
         count = self.length()
         if count > self.end - self.at:
             raise BadEncoding("it ends in the middle of a list")

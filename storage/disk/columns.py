@@ -6,8 +6,8 @@
     strings            an Arrow IPC file: a column `value`, and a column `position` if it is sparse
     values             anything else: `offsets` into `data`, the values as in codec.py; a null takes no bytes
 
-Numbers are read from the mapped file. Text and general values become Python objects only where they are asked for; a
-column that is read from end to end is kept in that form as long as the cache has room.
+Numbers are read from the mapped file. Text and general values become Python objects only when read; a column that is
+read completely is kept in that form while the cache has room.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHOLE_SHARE = 8
-"""When one in this many values is asked for at once, all of them become Python objects and are kept."""
+"""If at least one in this many values is read at once, all of them become Python objects and are kept."""
 SMALL_COLUMN = 65_536
-"""A column of up to this many values becomes Python objects as soon as any of it is asked for."""
+"""A column of up to this many values becomes Python objects as soon as any of it is read."""
 OBJECT_BYTES = 64
-"""Roughly what a Python object takes besides its content."""
+"""The approximate overhead of a Python object."""
 
 
 # --- writing ---
 
 
 def column_kind(column: Column) -> str:
-    """Which of the forms at the top a column takes."""
+    """The form (see the top of the file) that a column takes."""
     match column:
         case Integers():
             return "integers"
@@ -70,8 +70,8 @@ def column_kind(column: Column) -> str:
 
 
 class ColumnWriter:
-    """Values come in pieces, ascending by the number of their entity, and are held in a compact form until the column
-    is written: its kind and whether it is sparse depend on all of them."""
+    """Collects values in pieces, ascending by the number of their entity. They are held in a compact form until the
+    column is written, because its kind and whether it is sparse depend on all of them."""
 
     def __init__(self, total: int) -> None:
         self.kind: str | None = None
@@ -83,7 +83,7 @@ class ColumnWriter:
 
     @staticmethod
     def of(draft: ColumnDraft, total: int, seen: Callable[[Int64s], None]) -> ColumnWriter:
-        """All values of a draft; `seen` is told which entities have one."""
+        """All values of a draft; `seen` is called with the entities that have one."""
         writer = ColumnWriter(total)
         for numbers, values in draft.pieces():
             column = narrowed(values)
@@ -92,7 +92,7 @@ class ColumnWriter:
             seen(numbers)
         else:
             return writer
-        writer = ColumnWriter(total)  # not all of one kind, or no UTF-8
+        writer = ColumnWriter(total)  # not all of one kind, or not valid UTF-8
         for numbers, values in draft.pieces():
             writer._take(numbers, values, "values")
             seen(numbers)
@@ -100,11 +100,11 @@ class ColumnWriter:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether it is written with the positions of those that have a value."""
+        """Whether it is written with the positions of the entities that have a value."""
         return self.count * DENSE_SHARE < self._total
 
     def _take(self, numbers: Int64s, column: Column, kind: str) -> bool:
-        """Whether the values go with those before them."""
+        """Whether the values could be stored with those before them."""
         if self.kind not in (None, kind):
             return False
         match column:
@@ -142,8 +142,8 @@ class ColumnWriter:
         return np.concatenate([np.asarray(numbers, np.int64) for numbers in self._numbers])
 
     def _spans(self) -> Iterator[tuple[int, Int64s | None, int, Any]]:
-        """Of a dense column: (entities without a value, of the entities after them which slots have one (None: all),
-        how many these are, the values)."""
+        """For a dense column: (entities without a value; of the entities after them, which slots have one (None: all);
+        how many these are; the values)."""
         at = 0
         for numbers, part in zip(self._numbers, self._parts, strict=True):
             first, last = int(numbers[0]), int(numbers[-1]) + 1
@@ -233,7 +233,7 @@ def _arrow_texts(texts: NDArray[np.object_]) -> pa.Array[Any] | None:
 
 
 def _encoded(column: Column) -> tuple[Int64s, bytes]:
-    """How long each value is, and their bytes."""
+    """The length of each value, and their bytes."""
     data, lengths = bytearray(), np.zeros(len(column), np.int64)
     for row, value in enumerate(column.objects()):
         before = len(data)
@@ -243,7 +243,7 @@ def _encoded(column: Column) -> tuple[Int64s, bytes]:
 
 
 class _Sink(io.RawIOBase):
-    """A file as Arrow writes to it; closing it leaves the writer open."""
+    """A file that Arrow writes to; closing it leaves the writer open."""
 
     def __init__(self, writer: FileWriter) -> None:
         self._writer = writer
@@ -265,7 +265,7 @@ class _Sink(io.RawIOBase):
 
 
 class _Encoded(Protocol):
-    """Values that are Python objects only on demand."""
+    """Values that become Python objects on demand."""
 
     positions: Int64s | None
 
@@ -345,7 +345,7 @@ class _EncodedValues:
 
 
 class StoredColumn:
-    """One key's values in a file, loaded when they are first asked for; the same as a `PropertyColumn`."""
+    """One key's values in a file, loaded on first use; the same interface as `PropertyColumn`."""
 
     __slots__ = ("_cache", "_is_sparse", "_key", "_kind", "_name", "_reader", "_total")
 
@@ -384,7 +384,7 @@ class StoredColumn:
         return self.whole().holders() if positions is None else positions
 
     def codes_of_holders(self, codes: NDArray[Any], every: list[int]) -> list[int]:
-        """Which of all codes the entities with a value have."""
+        """The distinct codes of the entities that have a value."""
         return self.whole().codes_of_holders(codes, every)
 
     def texts(self) -> tuple[Int64s | None, pa.Array[Any]] | None:
@@ -409,7 +409,7 @@ class StoredColumn:
         return self._guarded(lambda: loaded.one(slot))
 
     def whole(self) -> PropertyColumn:
-        """All of it in memory."""
+        """The whole column, in memory."""
         loaded = self._loaded()
         if isinstance(loaded, PropertyColumn):
             return loaded
@@ -438,7 +438,7 @@ class StoredColumn:
         count = len(column.column) if isinstance(column, PropertyColumn) else len(column)
         held = column.positions
         if (held is None) == self._is_sparse or count != (self._total if held is None else len(held)):
-            raise damaged(self._reader.folder / self._name, "it has not as many values as there should be")
+            raise damaged(self._reader.folder / self._name, "it has the wrong number of values")
         return column, entry.size
 
     def _load_strings(self, entry: ArrayFile) -> _Encoded:
@@ -454,7 +454,7 @@ class StoredColumn:
             if not pa.types.is_large_string(texts.type):
                 raise pa.ArrowInvalid(f"a column of {texts.type}")
         except (pa.ArrowException, KeyError, IndexError) as error:
-            raise damaged(path, f"it is not the Arrow file it should be ({error})") from error
+            raise damaged(path, f"it is not a valid Arrow file ({error})") from error
         return _ArrowStrings(texts, positions)
 
     def _load_arrays(self) -> PropertyColumn | _Encoded:
@@ -483,7 +483,7 @@ class StoredColumn:
 
 
 def _slots(held: Int64s | None, positions: Int64s, total: int) -> tuple[Int64s, NDArray[np.bool_]]:
-    """Where the values of these entities are, and which of them have one."""
+    """The slots of the values of these entities, and which of them have one."""
     if held is None:
         return positions, (positions >= 0) & (positions < total)
     slots = np.minimum(np.searchsorted(held, positions), len(held) - 1)

@@ -1,5 +1,5 @@
-"""Every change to the file system that a database makes goes through here, one method for each, so that tests can make
-any of them fail.
+"""Every change to the file system that a database makes goes through this module, with one method for each, so that
+tests can make any of them fail.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 try:
     from fcntl import F_FULLFSYNC, fcntl  # type: ignore[attr-defined,unused-ignore]
-except ImportError:  # macOS alone has it, and alone needs it
+except ImportError:  # only macOS has it, and needs it
     F_FULLFSYNC = None
 
 
@@ -36,18 +36,18 @@ class Files:
             view, offset = view[written:], offset + written
 
     def truncate(self, file: int, size: int) -> None:
-        """Cut a file off."""
+        """Cut a file off at a size."""
         os.ftruncate(file, size)
 
     def sync(self, file: int) -> None:
-        """Wait until what was written is on the disk itself."""
+        """Wait until what was written is physically on disk."""
         if F_FULLFSYNC is None:
             os.fsync(file)
         else:
             fcntl(file, F_FULLFSYNC)
 
     def sync_folder(self, path: Path) -> None:
-        """Wait until the names in a folder are on the disk itself."""
+        """Wait until the names in a folder are physically on disk."""
         folder = os.open(path, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -55,7 +55,7 @@ class Files:
             os.close(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name, in the place of what had that name."""
+        """Rename a file, replacing any file of the new name."""
         os.replace(old, new)
 
     def remove(self, path: Path) -> None:
@@ -72,7 +72,7 @@ class Files:
 
 
 def remove_tree(files: Files, path: Path) -> None:
-    """Remove a file, or a folder of files, as far as it is there and can be removed."""
+    """Remove a file, or a folder of files, as far as it exists and can be removed."""
     try:
         if path.is_dir():
             for inside in list(path.iterdir()):
@@ -81,11 +81,11 @@ def remove_tree(files: Files, path: Path) -> None:
         elif path.exists():
             files.remove(path)
     except OSError:
-        pass  # it is looked for again when the database is next opened
+        pass  # the next opening of the database tries again
 
 
 def write_file(files: Files, path: Path, data: bytes) -> None:
-    """A new file with this content, on the disk when this returns (its name is, once the folder has been synced)."""
+    """Write a new file with this content, on disk when this returns (its name is, once the folder has been synced)."""
     file = files.create(path)
     try:
         files.write(file, data, 0)

@@ -1,16 +1,16 @@
 """The graph of a database on disk.
 
     commit       a record to the log, then the same as in memory
-    checkpoint   the delta folded into a new snapshot while readers and writers go on: they are only stopped for the
-                 moment in which the new manifest takes over, together with what was committed meanwhile
+    checkpoint   the delta folded into a new snapshot while readers and writers continue: they only stop for the
+                 moment in which the new manifest takes effect, together with what was committed meanwhile
     bulk load    a new snapshot at once
     open         the snapshot that the manifest names, and the commits in its log
 
-A checkpoint is made when the log has grown past a limit, on request, and at the end, unless the log is short and the
+A checkpoint is made when the log has grown past a limit, on request, and on closing, unless the log is short and the
 snapshot large.
 
 A forked process can read the graph as it was at the fork, and holds the files that it reads, like a read-only process.
-Everything else in the folder is the parent's alone.
+Everything else in the folder belongs to the parent alone.
 """
 
 from __future__ import annotations
@@ -76,22 +76,22 @@ LARGE_BYTES = 64 * 2**20
 """A snapshot larger than this is not rewritten at the end of every session, nor folded in memory."""
 SMALLEST_PARTITION_BYTES = 2**20
 LARGEST_PARTITION = 1 << 25
-"""Relationships; a larger one would take too much memory to build."""
+"""Relationships in a partition; building a larger one would take too much memory."""
 SPILL_BYTES = (64 * 2**20, 2**30)
-"""A load, or a checkpoint, keeps an eighth of the budget in memory of what it collects, within these bounds."""
+"""A load or a checkpoint may hold an eighth of the budget in memory, within these bounds."""
 _OURS = lazy_pattern(r"(?:snapshot|wal|scratch)-(\d+)(?:\.log)?")
 
 
 class Version(NamedTuple):
-    """A version of a graph on disk, for other processes to read the same one."""
+    """A version of a graph on disk, so that other processes can read the same one."""
 
     manifest: Manifest
     commits: int
 
 
 class DiskGraph(Graph):
-    """A graph in a folder. `partitions` of None: as many as the cache's budget suggests. One that is opened to read may
-    be opened at the version that another process has."""
+    """A graph in a folder. `partitions` of None: as many as the cache's budget suggests. A reader may open it at the
+    version that another process reads."""
 
     def __init__(
         self,
@@ -170,12 +170,12 @@ class DiskGraph(Graph):
         if self.root.is_dir():
             return
         if self.root.exists():
-            raise cannot_open(self.root, "there is a file of that name; a database is a folder")
+            raise cannot_open(self.root, "there is a file of that name, but a database is a folder")
         self._files.make_folder(self.root)
         self._files.sync_folder(self.root.parent)
 
     def _refuse_if_not_new(self) -> None:
-        """A folder without a manifest is the beginning of a database that was never finished, or not one of ours."""
+        """A folder without a manifest is a database whose creation was interrupted, or something else."""
         for inside in self.root.iterdir():
             number = _OURS.fullmatch(inside.name)
             is_begun = number is not None and number[1] == "1"
@@ -203,7 +203,7 @@ class DiskGraph(Graph):
         return manifest
 
     def _open_to_read(self) -> None:
-        """Hold the snapshot that the manifest names; a checkpoint may take it away before it is held."""
+        """Hold the snapshot that the manifest names; a checkpoint may remove it before it is held."""
         while True:
             manifest = read_manifest(self.root)
             if manifest is None:
@@ -221,8 +221,8 @@ class DiskGraph(Graph):
         self._load(manifest)
 
     def _open_at(self, version: Version) -> None:
-        """Read a version that another process reads, and so keeps from being removed. What its log adds to the
-        snapshot is gone once there is a newer one."""
+        """Read a version that another process reads, which keeps it from being removed. Its log is gone once there is a
+        newer one."""
         manifest, commits = version
         try:
             self._holds.append(FolderHold(self.root / manifest.folder))
@@ -237,7 +237,7 @@ class DiskGraph(Graph):
 
     @property
     def version(self) -> Version:
-        """What `at` takes in another process."""
+        """The value for `at` in another process."""
         return Version(self._manifest, self._version)
 
     def _load(self, manifest: Manifest, last_commit: int | None = None) -> LogReader:
@@ -249,12 +249,12 @@ class DiskGraph(Graph):
             self._version = record.commit
             if record.commit == last_commit:
                 break
-        self._known = NameCounts.of(delta.base.tokens)  # with the names that the log has added
+        self._known = NameCounts.of(delta.base.tokens)  # including the names added by the log
         self._replayed_bytes = reader.end - HEADER_BYTES
         return reader
 
     def _load_snapshot(self, manifest: Manifest) -> Delta:
-        """The graph as of the snapshot; what is to be written upon it goes into the delta."""
+        """The graph as of the snapshot; later writes go into the delta."""
         self._manifest, self._last_number = manifest, manifest.snapshot
         self.uuid = manifest.uuid
         try:
@@ -278,11 +278,11 @@ class DiskGraph(Graph):
             raise damaged(path, str(error)) from error
 
     def is_writing_at(self, path: Path) -> bool:
-        """Whether this is the open database at a path."""
+        """Whether this is the open, writable database at a path."""
         return self._is_open and not self._is_forked and self._lock is not None and self._lock.is_at(path)
 
     def check_settings(self, partitions: int | None, memory: str | int | None, durability: Durability | None) -> None:
-        """Raise where someone asks for other settings than the database is open with."""
+        """Raise if the settings differ from those that the database is open with."""
         bytes_asked = None if memory is None else byte_count(memory)
         for name, asked, given in (
             ("partitions", partitions, self._fixed_partitions),
@@ -307,7 +307,7 @@ class DiskGraph(Graph):
 
     @property
     def _is_forked(self) -> bool:
-        """Whether this is a copy in another process than the one that opened the database."""
+        """Whether this is a copy in a process other than the one that opened the database."""
         return os.getpid() != self._process
 
     def _record(self, delta: Delta, journal: Journal) -> None:
@@ -335,7 +335,7 @@ class DiskGraph(Graph):
         return version
 
     def _finish_load(self, draft: Draft, schema: Schema, check: Callable[[Snapshot], None], spill: Spill) -> None:
-        """Write a new snapshot, and put it in force if it passes the check."""
+        """Write a new snapshot, and put it into force if it passes the check."""
         self._refuse_if_forked()
         if self.read_only:
             raise access_mode()
@@ -363,7 +363,7 @@ class DiskGraph(Graph):
         return load_failed(self.root, error)
 
     def _new_spill(self) -> Spill:
-        """What is collected goes to files in a folder of its own, beyond a share of the budget."""
+        """Beyond a share of the budget, collected data goes to files in a separate folder."""
         with self._guard:
             self._last_number += 1
             number = self._last_number
@@ -390,7 +390,7 @@ class DiskGraph(Graph):
     # --- checkpoints ---
 
     def checkpoint(self) -> None:
-        """Write a new snapshot with everything that is committed, and begin a new log."""
+        """Write a new snapshot of everything committed, and start a new log."""
         self._refuse_if_forked()
         if self.read_only:
             raise access_mode()
@@ -410,7 +410,7 @@ class DiskGraph(Graph):
             raise cannot_open(self.root, "the database is closed")
         self._lock_writer()
         try:
-            snapshot = self.snapshot(fold=False)  # held, so that writers leave it as it is
+            snapshot = self.snapshot(fold=False)  # held, so that writers do not change it
             end, commits = log.end, log.commits
         finally:
             self._writer.release()
@@ -429,7 +429,7 @@ class DiskGraph(Graph):
             remove_tree(self._files, self.root / manifest.folder)
             raise
         try:
-            if self._manifest is not before or self._log is not log or not log.is_usable:  # a bulk load came between
+            if self._manifest is not before or self._log is not log or not log.is_usable:  # a bulk load was faster
                 remove_tree(self._files, self.root / manifest.folder)
                 return
             later = [record.content for record in self._log_reader(before).records() if record.offset >= end]
@@ -446,7 +446,7 @@ class DiskGraph(Graph):
 
     @contextmanager
     def _new_number(self) -> Iterator[int]:
-        """The number of a snapshot that is to be written; what is written under it meanwhile is left alone."""
+        """The number for a snapshot to be written; while it is being written, it is left alone."""
         with self._guard:
             self._last_number += 1
             number = self._last_number
@@ -457,7 +457,7 @@ class DiskGraph(Graph):
             self._being_written.discard(number)
 
     def _write(self, number: int, draft: Draft, schema: Schema, commits: int, spill: Spill) -> Manifest:
-        """The files of a new snapshot; nothing is left of them when it fails."""
+        """Write the files of a new snapshot; if this fails, none of them remain."""
         partitions = self.partitions_for(draft.node_count, draft.relationship_count)
         for name in (snapshot_name(number), log_name(number)):
             remove_tree(self._files, self.root / name)
@@ -470,8 +470,8 @@ class DiskGraph(Graph):
             raise
 
     def _take_over(self, manifest: Manifest, tokens: Tokens, later: list[bytes]) -> Delta:
-        """Put a snapshot in force, with a log of the commits that came later; the graph as it then is. Called by
-        the holder of the writer's lock."""
+        """Put a snapshot into force, with a log of the later commits; returns the graph as it is then. The caller holds
+        the writer's lock."""
         old = self._log
         assert old is not None
         path = self.root / manifest.log
@@ -492,7 +492,7 @@ class DiskGraph(Graph):
             if log is not None:
                 log.close()
             if isinstance(error, UncertainRename) and not self._put_back():
-                # Either manifest has everything that was acknowledged, as long as nothing more is.
+                # Either manifest has everything that was acknowledged, as long as nothing more is acknowledged.
                 old.is_usable = False
                 raise error.error from error
             remove_tree(self._files, path)
@@ -501,13 +501,13 @@ class DiskGraph(Graph):
                 raise error.error from error
             raise
         self._log, self._manifest = log, manifest
-        # A name may have come up after the manifest was made: the log has it if it was committed.
+        # A name may be newer than the manifest: if it was committed, the log has it.
         self._known = NameCounts.of_names(manifest.names).widest(self._known if later else None)
         old.close()
         return delta
 
     def _put_back(self) -> bool:
-        """Whether the manifest in force is certain to be the one before, after another could not be synced."""
+        """Whether the previous manifest is certain to be in force, after another could not be synced."""
         try:
             write_manifest(self._files, self.root, self._manifest)
         except (OSError, UncertainRename):
@@ -543,7 +543,7 @@ class DiskGraph(Graph):
             self._checkpoint_in_background()
 
     def partitions_for(self, node_count: int, relationship_count: int) -> int:
-        """The number of partitions asked for, or one such that four of them fit the budget."""
+        """The number of partitions requested, or one such that four of them fit the budget."""
         if self._fixed_partitions is not None:
             return self._fixed_partitions
         budget = self._cache.budget_bytes
@@ -555,12 +555,12 @@ class DiskGraph(Graph):
         by_size = -(-side // max(budget // 4, SMALLEST_PARTITION_BYTES))
         return max(1, by_size, -(-relationship_count // LARGEST_PARTITION))
 
-    # --- files that nobody needs any more ---
+    # --- files that are no longer needed ---
 
     def _remove_all_but(self, current: int) -> None:
-        """Remove the snapshots and logs of other numbers, but for those that someone reads from, or writes."""
+        """Remove the snapshots and logs of other numbers, except those being read or written."""
         if any(number != current and reader() is not None for number, reader in self._readers):
-            gc.collect(1)  # finished queries may hold on to it, in a cycle
+            gc.collect(1)  # finished queries may still hold it, in a reference cycle
         with self._guard:
             self._readers = [(number, reader) for number, reader in self._readers if reader() is not None]
             used = {current, *self._being_written, *(number for number, _ in self._readers)}
@@ -575,7 +575,7 @@ class DiskGraph(Graph):
     # --- about it ---
 
     def statistics(self) -> dict[str, Any]:
-        """How large the graph is, how it is held, and how the cache has been doing."""
+        """The size of the graph, how it is held, and the cache's counters."""
         log, error = self._log, self._background_error
         return {
             **super().statistics(),
@@ -592,19 +592,20 @@ class DiskGraph(Graph):
         }
 
     def loads(self) -> tuple[int, int]:
-        """How many partitions and columns were loaded so far, and evicted."""
+        """How many partitions and columns have been loaded so far, and evicted."""
         counts = self._cache.statistics
         return counts.loads, counts.evictions
 
     def verify(self) -> list[str]:
-        """Read everything, and say what is wrong."""
+        """Read everything, and report what is wrong."""
         with self._checkpointing:
             return problems_of(self.root)
 
     # --- the end ---
 
     def close(self) -> None:
-        """Make a checkpoint if it is worth it, and let go of everything. In a forked process, only of what is read."""
+        """Make a checkpoint if it is worth it, and release everything. In a forked process, release only what is
+        read."""
         if not self._is_open:
             return
         self._is_open = False
@@ -614,7 +615,7 @@ class DiskGraph(Graph):
             self._let_go()
 
     def stop_writing(self) -> None:
-        """The same, but stay open to be read: others may write from now on."""
+        """The same, but stay open for reading: others may write from now on."""
         if self.read_only or not self._is_open or self._is_forked:
             return
         self._is_open = False  # to be written to
@@ -641,7 +642,7 @@ class DiskGraph(Graph):
                 self._log.sync()
 
     def _checkpoint_at_the_end(self) -> None:
-        """Not while a transaction is open; and nothing is lost if it fails."""
+        """Not while a transaction is open; nothing is lost if it fails."""
         if not self._writer.acquire_if_free():
             return
         self._writer.release()
@@ -649,7 +650,7 @@ class DiskGraph(Graph):
             self.checkpoint()
 
     def __del__(self) -> None:
-        """A graph that nobody uses any more keeps nobody out."""
+        """A graph that is no longer used must not keep others out."""
         if hasattr(self, "_is_open"):
             self._let_go()
 
@@ -670,7 +671,7 @@ class DiskGraph(Graph):
     # --- forks ---
 
     def before_fork(self) -> None:
-        """Hold what can be read for the child, which cannot do it before this process could remove something."""
+        """Hold for the child what can be read: it could not do so before this process removes something."""
         super().before_fork()
         if self._is_open and not self.read_only:
             self._holds = self._held_snapshots()
@@ -678,7 +679,7 @@ class DiskGraph(Graph):
     def _held_snapshots(self) -> list[FolderHold]:
         holds = []
         for number in {number for number, reader in self._readers if reader() is not None}:
-            with suppress(OSError):  # without it the child reads as long as the files are there
+            with suppress(OSError):  # without it the child can read as long as the files exist
                 holds.append(FolderHold(self.root / snapshot_name(number)))
         return holds
 
@@ -691,7 +692,7 @@ class DiskGraph(Graph):
         super().after_fork_in_parent()
 
     def after_fork_in_child(self) -> None:
-        """Keep what can be read, and let go of what is the parent's."""
+        """Keep what can be read, and release what belongs to the parent."""
         super().after_fork_in_child()
         self._checkpointing = threading.Lock()
         self._background = None

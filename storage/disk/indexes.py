@@ -1,9 +1,9 @@
-"""The indexes of the schema as files, so that a look-up needs no index to be made first.
+"""The indexes of the schema as files, so that a look-up need not build one first.
 
-    integers, floats   positions and values, in the order of the values: mapped, and searched as they are
+    integers, floats   positions and values, in the order of the values: mapped, and searched in place
     strings            positions in the order of the values' UTF-8 bytes; the values are read from their column
 
-Indexes over other values, or mixed ones, are made in memory on first use, as without a disk.
+Indexes over other or mixed values are built in memory on first use, as in a database in memory.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from hoplite.storage.value_index import NO_POSITIONS, ValueIndex
 from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers
 
 _COMPARED = 1 << 20
-"""So many texts are held against each other at once."""
+"""The number of texts compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Which entities an index is about: those with a label or type, by the value of a key."""
+    """What an index covers: entities with a label or type, by the value of a key."""
 
     entity: Entity
     code: int
@@ -38,7 +38,7 @@ class IndexPlace:
 
 
 def indexed_places(schema: Schema, base: Base) -> list[IndexPlace]:
-    """What the indexes of a schema cover, as far as they find values."""
+    """What the indexes of a schema cover, for indexes that find values."""
     places = dict.fromkeys(
         IndexPlace(index.entity, code, index.keys[0])
         for index in schema.indexes
@@ -73,7 +73,7 @@ class IndexToWrite:
 
 
 def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
-    """The index of a base whose columns are in files; None: it takes none of the forms."""
+    """The index of a base whose columns are in files; None if it takes none of the forms."""
     is_node = place.entity is Entity.NODE
     column = (base.node_columns if is_node else base.relationship_columns).get(place.key)
     texts = column.texts() if isinstance(column, StoredColumn) else None
@@ -91,7 +91,7 @@ def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
 
 
 def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToWrite:
-    """Texts are sorted by Arrow, and never become Python objects: there may be more than memory has room for."""
+    """Arrow sorts the texts, which never become Python objects: there may be more than fit in memory."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -111,7 +111,7 @@ def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToW
 
 
 class StoredNumbers(ValueIndex):
-    """Numbers in their order. How many of them differ is known, and need not be counted through the whole file."""
+    """Sorted numbers. The number of distinct ones is stored, so it need not be counted."""
 
     def __init__(self, positions: Int64s, column: Integers | Floats, distinct: int) -> None:
         super().__init__(positions, column)
@@ -124,7 +124,7 @@ class StoredNumbers(ValueIndex):
 
 
 class StoredStrings(ValueIndex):
-    """Positions in the order of their strings, which are read from the column one by one as they are compared."""
+    """Positions sorted by their strings, which are read from the column one by one when compared."""
 
     def __init__(self, positions: Int64s, values: KeyValues, distinct: int) -> None:
         self.positions = positions
@@ -133,7 +133,7 @@ class StoredStrings(ValueIndex):
 
     @cached_property
     def column(self) -> Column:  # type: ignore[override]
-        """The values in the order of the positions; read where a whole index must be looked through."""
+        """The values in the order of the positions, read only when a whole index must be searched."""
         return self._values.gather(self.positions)
 
     def find(self, value: Any) -> list[int]:
@@ -155,11 +155,11 @@ class StoredStrings(ValueIndex):
         wanted = _utf8(prefix)
         if wanted is None:
             return NO_POSITIONS
-        # No byte of UTF-8 is 255, so that everything with the prefix is before this.
+        # No byte of UTF-8 is 255, so everything with the prefix comes before this.
         return self.positions[self._place(wanted, False) : self._place(wanted + b"\xff", False)]
 
     def _place(self, wanted: bytes, after: bool) -> int:
-        """Where a string would stand, before or after those that are equal to it."""
+        """Where a string would be, before or after equal ones."""
         low, high = 0, len(self.positions)
         while low < high:
             middle = (low + high) // 2
@@ -182,7 +182,7 @@ class StoredStrings(ValueIndex):
 
 
 def _utf8(value: Any) -> bytes | None:
-    """Text as it is compared; None for what no text in the index equals."""
+    """Text as it is compared; None if no text in the index can equal it."""
     if not isinstance(value, str):
         return None
     try:

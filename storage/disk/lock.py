@@ -1,11 +1,11 @@
 """Who may write, and which snapshots are still being read. Locks are held by open files, so that they end with the
 process, however it ends.
 
-    lock          one process holds it exclusively: the writer. The file stays behind and means nothing by itself
-    snapshot-N/   read-only processes hold the folder they read from; nobody removes it then
+    lock          held exclusively by one process, the writer. The file remains and means nothing by itself
+    snapshot-N/   read-only processes hold the folder they read from, so that it is not removed
 
-A forked process shares what its parent holds. It closes its copy of the writer's lock, which lets go of nothing, and
-keeps its copy of what is read.
+A forked process shares what its parent holds. It closes its copy of the writer's lock, which does not release it, and
+keeps its copies of what it reads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class WriterLock:
         self._sign()
 
     def _sign(self) -> None:
-        """Leave the number of the process for the message of others; the lock holds without it."""
+        """Record the process id for others' error messages; the lock holds without it."""
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
@@ -50,14 +50,14 @@ class WriterLock:
             pass
 
     def is_at(self, root: Path) -> bool:
-        """Whether this is the lock of the database at a path, and not of one that was there before."""
+        """Whether this is the lock of the database at a path, not of an earlier one there."""
         try:
             return os.path.samestat(os.stat(root / LOCK), os.fstat(self._file))
         except OSError:
             return False
 
     def release(self) -> None:
-        """Let others write, even if some process has inherited the file and not closed it."""
+        """Let others write, even if a process has inherited the file and not closed it."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_UN)
         finally:
@@ -76,7 +76,7 @@ class FolderHold:
         fcntl.flock(self._folder, fcntl.LOCK_SH)
 
     def release(self) -> None:
-        """It may go."""
+        """Allow it to be removed."""
         os.close(self._folder)
 
 

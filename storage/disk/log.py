@@ -6,9 +6,9 @@ acknowledged.
     record   32 bytes: magic, length of the content, number of the commit, how much of the log was known to be on disk
              when the record was written, CRC-32 of the content, CRC-32 of these fields; then the content
 
-A process that dies in the middle of a write leaves a record short. A machine that loses power may leave whole sectors
-of what was not yet synced as they were, which is zeros. Both are the end of the log: nothing of it was acknowledged.
-Any other deviation is damage, and is reported as such.
+A process that dies in the middle of a write leaves an incomplete record. A machine that loses power may leave whole
+sectors of what was not yet synced as zeros. Both mark the end of the log: nothing of it was acknowledged. Anything else
+is damage, and is reported as such.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAXIMUM_RECORD = 2**32 - 1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One commit as it was read."""
+    """One commit, as read."""
 
     commit: int
     content: bytes
@@ -54,7 +54,7 @@ def header(snapshot: int, commits: int, database: str) -> bytes:
 
 def record_fields(data: bytes, offset: int) -> tuple[int, int, int] | None:
     """The length of the content, the number of the commit and the CRC-32 of the content of the record at an offset;
-    None where there is no sound head of one."""
+    None if there is no valid record header."""
     fields = data[offset : offset + RECORD_BYTES]
     if len(fields) < RECORD_BYTES or not fields.startswith(_RECORD_MAGIC):
         return None
@@ -63,7 +63,7 @@ def record_fields(data: bytes, offset: int) -> tuple[int, int, int] | None:
 
 
 def next_record(data: bytes, offset: int) -> int:
-    """Where the next record begins whose head is sound; the end if none does."""
+    """Where the next record with a valid header begins; the end if there is none."""
     while (offset := data.find(_RECORD_MAGIC, offset)) >= 0:
         if record_fields(data, offset) is not None:
             return offset
@@ -97,13 +97,13 @@ class LogReader:
             yield record
 
     def _record(self, offset: int) -> Record | None:
-        """The record at an offset; None where the log ends in an unfinished one."""
+        """The record at an offset; None if the log ends with an unfinished one."""
         fields = self._data[offset : offset + RECORD_BYTES]
         if len(fields) < RECORD_BYTES:
             return None
         magic, length, commit, _, content_crc, fields_crc = _RECORD.unpack(fields)
         if magic != _RECORD_MAGIC or fields_crc != zlib.crc32(fields[:-4]):
-            self._refuse_if_finished(offset, fields, "has a damaged head")
+            self._refuse_if_finished(offset, fields, "has a damaged header")
             return None
         end = offset + RECORD_BYTES + length
         content = self._data[offset + RECORD_BYTES : end]
@@ -115,13 +115,13 @@ class LogReader:
         return Record(commit, content, offset, end)
 
     def _refuse_if_finished(self, offset: int, data: bytes, found: str) -> None:
-        """A record that cannot be read was never finished, if some sector of it was not written at all, and nothing
-        after it says that it had been synced. Else it is damaged."""
+        """An unreadable record was never finished if one of its sectors was never written and no later record says that
+        it had been synced. Otherwise it is damaged."""
         if not _has_blank_sector(data, offset) or self._is_synced(offset):
             raise damaged(self.path, f"the record at byte {offset} {found}")
 
     def _is_synced(self, offset: int) -> bool:
-        """Whether a later record was written in the knowledge that this one was on disk."""
+        """Whether a later record was written knowing that this one was on disk."""
         at = self._data.find(_RECORD_MAGIC, offset + 1)
         while at >= 0:
             fields = self._data[at : at + RECORD_BYTES]
@@ -166,8 +166,8 @@ class Log:
         return self.end - HEADER_BYTES
 
     def append(self, content: bytes) -> None:
-        """Write the record of the next commit, and with full durability wait until it is on disk. When this fails,
-        nothing of it is left."""
+        """Write the record of the next commit and, with full durability, wait until it is on disk. If this fails,
+        nothing of it remains."""
         if not self.is_usable:
             raise log_unusable(self.path)
         if len(content) > MAXIMUM_RECORD:
@@ -190,7 +190,7 @@ class Log:
             self._synced = self.end
 
     def _take_back(self) -> None:
-        """Remove a record that may be there in part. After a failed sync, only a sync that succeeds tells what is on
+        """Remove a record that may be partly there. After a failed sync, only a successful sync tells what is on
         disk."""
         try:
             self._files.truncate(self._file, self.end)

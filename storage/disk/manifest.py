@@ -1,8 +1,8 @@
-"""The manifest: one JSON file that says which snapshot counts, what is in it, and where its files are.
+"""The manifest: one JSON file that says which snapshot is in force, what is in it, and where its files are.
 
 It is replaced as a whole, by renaming a new one over it. Its last member is the CRC-32 of everything before that
-member, so that no damage passes for content. The snapshot's folder has a copy, for `recover`: without a manifest
-nobody knows the names of what is in the files.
+member, so that damage is never mistaken for content. The snapshot's folder has a copy, for `recover`: without a
+manifest, the names of what is in the files are lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hoplite.storage.tokens import Tokens
 FORMAT = "hoplite"
 VERSION = 3
 READABLE = (1, 2, 3)
-"""Formats 1 and 2 had fewer types of arrays and columns; whatever they have is read as it is."""
+"""Formats 1 and 2 had fewer types of arrays and columns, all of which are still read."""
 MANIFEST = "manifest.json"
 _TEMPORARY = "manifest.json.new"
 _CHECKSUM = re.compile(rb',\n "checksum": "([0-9a-f]{8})"\n\}\n\Z')
@@ -43,7 +43,7 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """Where an index is; `code` is the number of its label or type, `distinct` how many different values it has."""
+    """Where an index is; `code` is the number of its label or type, `distinct` its number of different values."""
 
     entity: Entity
     code: int
@@ -63,8 +63,8 @@ class StoredSearch:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts that the planner asks for, so that it need not read the graph. Patterns are (set of start labels, type,
-    set of end labels, how many)."""
+    """Counts for the planner, so that it need not read the graph. Patterns are (set of start labels, type, set of end
+    labels, how many)."""
 
     label_sets: tuple[int, ...]
     types: tuple[int, ...]
@@ -85,7 +85,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a database on disk consists of; docs/FORMAT.md tells it field by field."""
+    """What a database on disk consists of; docs/FORMAT.md describes it field by field."""
 
     uuid: str
     snapshot: int
@@ -138,8 +138,7 @@ def log_name(number: int) -> str:
 
 
 def write_manifest(files: Files, root: Path, manifest: Manifest) -> None:
-    """Put a manifest in the place of the one before. When this fails, the one before is still in force, unless the
-    error is an `UncertainRename`."""
+    """Replace the manifest. If this fails, the old one is still in force, unless the error is an `UncertainRename`."""
     write_file(files, root / _TEMPORARY, manifest_text(manifest))
     files.rename(root / _TEMPORARY, root / MANIFEST)
     try:
@@ -208,7 +207,7 @@ def manifest_text(manifest: Manifest) -> bytes:
 
 
 def schema_content(schema: Schema) -> dict[str, Any]:
-    """A schema as JSON has it, and the log."""
+    """A schema in the form that JSON and the log hold."""
     return {
         "next_id": schema.next_id,
         "version": schema.version,
@@ -275,7 +274,7 @@ def _checked(path: Path, read: Callable[[], Manifest]) -> Manifest:
     try:
         return read()
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise damaged(path, f"it does not say what it should ({type(error).__name__}: {error})") from error
+        raise damaged(path, f"its content is invalid ({type(error).__name__}: {error})") from error
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
@@ -334,7 +333,7 @@ def _stored_index(parts: list[Any]) -> StoredIndex:
 
 
 def _file_name(name: Any) -> str:
-    """A name within the folder: no path leads out of it."""
+    """A file name without a path, so that it cannot point outside the folder."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9.-]+", name) or name.startswith("."):
         raise ValueError(f"{name!r} is not the name of a file")
     return name
@@ -373,12 +372,12 @@ def read_schema(content: dict[str, Any]) -> Schema:
 def names_of(tokens: Tokens) -> Names:
     """All names of a database."""
     sets = tuple(tokens.labels_of(code) for code in range(tokens.label_set_count))
-    # The labels after the sets: names may be added meanwhile, and no set may name a label that is not there.
+    # The labels after the sets: names may be added meanwhile, and no set may contain a label that is not listed.
     return Names(tokens.labels.all(), tokens.types.all(), tokens.keys.all(), sets)
 
 
 def tokens_of(names: Names) -> Tokens:
-    """The same as the graph has them."""
+    """The names as the graph holds them."""
     tokens = Tokens()
     for label in names.labels:
         tokens.labels.intern(label)

@@ -1,4 +1,4 @@
-"""What can be wrong with a database on disk, in Neo4j's codes."""
+"""What can be wrong with a database on disk, with Neo4j's codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECKPOINT_FAILED = "Neo.DatabaseError.General.UnknownError"
 
 def damaged(path: Path, found: str) -> CypherError:
     """A file does not hold what was written to it."""
-    return CypherError(DAMAGED, f"{path}: {found}. The file is damaged, and nothing is answered from it.")
+    return CypherError(DAMAGED, f"{path}: {found}. The file is damaged and will not be read.")
 
 
 def cannot_open(path: Path, why: str) -> CypherError:
@@ -25,10 +25,8 @@ def cannot_open(path: Path, why: str) -> CypherError:
 
 
 def version_gone(path: Path) -> CypherError:
-    """What another process has read is no longer on the disk."""
-    return CypherError(
-        UNAVAILABLE, f"{path}: the version that is asked for has been replaced by a newer one. Open the newest."
-    )
+    """A version that another process has read is no longer on disk."""
+    return CypherError(UNAVAILABLE, f"{path}: the requested version has been replaced by a newer one. Open the newest.")
 
 
 def in_use(path: Path, holder: str) -> CypherError:
@@ -40,7 +38,7 @@ def in_use(path: Path, holder: str) -> CypherError:
 
 
 def forked(path: Path, owner: int) -> CypherError:
-    """Someone writes in a process that was forked from the one that opened the database."""
+    """A write in a process forked from the one that opened the database."""
     return CypherError(
         ACCESS_MODE,
         f"{path}: the database was opened by process {owner}, from which this one (process {os.getpid()}) was forked. "
@@ -51,16 +49,14 @@ def forked(path: Path, owner: int) -> CypherError:
 
 def log_failed(path: Path, error: OSError) -> CypherError:
     """A commit could not be written."""
-    return CypherError(
-        LOG_FAILED, f"{path}: {error.strerror or error}. The transaction was rolled back; nothing of it was kept."
-    )
+    return CypherError(LOG_FAILED, f"{path}: {error.strerror or error}. The transaction was rolled back completely.")
 
 
 def log_unusable(path: Path) -> CypherError:
-    """A failed write could not be taken back, so that no commit may follow it."""
+    """A failed write could not be undone, so no commit may follow it."""
     return CypherError(
         LOG_FAILED,
-        f"{path}: an earlier write failed and could not be taken back. "
+        f"{path}: an earlier write failed and could not be undone. "
         "Close the database and open it again; what was committed is safe.",
     )
 
@@ -69,12 +65,12 @@ def checkpoint_failed(path: Path, error: OSError) -> CypherError:
     """A snapshot could not be written; the one before it and the log stay in force."""
     return CypherError(
         CHECKPOINT_FAILED,
-        f"{path}: the snapshot could not be written ({error.strerror or error}). Nothing is lost: the log has it all.",
+        f"{path}: the snapshot could not be written ({error.strerror or error}). Nothing is lost: the log has it.",
     )
 
 
 def load_failed(path: Path, error: OSError) -> CypherError:
     """A bulk load could not be written."""
     return CypherError(
-        LOG_FAILED, f"{path}: {error.strerror or error}. The load was rolled back; what was there before still is."
+        LOG_FAILED, f"{path}: {error.strerror or error}. The load was rolled back; the database is unchanged."
     )

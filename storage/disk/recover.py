@@ -1,9 +1,9 @@
-"""What a damaged database still holds, brought into a new one.
+"""Recover what a damaged database still holds into a new one.
 
-The manifest says what the files mean; where it is damaged, the copy in the snapshot's folder does. Files are held
-against their checksums block by block. Every relationship is written down twice, on the side of its start and on that
-of its end: one is made of the other. Indexes are made anew. The log is read past its damage (`salvage_log.py`). What is
-left out is counted and said; nothing is written to the damaged database.
+The manifest says what the files mean; if it is damaged, the copy in the snapshot's folder does. Files are checked
+against their checksums block by block. Every relationship is stored twice, at its start and at its end, so one can be
+restored from the other. Indexes are rebuilt. The log is read past its damage (`salvage_log.py`). What is left out is
+counted and reported; nothing is written to the damaged database.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ _UNREADABLE = (CypherError, BadEncoding, KeyError, ValueError, IndexError, Overf
 
 @dataclass(slots=True)
 class Recovery:
-    """What was brought into the new database, and what was not."""
+    """What was recovered into the new database, and what was not."""
 
     nodes: int = 0
     relationships: int = 0
     damage: list[str] = field(default_factory=list)
-    """What is wrong with the files, a sentence each; not all of it loses anything."""
+    """What is wrong with the files, a sentence each; not all of it causes losses."""
     missing: list[str] = field(default_factory=list)
-    """What could not be brought over, a sentence each."""
+    """What could not be recovered, a sentence each."""
     notes: list[str] = field(default_factory=list)
     unchecked_files: list[str] = field(default_factory=list)
-    """Brought over although there is no checksum left to hold them against."""
+    """Recovered although there is no checksum left to check them against."""
     lost_commits: int = 0
-    """Of those that are known of; more may be lost with the end of a log."""
+    """As far as known; more may be lost with the end of a log."""
     lost_nodes: int = 0
     lost_relationships: int = 0
     dangling_relationships: int = 0
-    """Left out because the node at one end is lost."""
+    """Left out because a node at one end is lost."""
     nodes_without_labels: int = 0
     lost_node_properties: list[str] = field(default_factory=list)
     lost_relationship_properties: list[str] = field(default_factory=list)
@@ -84,18 +84,18 @@ class Recovery:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that was committed is in the new database, as far as anyone can tell."""
+        """Whether everything committed is in the new database, as far as can be told."""
         return not self.missing and not self.unchecked_files
 
 
 def recover(source: Path, target: Path, progress: Progress | None = None) -> Recovery:
-    """Bring out what a damaged database holds, into a new one."""
+    """Recover what a damaged database holds, into a new one."""
     if not source.is_dir():
         raise cannot_open(source, "there is no database here")
     if os.path.lexists(target):
-        raise cannot_open(target, "there is something of that name; a recovered database is made anew")
+        raise cannot_open(target, "something of that name exists already; recovery creates a new database")
     if target.resolve().is_relative_to(source.resolve()):
-        raise cannot_open(target, "it would be inside the damaged database, to which nothing is written")
+        raise cannot_open(target, "it would be inside the damaged database, which must not be changed")
     files, report = Files(), Recovery()
     with _Unused(source):
         files.make_folder(target)
@@ -110,7 +110,7 @@ def recover(source: Path, target: Path, progress: Progress | None = None) -> Rec
 
 
 class _Unused:
-    """Nobody writes to a database meanwhile."""
+    """Nothing writes to the database meanwhile."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -172,7 +172,7 @@ def _recover(files: Files, source: Path, target: Path, report: Recovery, progres
 
 
 def _manifest_of(source: Path, report: Recovery) -> Manifest:
-    """The manifest in force, or else the copy with which most commits can be had."""
+    """The manifest in force, or else the copy that gives access to the most commits."""
     try:
         manifest = manifest_at(source / MANIFEST)
         problem = "it is missing"
@@ -183,7 +183,7 @@ def _manifest_of(source: Path, report: Recovery) -> Manifest:
     if manifest is not None:
         second = source / manifest.folder / MANIFEST
         if manifest.has_copy and (not second.exists() or second.read_bytes() != manifest_text(manifest)):
-            report.damage.append(f"{second}: it is not the copy of the manifest that it should be")
+            report.damage.append(f"{second}: it is not a copy of the manifest")
         return manifest
     report.damage.append(problem if str(source) in problem else f"{source / MANIFEST}: {problem}")
     found: list[tuple[int, int, Manifest]] = []
@@ -198,7 +198,7 @@ def _manifest_of(source: Path, report: Recovery) -> Manifest:
             commits = log.records[-1].commit if log.records else copy.commits
             found.append((commits, copy.snapshot, copy))
     if not found:
-        raise cannot_open(source, "there is no manifest left that tells what is in the files; nothing can be recovered")
+        raise cannot_open(source, "no manifest is left to tell what is in the files; nothing can be recovered")
     chosen = max(found, key=lambda candidate: candidate[:2])[2]
     report.notes.append(f"The copy of the manifest in {chosen.folder} was used.")
     return chosen
@@ -217,9 +217,9 @@ def _write(
 
 
 def _intern_names(delta: Delta, schema: Schema) -> None:
-    """Names of rules that came with a commit that is lost."""
+    """Names of schema rules that came with a lost commit."""
     tokens = delta.base.tokens
-    for rule in schema.indexes:  # those of constraints among them
+    for rule in schema.indexes:  # including those of constraints
         for label in rule.labels:
             (tokens.labels if rule.entity is Entity.NODE else tokens.types).intern(label)
         for key in rule.keys:
@@ -227,7 +227,7 @@ def _intern_names(delta: Delta, schema: Schema) -> None:
 
 
 def _kept_schema(delta: Delta, uuid: str, report: Recovery) -> Schema:
-    """Without the constraints that what is left does not meet."""
+    """The schema without the constraints that the remaining data does not meet."""
     schema = delta.schema
     if not report.missing and not report.unchecked_files:
         return schema
@@ -235,7 +235,7 @@ def _kept_schema(delta: Delta, uuid: str, report: Recovery) -> Schema:
     for constraint in schema.constraints:
         if uniqueness.first_duplicate(snapshot, constraint.entity, constraint.labels[0], constraint.keys) is not None:
             report.dropped_constraints.append(constraint.name)
-            report.missing.append(f"The constraint `{constraint.name}`, which what is left does not meet")
+            report.missing.append(f"The constraint `{constraint.name}`, which the remaining data does not meet")
             schema = without_constraint(schema, constraint.name, True)
     return schema
 
@@ -248,17 +248,17 @@ def _tell_of_log(report: Recovery, log: SalvagedLog, losses: LogLosses) -> None:
     report.nodes_without_labels += losses.without_labels
     for count, what in (
         (log.commits_lost, "{} commits in the log"),
-        (losses.nodes, "{} nodes, by their ids, that were made there (some may have been deleted later)"),
-        (losses.relationships, "{} relationships, by their ids, that were made there (some may have been deleted)"),
+        (losses.nodes, "{} nodes created there, judging by their ids (some may have been deleted later)"),
+        (losses.relationships, "{} relationships created there, judging by their ids (some may have been deleted)"),
         (losses.dangling, "{} relationships of nodes that are lost, or were deleted in a commit that is lost"),
         (losses.without_type, "{} relationships of types whose names are lost"),
         (losses.without_labels, "some labels of {} nodes, whose names are lost"),
-        (losses.changes, "{} changes in the log to what cannot be told without its ids"),
+        (losses.changes, "{} changes in the log to entities that cannot be identified without their ids"),
     ):
         if count:
             report.missing.append(what.format(f"{count:,}"))
     if log.is_end_lost:
-        report.missing.append("the commits at the end of the log, of which nobody knows how many there were")
+        report.missing.append("an unknown number of commits at the end of the log")
     report.missing += [f"part of a record of the log: {problem}" for problem in losses.records]
 
 
@@ -329,10 +329,10 @@ class _SalvagedBase:
         return ids
 
     def _tell_of_ids(self, file: str, ids: Int64s | None, what: str) -> bool:
-        """Whether there were ids, and they are lost: the position takes their place."""
+        """Whether there were ids that are lost: the position replaces them."""
         is_lost = ids is None and "ids" in self._reader.file(file).arrays
         if is_lost:
-            self._report.missing.append(f"the ids of the {what} of the snapshot, which have new ones now")
+            self._report.missing.append(f"the ids of the {what} of the snapshot, which now have new ones")
         return is_lost
 
     def _array(self, file: str, name: str) -> NDArray[Any] | None:
@@ -410,7 +410,7 @@ class _SalvagedBase:
         return starts[order], types[order], ends[order], relationships[order]
 
     def _find_relationships(self) -> NDArray[np.bool_] | None:
-        """Which relationships can be had; None where none is lost."""
+        """Which relationships can be recovered; None if none is lost."""
         if all(self._sound):
             return None
         kept = np.ones(self._manifest.relationships, np.bool_)

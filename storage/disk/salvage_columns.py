@@ -1,7 +1,6 @@
-"""What is left of a property column: the values all of whose bytes are in sound blocks.
-
-A column is read whole where it is sound. Otherwise each value is looked at: its place in the arrays of the file, and
-where they are of different lengths, the bytes that its offsets lead to.
+"""What is left of a property column: the values whose bytes are all in intact blocks. An intact column is read as a
+whole. Otherwise each value is checked: its place in the arrays of the file and, for values of different lengths, the
+bytes between its offsets.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _UNREADABLE = (CypherError, BadEncoding, KeyError, ValueError, IndexError, TypeE
 def salvaged_column(
     reader: SalvageReader, cache: Cache, key: StoredKey, total: int
 ) -> tuple[KeyValues | None, int | None]:
-    """What can be read of a column, and for how many entities nobody knows the value any more; None: for all."""
+    """What can be read of a column, and for how many entities the value is lost; None: for all."""
     column = StoredColumn(reader, cache, key.file, key.kind, key.is_sparse, total)
     try:
         positions, values = column.entries()
@@ -98,7 +97,7 @@ def _encoded(reader: SalvageReader, key: StoredKey) -> tuple[Column, NDArray[np.
 
 
 def _reach_sound(offsets: Int64s, are_sound: NDArray[np.bool_], are_read: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """For each value between two offsets: are both sound, and all the bytes between them?"""
+    """For each value between two offsets: are both intact, and all the bytes between them?"""
     unread = np.concatenate([[0], np.cumsum(~are_read)])
     bounded = np.clip(offsets, 0, len(are_read))
     are_sound = are_sound & (bounded == offsets)
@@ -109,7 +108,7 @@ def _reach_sound(offsets: Int64s, are_sound: NDArray[np.bool_], are_read: NDArra
 
 
 def _texts(reader: SalvageReader, key: StoredKey) -> tuple[Int64s, NDArray[np.bool_] | None, Column, NDArray[np.bool_]]:
-    """Positions and which of them are sound, texts and which of them are."""
+    """Positions and which of them are intact, texts and which of them are."""
     import pyarrow as pa
 
     content, are_read = reader.whole(key.file)
@@ -146,7 +145,7 @@ def _texts(reader: SalvageReader, key: StoredKey) -> tuple[Int64s, NDArray[np.bo
 
 
 def _within(whole: Any, part: Any) -> int | None:
-    """Where a part of Arrow's begins in the file."""
+    """Where one of Arrow's parts begins in the file."""
     if part is None or not part.size:
         return None
     at = int(part.address - whole.address)
@@ -156,6 +155,6 @@ def _within(whole: Any, part: Any) -> int | None:
 
 
 def _words(are_read: NDArray[np.bool_], offset: int, count: int, size: int) -> NDArray[np.bool_]:
-    """For each of a number of words from a byte on: is all of it sound?"""
+    """For each word from a byte onwards: is all of it intact?"""
     words: NDArray[np.bool_] = np.all(are_read[offset : offset + count * size].reshape(count, size), axis=1)
     return words

@@ -1,8 +1,7 @@
-"""The files of a damaged snapshot: what can still be read of them, and what is wrong with each.
-
-A block counts as sound if it matches its checksum. Where the file of checksums is itself damaged or missing, the
-manifest still has its CRC-32: checksums made anew from the files prove all of them sound if they lead to it. Failing
-that, blocks that have no checksum to be held against are read unchecked, and said to be so.
+"""The files of a damaged snapshot: what can still be read of them, and what is wrong with each. A block is intact if it
+matches its checksum. If the file of checksums is itself damaged or missing, the manifest still has its CRC-32: if
+checksums recomputed from the files lead to it, all of them are intact. Failing that, blocks without a checksum are read
+unchecked, and reported as such.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class SalvageReader(BlockReader):
-    """Reads arrays all of whose blocks are sound, from files of any length; raises for the others."""
+    """Reads arrays whose blocks are all intact, from files of any length; raises for the others."""
 
     def __init__(self, folder: Path, manifest: Manifest, progress: Progress | None = None) -> None:
         self.damage: list[str] = []
@@ -37,7 +36,7 @@ class SalvageReader(BlockReader):
             self._judge(file)
 
     def _trusted(self, folder: Path, manifest: Manifest, found: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """The checksums to hold blocks against: those that were written, or where they are lost, those found."""
+        """The checksums to check blocks against: those that were written or, if they are lost, those computed."""
         path = folder / CHECKSUMS
         try:
             content = path.read_bytes()
@@ -61,7 +60,7 @@ class SalvageReader(BlockReader):
         return made_anew
 
     def _judge(self, file: ArrayFile) -> None:
-        """Say what is wrong with a file."""
+        """Report what is wrong with a file."""
         path = self.folder / file.name
         found = self._found[file.first_block : file.first_block + file.block_count]
         wrong = np.flatnonzero(found != self._checksums[file.first_block : file.first_block + file.block_count])
@@ -79,7 +78,7 @@ class SalvageReader(BlockReader):
             raise damaged(self.folder / entry.name, "a checksum does not match")
 
     def part(self, name: str, array: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """An array, and which of its items are sound."""
+        """An array, and which of its items are intact."""
         content, are_read = self.whole(name)
         place = self._files[name].arrays[array]
         width = int(place.dtype[-1])
@@ -89,7 +88,7 @@ class SalvageReader(BlockReader):
         return np.frombuffer(content, place.dtype, place.count, place.offset), are_sound
 
     def whole(self, name: str) -> tuple[mmap.mmap | bytes, NDArray[np.bool_]]:
-        """All bytes of a file, and which of them are sound."""
+        """All bytes of a file, and which of them are intact."""
         entry = self._files[name]
         blocks = slice(entry.first_block, entry.first_block + entry.block_count)
         are_sound = np.repeat(self._found[blocks] == self._checksums[blocks], BLOCK_BYTES)[: entry.size]
@@ -102,11 +101,11 @@ class SalvageReader(BlockReader):
     def _content(self, file: int, entry: ArrayFile) -> mmap.mmap | bytes:
         if os.fstat(file).st_size >= entry.size:
             return super()._content(file, entry)
-        return os.pread(file, entry.size, 0).ljust(entry.size, b"\0")  # nothing is read from what is missing
+        return os.pread(file, entry.size, 0).ljust(entry.size, b"\0")  # nothing is read from a missing file
 
 
 class _AnyLength:
-    """A file, open for reading; an empty one in the place of one that is missing."""
+    """A file open for reading; an empty one if it is missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -123,7 +122,7 @@ class _AnyLength:
 
 
 def _checksums_of(folder: Path, manifest: Manifest, progress: Progress | None) -> NDArray[np.int64]:
-    """The CRC-32 of every block as it is; -1 where it cannot be read in full."""
+    """The CRC-32 of every block as it is; -1 if it cannot be read in full."""
     found = np.full(sum(file.block_count for file in manifest.files), -1, np.int64)
     done = 0
     for file in manifest.files:

@@ -1,8 +1,6 @@
-"""The commits of a damaged log: records that match their checksums, also those after a damaged one, applied as far as
-what they speak of is there.
-
-Ids and numbers of names tell how much a lost record brought: its nodes and relationships leave a gap, and names that
-came with it are not known. What hangs on them is left out, and counted.
+"""The commits of a damaged log: records that match their checksums, including those after a damaged one, applied as far
+as what they refer to exists. Ids and numbers of names tell how much a lost record contained: its nodes and
+relationships leave a gap, and its names are not known. What depends on them is left out, and counted.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ class SalvagedLog:
     damage: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     commits_lost: int = 0
-    is_end_lost: bool = False  # commits may have followed, and nobody knows how many
+    is_end_lost: bool = False  # an unknown number of commits may have followed
 
 
 def read_log(path: Path, commits: int, header: bytes | None) -> SalvagedLog:
@@ -76,7 +74,7 @@ def _record_at(data: bytes, offset: int) -> Record | None:
 
 
 def _judge_gap(found: SalvagedLog, path: Path, data: bytes, start: int, end: int) -> None:
-    """What is between two records is damage; what is at the end may be a record that was never finished."""
+    """Bytes between two records are damage; at the end they may be a record that was never finished."""
     if end < len(data):
         found.damage.append(f"{path}: bytes {start} to {end} are damaged")
         return
@@ -93,18 +91,18 @@ def _judge_gap(found: SalvagedLog, path: Path, data: bytes, start: int, end: int
 class LogLosses:
     """What could not be applied."""
 
-    nodes: int = 0  # made by commits that are lost; some may have been deleted again
+    nodes: int = 0  # created by lost commits; some may have been deleted again
     relationships: int = 0
     dangling: int = 0  # relationships whose start or end is lost
     without_type: int = 0  # relationships of a type whose name is lost
     without_labels: int = 0  # nodes some of whose labels are lost
-    changes: int = 0  # of entities that cannot be told from their ids
-    records: list[str] = field(default_factory=list)  # that do not say what they should
+    changes: int = 0  # of entities that their ids no longer identify
+    records: list[str] = field(default_factory=list)  # whose content is invalid
 
 
 class LogApplier:
-    """Applies records to a delta. `known` are the names of the base; ids below these limits belong to the base, and
-    mean nothing if its ids are lost."""
+    """Applies records to a delta. `known` are the names of the base; ids below these limits belong to the base, and are
+    useless if its ids are lost."""
 
     def __init__(
         self, delta: Delta, known: Names, lost_node_ids: int | None = None, lost_relationship_ids: int | None = None
@@ -170,7 +168,7 @@ class LogApplier:
                     delta.set_label_set(node, self._label_set(code), self._journal)
 
     def _fill_nodes(self, count: int) -> None:
-        """Nodes that are gone again, so that those after them keep their ids."""
+        """Add deleted nodes in place of lost ones, so that later nodes keep their ids."""
         if count:
             self.losses.nodes += count
             for node in self._delta.add_nodes(np.zeros(count, np.int32), self._journal).tolist():
@@ -197,7 +195,7 @@ class LogApplier:
                 delta.add_relationship(start, end, tokens.types.intern(self._types[code]), self._journal)
 
     def _fill_relationships(self, count: int, type_code: int) -> None:
-        """Relationships that are gone again, so that those after them keep their ids."""
+        """Add deleted relationships in place of lost ones, so that later ones keep their ids."""
         if count:
             node = np.zeros(count, np.int64)
             for made in self._delta.add_relationships(node, node, type_code, self._journal).tolist():
@@ -227,7 +225,7 @@ class LogApplier:
 
     def _node_positions(self, data: bytes) -> Int64s:
         delta, ids = self._delta, np.frombuffer(data, "<i8")
-        if len(ids):  # those that nobody made were made by a record that is lost
+        if len(ids):  # those that no record created were in a lost record
             self._fill_nodes(max(0, int(ids.max()) + 1 - delta.base.next_node_id - len(delta.new_labels)))
         return self._told_apart(Snapshot(delta, "", 0).node_positions, ids, self._lost_node_ids)
 
@@ -236,7 +234,7 @@ class LogApplier:
         return self._told_apart(positions, np.frombuffer(data, "<i8"), self._lost_relationship_ids)
 
     def _told_apart(self, positions: Any, ids: Int64s, lost_below: int | None) -> Int64s:
-        """Positions; -1 for what is lost, or cannot be told because the ids of the base are lost."""
+        """Positions; -1 for what is lost, or not identifiable because the ids of the base are lost."""
         found: Int64s = positions(ids.astype(np.int64))
         if lost_below is not None:
             unknown = ids < lost_below
@@ -245,7 +243,7 @@ class LogApplier:
         return found
 
     def drop_dangling(self) -> None:
-        """Relationships of nodes whose removal came without theirs."""
+        """Remove relationships of nodes that were deleted without them."""
         delta = self._delta
         for node in list(delta.removed_nodes):
             for outgoing in (True, False):
@@ -257,7 +255,7 @@ class LogApplier:
 
 
 def _gap(first: int, expected: int) -> int:
-    """How many ids were given by records that are lost."""
+    """How many ids were assigned by lost records."""
     if first < expected:
         raise ValueError(f"id {first} is given twice")
     return first - expected

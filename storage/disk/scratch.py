@@ -1,5 +1,5 @@
-"""Files that a load or a checkpoint needs for a while, in a folder of their own that is removed at its end; one that
-was left behind by a crash is removed when the database is next opened.
+"""Temporary files of a load or a checkpoint, in a folder that is removed when it ends; a folder left behind by a crash
+is removed when the database is next opened.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ def scratch_name(number: int) -> str:
 
 
 class ScratchFolder:
-    """Arrays one after another in files; the folder is made with the first of them."""
+    """Arrays one after another in files; the folder is created with the first of them."""
 
     def __init__(self, files: Files, path: Path) -> None:
         self._files = files
         self._path = path
-        self._open: dict[str, tuple[int, int]] = {}  # the file, and how long it is
+        self._open: dict[str, tuple[int, int]] = {}  # the file, and its length
 
     def append(self, name: str, array: NDArray[Any]) -> int:
-        """Write an array at the end of a file; where it begins there."""
+        """Append an array to a file; returns its offset."""
         try:
             if name not in self._open:
                 if not self._open and not self._path.is_dir():
@@ -44,7 +44,7 @@ class ScratchFolder:
         return size
 
     def read(self, name: str, offset: int, into: NDArray[Any]) -> None:
-        """Fill an array with what was written there."""
+        """Fill an array with what was written at an offset."""
         file, _ = self._open[name]
         view = memoryview(into.view(np.uint8).data) if len(into) else memoryview(b"")
         while len(view):
@@ -54,13 +54,13 @@ class ScratchFolder:
             view, offset = view[count:], offset + count
 
     def remove(self, name: str) -> None:
-        """The file is no longer needed."""
+        """Remove a file that is no longer needed."""
         file, _ = self._open.pop(name)
         self._files.close(file)
         self._files.remove(self._path / name)
 
     def close(self) -> None:
-        """Nothing of it is needed any more."""
+        """Remove everything."""
         for file, _ in self._open.values():
             self._files.close(file)
         self._open = {}

@@ -1,8 +1,7 @@
-"""One graph for all who open the same folder in this process, by whatever path; the last one closes it.
-
-Those who only read share the graph of those who write, and see what is committed there. When the last writer leaves,
-other processes may write, and the readers who are left keep the version that there is then. A reader who comes before
-any writer has a graph of its own, as of that moment.
+"""One graph for everyone who opens the same folder in this process, by whatever path; the last user closes it. Readers
+share the graph of the writers, and see what they commit. When the last writer leaves, other processes may write, and
+the remaining readers keep the version of that moment. A reader who comes before any writer gets a separate graph, as of
+that moment.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from hoplite.storage.disk.graph import DiskGraph, Durability, Version
 
 _guard = forks.brief_lock()
 _opening: weakref.WeakValueDictionary[Path, _Folder] = weakref.WeakValueDictionary()
-# By folder, the graph that was opened to write: one that its users dropped without closing it is there, and holds the
-# lock, until it is collected.
+# By folder, the graph that was opened for writing. If its users dropped it without closing it, it exists and holds the
+# lock until it is garbage-collected.
 _writing: weakref.WeakValueDictionary[Path, DiskGraph] = weakref.WeakValueDictionary()
 
 
 class Lease:
-    """What one user has of a graph. One that is collected is given back, too."""
+    """One user's share of a graph. It is also returned when it is garbage-collected."""
 
     def __init__(self, folder: _Folder, graph: DiskGraph, is_writing: bool) -> None:
         self.graph = graph
@@ -30,7 +29,7 @@ class Lease:
         self._folder = folder
 
     def close(self) -> None:
-        """Give it back. The last writer makes a checkpoint, if it is worth it."""
+        """Return it. The last writer makes a checkpoint, if it is worth it."""
         with self._folder.lock:
             self._folder.take_back(self)
 
@@ -43,7 +42,7 @@ def lease(
     memory: str | int | None = None,
     durability: Durability | None = None,
 ) -> Lease:
-    """The graph in a folder, which is opened if nobody has it open. Settings of None are as they are, or as usual."""
+    """The graph in a folder, opened if it is not open yet. Settings of None keep the current value, or the default."""
     place = path.resolve()
     folder = _folder_at(place)
     with folder.lock:
@@ -60,7 +59,7 @@ def lease(
 
 
 def lease_apart(path: Path, *, at: Version | None = None, memory: str | int | None = None) -> Lease:
-    """A graph of its own in a folder, to read, which stays at one version: the newest, or that of another process."""
+    """A separate read-only graph in a folder, which stays at one version: the newest, or that of another process."""
     folder = _folder_at(path.resolve())
     with folder.lock:
         return folder.lend(DiskGraph(path, read_only=True, at=at, memory=memory), False)
@@ -75,16 +74,16 @@ def _folder_at(path: Path) -> _Folder:
 
 
 class _Folder:
-    """A folder that someone is opening, or has opened, in this process. Lives as long as they need it."""
+    """A folder being opened or open in this process. It lives as long as it is needed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.lock = threading.Lock()  # held while a graph is opened or closed, which may take a while
+        self.lock = threading.Lock()  # held while a graph is opened or closed, which may take long
         self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
         forks.watch(self)
 
     def graph_at(self, path: Path) -> DiskGraph | None:
-        """The graph that someone has open to write to, if it is still the one at that path."""
+        """The graph open for writing, if it is still the one at that path."""
         graphs = [lease.graph for lease in list(self._leases)]
         dropped = _writing.get(self._path)
         if dropped is not None:
@@ -92,13 +91,13 @@ class _Folder:
         return next((graph for graph in graphs if graph.is_writing_at(path)), None)
 
     def lend(self, graph: DiskGraph, is_writing: bool) -> Lease:
-        """Let someone use a graph."""
+        """Add a user of the graph."""
         lease = Lease(self, graph, is_writing)
         self._leases.add(lease)
         return lease
 
     def take_back(self, given_back: Lease) -> None:
-        """Close the graph, or let others write, if nobody needs it for that any more."""
+        """Close the graph, or let others write, if it is no longer needed for that."""
         graph = given_back.graph
         self._leases.discard(given_back)
         left = [lease for lease in list(self._leases) if lease.graph is graph]
@@ -108,12 +107,12 @@ class _Folder:
             graph.stop_writing()
 
     def before_fork(self) -> None:
-        """A graph that is being opened or closed is not waited for: nobody in the child has it."""
+        """Does not wait for a graph that is being opened or closed: nothing in the child uses it."""
 
     def after_fork_in_parent(self) -> None:
-        """Go on as before."""
+        """Continue as before."""
 
     def after_fork_in_child(self) -> None:
-        """What is opened here from now on is another graph than the parent's."""
+        """What is opened here from now on is not the parent's graph."""
         self.lock = threading.Lock()
         _opening.pop(self._path, None)

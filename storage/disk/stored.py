@@ -1,7 +1,6 @@
-"""A base in files: every array is loaded when it is first read.
-
-What is asked of one relationship or of a few is answered from the partitions that hold them; only a fold reads them
-all. Partitions and columns come and go with the cache; the arrays over all nodes stay mapped.
+"""A base in files: every array is loaded when it is first read. Reading one or a few relationships touches only the
+partitions that hold them; only a fold reads them all. Partitions and columns come and go with the cache; the arrays
+over all nodes stay mapped.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def partition_name(partition: int, outgoing: bool) -> str:
 
 
 def open_snapshot(folder: Path, manifest: Manifest, cache: Cache, tokens: Tokens | None = None) -> StoredBase:
-    """The base that a manifest describes. With tokens, the base continues with those, which know all its names."""
+    """The base that a manifest describes. With `tokens`, the base uses those, which include all its names."""
     path = folder / CHECKSUMS
     try:
         checksums = path.read_bytes()
@@ -50,14 +49,14 @@ def open_snapshot(folder: Path, manifest: Manifest, cache: Cache, tokens: Tokens
         raise damaged(path, "its checksum does not match")
     blocks = sum(file.block_count for file in manifest.files)
     if len(checksums) != 4 * blocks:
-        raise damaged(path, "it is not of the size that the manifest leads to")
+        raise damaged(path, "its size does not match the manifest")
     files = {file.name: file for file in manifest.files}
     reader = BlockReader(folder, files, np.frombuffer(checksums, "<u4"))
     return StoredBase(reader, manifest, cache, tokens_of(manifest.names) if tokens is None else tokens)
 
 
 class StoredSide:
-    """The partitions of one side, each loaded when it is asked for."""
+    """The partitions of one side, each loaded when first used."""
 
     def __init__(self, reader: BlockReader, manifest: Manifest, cache: Cache, outgoing: bool) -> None:
         self._reader = reader
@@ -133,14 +132,14 @@ class StoredBase(Base):
         """How many relationships there are."""
         return self._manifest.relationships
 
-    # --- arrays over all nodes, or all relationships: what a `Base` is given, this one fetches ---
+    # --- arrays over all nodes or relationships: a `Base` is given these, this class loads them ---
 
     def _array(self, file: str, name: str) -> NDArray[Any] | None:
         return self.reader.array(file, name) if name in self.reader.file(file).arrays else None
 
     @property
     def cache_counts(self) -> tuple[int, int, int]:
-        """What came from the cache so far, was loaded from disk, and was evicted."""
+        """How often something was found in the cache, loaded from disk and evicted so far."""
         counts = self._cache.statistics
         return counts.hits, counts.loads, counts.evictions
 
@@ -183,7 +182,7 @@ class StoredBase(Base):
 
     @cached_property
     def _bounds(self) -> Int64s:
-        """Where the relationships of each partition begin; the first one's zero is left out."""
+        """Where the relationships of each partition begin, without the zero of the first."""
         return np.array(self._manifest.first_relationships[1:], np.int64)
 
     def _routed(self, relationships: Int64s) -> Iterator[tuple[int, Incidence, Int64s, Int64s]]:
@@ -280,7 +279,7 @@ class StoredBase(Base):
         return self._cache.get((self.reader.serial, stored.file), load)
 
     def search_index(self, index: Index, kind: type[S]) -> S:
-        """A vector or full-text index over this base: its file, where there is one."""
+        """A vector or full-text index over this base: from its file, if there is one."""
         stored = self._stored_searches.get(index.id)
         if stored is None:
             return super().search_index(index, kind)
@@ -299,7 +298,8 @@ class StoredBase(Base):
         return {search.index: search.file for search in self._manifest.searches}
 
     def distinct_values(self, label: int, key: str) -> int | None:
-        """How many different values the key has on nodes with the label; unknown where many would have to be read."""
+        """How many different values the key has on nodes with the label; unknown if counting would mean reading
+        many."""
         stored = self._stored_indexes.get((Entity.NODE, label, key))
         if stored is not None:
             return stored.distinct

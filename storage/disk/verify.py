@@ -30,7 +30,7 @@ _BUDGET = 256 * 2**20
 
 
 def problems_of(root: Path, progress: Callable[[int, int | None], None] | None = None) -> list[str]:
-    """What is wrong with a database, in a sentence each. Progress is in bytes."""
+    """What is wrong with a database, a sentence each. Progress is in bytes."""
     try:
         manifest = read_manifest(root)
         if manifest is None:
@@ -68,7 +68,7 @@ def _compare_copy(root: Path, manifest: Manifest) -> list[str]:
     if not copy.exists():
         return [f"{copy}: it is missing"]
     if copy.read_bytes() != (root / MANIFEST).read_bytes():
-        return [f"{copy}: it is not the copy of the manifest that it should be"]
+        return [f"{copy}: it is not a copy of the manifest"]
     return []
 
 
@@ -87,9 +87,9 @@ def _read_blocks(base: StoredBase, manifest: Manifest, progress: Callable[[int, 
 
 
 def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Where arrays contradict each other, which no damage of single bytes leads to."""
+    """Where arrays contradict each other, which damage to single bytes does not cause."""
     if len(base.node_labels) != base.node_count or not _within(base.node_labels, base.tokens.label_set_count):
-        yield f"{folder}: there is not one known set of labels for each node"
+        yield f"{folder}: not every node has one known set of labels"
     totals = [0, 0]
     for partition in range(len(base.outgoing)):
         for number, side in enumerate((base.outgoing, base.incoming)):
@@ -101,7 +101,7 @@ def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str
         yield f"{folder}: the partitions have {totals} relationships, and there are {base.relationship_count}"
     for ids, positions in ((base.node_ids, base.node_of_id), (base.relationship_ids, base.relationship_of_id)):
         if ids is not None and (positions is None or bool((positions[ids] != np.arange(len(ids))).any())):
-            yield f"{folder}: public ids do not lead back to where they belong"
+            yield f"{folder}: public ids do not match positions"
     for columns in (base.node_columns, base.relationship_columns):
         for column in columns.values():
             column.entries()
@@ -115,13 +115,13 @@ def _misfits(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str
 
 
 def _searches(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Vector and full-text indexes that are not what would be made of the data."""
+    """Vector and full-text indexes that differ from what the data gives."""
     indexes = {index.id: index for index in manifest.schema.indexes}
     for stored in manifest.searches:
         index = indexes.get(stored.index)
         kind = None if index is None else SEARCH_INDEXES.get(index.kind)
         if index is None or kind is None:
-            yield f"{folder / stored.file}: there is no index that it belongs to"
+            yield f"{folder / stored.file}: it does not belong to any index"
             continue
         found, expected = base.search_index(index, kind).arrays(), kind.of(base, index).arrays()
         if found.keys() != expected.keys() or not all(np.array_equal(found[name], expected[name]) for name in found):
@@ -129,7 +129,7 @@ def _searches(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[st
 
 
 def _is_ordered(index: ValueIndex) -> bool:
-    """Whether a stored index is in the order of the values that its entities have."""
+    """Whether a stored index is sorted by the values of its entities."""
     match index.column:
         case Integers(values=values) | Floats(values=values):
             return bool(((values[1:] >= values[:-1]) | (values[1:] != values[1:])).all())  # NaN comes last
@@ -152,7 +152,7 @@ def _within(codes: NDArray[Any], count: int) -> bool:
 
 
 def _read_log(root: Path, manifest: Manifest, is_sound: bool) -> list[str]:
-    """Read the records, and apply them where the snapshot is sound."""
+    """Read the records, and apply them if the snapshot is intact."""
     reader = LogReader(root / manifest.log, manifest.snapshot, manifest.commits, manifest.uuid)
     delta = None
     if is_sound:

@@ -1,8 +1,8 @@
-"""A draft goes in, a folder of files comes out, with the manifest that would put it in force. Partitions are written
-one by one, as they are built.
+"""A draft goes in; a folder of files and the manifest that would put it into force come out. Partitions are written one
+by one, as they are built.
 
-nodes.bin            labels, and where needed: partition_of, row_of, ids, positions (by id)
-relationships.bin    where needed: ids, positions (by id)
+nodes.bin            labels, and if needed: partition_of, row_of, ids, positions (by id)
+relationships.bin    if needed: ids, positions (by id)
 partition-P.out      indptr, neighbours, types; nodes (of each row) if there are several partitions
 partition-P.in       indptr, neighbours, types, relationships
 node-K.bin/.arrow    the K-th property key of nodes; relationship-K for relationships
@@ -53,7 +53,7 @@ from hoplite.storage.spill import Spill
 from hoplite.values.columns import Int64s
 
 _READ_BYTES = 256 * 2**20
-"""What is held of the new files while indexes are made of them."""
+"""How much of the new files is held while indexes are built from them."""
 
 
 def write_snapshot(
@@ -67,7 +67,7 @@ def write_snapshot(
     commits: int,
     spill: Spill,
 ) -> Manifest:
-    """Write all files of a snapshot. They are on disk when this returns, but for the name of the folder itself."""
+    """Write all files of a snapshot. They are on disk when this returns, except for the name of the folder itself."""
     folder = root / snapshot_name(number)
     files.make_folder(folder)
     writing = _Writing(files, folder)
@@ -135,7 +135,7 @@ class _Writing:
     checksums: list[int] = field(default_factory=list)
 
     def file(self, name: str, fill: Callable[[FileWriter], None]) -> None:
-        """One more file."""
+        """Add a file."""
         writer = FileWriter(self.files, self.folder / name, len(self.checksums))
         try:
             fill(writer)
@@ -145,13 +145,13 @@ class _Writing:
             writer.close()
 
     def so_far(self, manifest: Manifest) -> StoredBase:
-        """What is written, to be read again."""
+        """What has been written, to be read again."""
         reader = BlockReader(self.folder, {file.name: file for file in self.written}, np.array(self.checksums, "<u4"))
         return StoredBase(reader, manifest, Cache(_READ_BYTES), tokens_of(manifest.names))
 
 
 def _write_partitions(writing: _Writing, build: Build, with_types: bool) -> tuple[tuple[int, ...], NDArray[Any]]:
-    """Both sides of all partitions; the first relationship of each, and if they are asked for all types in order."""
+    """Both sides of all partitions; the first relationship of each and, if requested, all types in order."""
     first_relationships, types = [], [np.zeros(0, build.layout.types)]
     for partition, outgoing in enumerate(build.outgoing()):
         nodes = None if build.partition_of is None else build.nodes_of_partition(partition)
@@ -222,7 +222,7 @@ def _write_columns(
 
 
 def _write_indexes(writing: _Writing, manifest: Manifest) -> tuple[StoredIndex, ...]:
-    """The indexes of the schema, made from the files that are there by now."""
+    """The indexes of the schema, built from the files written so far."""
     base = writing.so_far(manifest)
     written = []
     for number, place in enumerate(indexed_places(manifest.schema, base)):

@@ -1,1 +1,1 @@
-"""Exporters that know no Cypher: a snapshot of a graph goes in, files or a graph of another library come out."""
+"""Exporters that do not know Cypher: a snapshot of a graph goes in, files or another library's graph come out."""

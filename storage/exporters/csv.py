@@ -1,7 +1,6 @@
-"""CSV files for `neo4j-admin database import`, into a folder of their own, with the arguments that import them.
-
-One file for each set of labels, or relationship type; where a property has several types, one for each of those. The
-file `import.args` holds the arguments: `neo4j-admin database import full @import.args`, or `hoplite import csv FOLDER`.
+"""CSV files for `neo4j-admin database import` in a folder, with the arguments that import them. One file for each set
+of labels or relationship type; if a property has several types, one file for each. The file `import.args` holds the
+arguments: `neo4j-admin database import full @import.args`, or `hoplite import csv FOLDER`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _SAFE = lazy_pattern(r"[^\w-]+")
 def export_csv(
     snapshot: Snapshot, folder: str | os.PathLike[str], *, compress: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write the graph; how much there was, and under `notes` what CSV cannot hold."""
+    """Write the graph; returns its size, and under `notes` what CSV cannot express."""
     place = os.fspath(folder)
     os.makedirs(place, exist_ok=True)
     layout = _layout(snapshot)
@@ -67,7 +66,7 @@ def export_csv(
 
 
 class _Layout:
-    """Which files there are, found in a first pass: the columns of each, by the kinds of their values."""
+    """The files to write, determined in a first pass: the columns of each, by the kinds of their values."""
 
     def __init__(self) -> None:
         self.columns: dict[tuple[Any, ...], dict[str, str]] = {}
@@ -76,7 +75,7 @@ class _Layout:
         self.mixed: dict[tuple[Any, ...], set[str]] = {}
 
     def see(self, group: tuple[Any, ...], properties: Mapping[str, Any]) -> None:
-        """Take note of one row."""
+        """Take one row into account."""
         kinds = self.columns.setdefault(group, {})
         for key, value in properties.items():
             kind = kind_of(value)
@@ -132,7 +131,7 @@ class _Writing:
         self._write(stream, columns, [str(start), str(end)], properties)
 
     def arguments(self) -> Iterable[str]:
-        """One for each file, and how lists are written."""
+        """An argument for each file, and for how lists are written."""
         for file, argument in self._names.items():
             yield f"{argument}{file}"
         yield f"--array-delimiter={'U+001F' if self._array_delimiter == chr(31) else self._array_delimiter}"

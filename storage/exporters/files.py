@@ -1,4 +1,4 @@
-"""Files that appear only when they are complete: written next to their place, and moved there at the end."""
+"""Files that appear only when complete: written next to their final place, and moved there at the end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ Target: TypeAlias = str | os.PathLike[str] | IO[str]
 
 @contextmanager
 def whole_file(target: Target) -> Iterator[IO[str]]:
-    """A text file to write, compressed where its name ends in .gz. Nothing is left of it if writing fails.
-
-    A stream is written to as it is, and left open.
+    """A text file to write, compressed if its name ends in .gz. If writing fails, nothing remains. A stream is written
+    to directly, and left open.
     """
     if not isinstance(target, str | os.PathLike):
         yield target

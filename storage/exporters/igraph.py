@@ -11,7 +11,7 @@ from hoplite.storage.snapshot import Snapshot
 
 
 def to_igraph(snapshot: Snapshot) -> Any:
-    """A directed graph. Vertices have `labels`, edges a `type`; an attribute that some lack is None there."""
+    """A directed graph. Vertices have `labels`, edges a `type`; a missing attribute is None."""
     with optional("to_igraph"):
         import igraph  # type: ignore[import-untyped]
 

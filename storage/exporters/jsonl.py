@@ -15,7 +15,7 @@ _REPORT_EVERY = 10_000
 
 
 def export_jsonl(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, int]:
-    """Write the graph to a file (gzip where its name ends in .gz); how much there was."""
+    """Write the graph to a file (gzip if its name ends in .gz); returns its size."""
     total = snapshot.node_count + snapshot.relationship_count
     done = 0
     with whole_file(path) as stream:

@@ -29,7 +29,7 @@ def to_networkx(snapshot: Snapshot) -> Any:
 
 
 def attributes_of(properties: dict[str, Any]) -> dict[str, Any]:
-    """Properties as attributes; one that is called like an attribute of ours is told apart by a prefix."""
+    """Properties as attributes; one named like a reserved attribute gets a prefix."""
     return {attribute_name(key): _value(value) for key, value in properties.items()}
 
 
@@ -43,9 +43,10 @@ def _value(value: Any) -> Any:
         return [_value(item) for item in value]
     made = to_driver(value)
     if type(made).__name__ == "BrokenHydrationObject":
-        # Years beyond 9999 and some zones have no value of the driver's: ours is better than a marker.
+        # The driver has no value for years beyond 9999 and some zones: ours is better than a marker.
         return value
     if isinstance(value, DateTime) and value.region is None and value.offset_seconds == 0:
-        # The driver's zone for the offset Z is named UTC, as the region is: Python's has no name to be taken for one.
+        # The driver names the zone of the offset Z UTC, like the region; Python's has no name that could be confused
+        # with it.
         return made.replace(tzinfo=UTC)
     return made

@@ -5,8 +5,9 @@
     <urn:hoplite:node/0> <urn:hoplite:type/KNOWS> <urn:hoplite:node/1> .
 
 A node with the label Resource and an IRI under `uri` (an imported one) keeps that IRI as its name. Properties of a
-relationship stand on a statement about its triple (rdf:Statement). Values are literals of XML Schema's types, lists of
-them several literals; what these types or the order and number of triples cannot say is JSON under a type of our own.
+relationship belong to a statement about its triple (rdf:Statement). Values are literals of XML Schema's types, lists
+are several literals; what these types, or the order and number of triples, cannot express is JSON with a datatype of
+Hoplite's.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _TO_ESCAPE = lazy_pattern(r"[\\\"\n\r]")
 
 
 def export_ntriples(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, Any]:
-    """Write the graph (gzip where the name ends in .gz); how much there was."""
+    """Write the graph (gzip if the name ends in .gz); returns its size."""
     total = snapshot.node_count + snapshot.relationship_count
     names = _names(snapshot)
     with whole_file(path) as stream:
@@ -63,7 +64,7 @@ def export_ntriples(snapshot: Snapshot, path: Target, progress: Progress | None 
 
 
 def _names(snapshot: Snapshot) -> dict[int, str]:
-    """How each node is written: by the IRI that it holds if no other holds the same, else by its id."""
+    """How each node is written: by its IRI if no other node has the same, else by its id."""
     held = {node.id: name for node in node_rows(snapshot) if (name := _iri_of(node)) is not None}
     holders = Counter(held.values())
     names = {}
@@ -89,7 +90,7 @@ def _node_lines(node: NodeRow, name: str) -> Iterator[str]:
         properties = {key: value for key, value in properties.items() if key != rdf.RESOURCE_KEY}
         yield f"{name} <{rdf.RDF}type> <{rdf.iri(rdf.LABEL, rdf.RESOURCE_LABEL)}> .\n"
     elif not labels and not properties:
-        yield f"{name} <{rdf.RDF}type> <{rdf.ANY_NODE}> .\n"  # some triple must tell that it is there
+        yield f"{name} <{rdf.RDF}type> <{rdf.ANY_NODE}> .\n"  # some triple must mention the node
     for label in labels:
         yield f"{name} <{rdf.RDF}type> <{rdf.iri(rdf.LABEL, label)}> .\n"
     yield from _property_lines(name, properties)
@@ -114,10 +115,10 @@ def _property_lines(subject: str, properties: Mapping[str, Any]) -> Iterator[str
 
 
 def _literals(value: Any) -> list[str]:
-    """One for a value; one for each item of a list, where that says all of it."""
+    """One literal for a value; one for each item of a list, if that expresses all of it."""
     if isinstance(value, list):
         items = [_literal(item) for item in value]
-        if len(items) > 1 and len(set(items)) == len(items):  # triples have no order, and are not there twice
+        if len(items) > 1 and len(set(items)) == len(items):  # triples have no order, and no duplicates
             return items
         return [_json(value)]
     return [_literal(value)]

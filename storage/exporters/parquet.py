@@ -1,7 +1,7 @@
 """Parquet files in a folder: one for each set of labels, one for each relationship type.
 
-Nodes have the column `:id`, relationships `:id`, `:start` and `:end`; labels and type stand in the file's metadata. A
-property is a typed column where all its values have one Arrow type, else a column of JSON texts (marked as such in the
+Nodes have the column `:id`, relationships `:id`, `:start` and `:end`; labels and type are in the file's metadata. A
+property is a typed column if all its values have one Arrow type, else a column of JSON texts (marked as such in the
 field's metadata), so that nothing is lost.
 """
 
@@ -27,7 +27,7 @@ _ROW_GROUP = 50_000
 def export_parquet(
     snapshot: Snapshot, folder: str | os.PathLike[str], progress: Progress | None = None
 ) -> dict[str, int]:
-    """Write the graph; how much there was."""
+    """Write the graph; returns its size."""
     place = os.fspath(folder)
     os.makedirs(place, exist_ok=True)
     nodes = sorted(node_rows(snapshot), key=lambda row: row.labels)
@@ -90,7 +90,7 @@ def _parts(rows: list[Any]) -> Iterator[list[Any]]:
 
 
 def _arrow_type(values: Iterable[Any]) -> Any:
-    """The Arrow type of all values; None where they have none in common, or none that keeps them as they are."""
+    """The Arrow type of all values; None if they have none in common, or none that preserves them."""
     import pyarrow as pa
 
     plain: dict[Any, Any] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}

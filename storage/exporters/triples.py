@@ -1,7 +1,6 @@
-"""Triples, separated by tabs, as `storage/importers/triples.py` reads them: subject, predicate and object on each line.
-
-A node is named by the value of one key. What triples cannot say (labels, other properties, nodes without relationships)
-is left out, and named in the notes of the result.
+"""Tab-separated triples, as `storage/importers/triples.py` reads them: subject, predicate and object on each line. A
+node is named by the value of one key. What triples cannot express (labels, other properties, nodes without
+relationships) is left out, and listed in the notes of the result.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ _FORBIDDEN = ("\t", "\n", "\r")
 def export_triples(
     snapshot: Snapshot, path: Target, key: str = KEY, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write all relationships (gzip where the name ends in .gz); how much was written, and `notes` on what was not.
-
-    Every node with a relationship needs a text under the key, and no two nodes the same.
+    """Write all relationships (gzip if the name ends in .gz); returns how much was written, and `notes` on what was
+    not. Every node with a relationship needs a text under the key, which no other node has.
     """
     names: dict[int, Any] = {}
     labels: set[tuple[str, ...]] = set()
@@ -59,7 +57,7 @@ def export_triples(
 
 def _name(value: Any, node_id: int, key: str) -> str:
     if not isinstance(value, str) or not value:
-        raise bad_table("triples", f"the node with id {node_id} has no text under {key!r} to be named by")
+        raise bad_table("triples", f"the node with id {node_id} has no text under {key!r} to name it by")
     return _checked(value)
 
 

@@ -1,1 +1,2 @@
-"""Importers that know no Cypher: files and tables go in, one bulk load comes out, or an error and nothing changed."""
+"""Importers that do not know Cypher: files and tables go in, one bulk load comes out, or an error and nothing
+changed."""

@@ -1,4 +1,4 @@
-"""What becomes of rows that cannot be imported: the import fails, or they are skipped, or skipped and reported."""
+"""What happens to rows that cannot be imported: the import fails, or they are skipped, or skipped and reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hoplite.storage.importers.problem import bad_line, bad_table
 
 OnError: TypeAlias = Literal["fail", "skip", "report"]
 KEPT = 1_000
-"""How many bad rows are remembered for the report; all of them are counted."""
+"""How many bad rows are kept for the report; all of them are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BadRows:
         self.kept: list[BadRow] = []
 
     def take(self, file: str, line: int, reason: str, cause: BaseException | None = None) -> None:
-        """One more bad row; raises unless such rows are to be skipped."""
+        """Add a bad row; raises unless bad rows are to be skipped."""
         if self._on_error == "fail":
             raise bad_line(file, line, reason) from cause
         self.count += 1
@@ -44,7 +44,7 @@ class BadRows:
             self.kept.append(BadRow(file, line, reason))
 
     def take_row(self, table: str, row: int, reason: str) -> None:
-        """The same of a table, whose rows count from 0."""
+        """The same for a table, whose rows are numbered from 0."""
         if self._on_error == "fail":
             raise bad_table(table, reason, row)
         self.count += 1
@@ -57,7 +57,7 @@ class BadRows:
         return self._on_error != "fail"
 
     def summary(self, nodes: int, relationships: int) -> dict[str, Any]:
-        """What an importer returns: counts, and what was left out where anything could be."""
+        """What an importer returns: counts, and what was left out if anything could be."""
         made: dict[str, Any] = {"nodes": nodes, "relationships": relationships}
         if self._on_error != "fail":
             made["skipped"] = self.count

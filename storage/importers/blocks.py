@@ -15,7 +15,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def line_blocks(path: str, progress: Progress | None, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
-    """(number of the first line, lines as bytes); every block ends with a line end, but for the last perhaps."""
+    """(number of the first line, lines as bytes); every block ends with a line end, except perhaps the last."""
     try:
         size = os.path.getsize(path)
         raw = open(path, "rb")  # noqa: SIM115 - closed below

@@ -1,10 +1,10 @@
-"""CSV files as `neo4j-admin database import` takes them, and plain CSV files with a mapping that says what is what.
+"""CSV files in the format of `neo4j-admin database import`, and plain CSV files with a mapping.
 
     import_csv(graph, nodes=[CsvFiles(["header.csv", "people-1.csv.gz", "people-2.csv"], labels=("Person",))],
                relationships=[CsvFiles(["acted.csv"], type="ACTED_IN")])
 
-The first line of the first file of a group is the header; headers are described in `csv_fields`. Ids join the rows of
-one import; those whose column has a name become properties, too. Nodes are read before relationships.
+The first line of the first file of a group is the header; headers are described in `csv_fields`. Ids connect the rows
+of one import; those whose column has a name also become properties. Nodes are read before relationships.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Path: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class CsvFiles:
-    """Files with one header. `labels` and `type` are added to those that columns give; `header` is instead of the
-    first line's, where a mapping made one: the columns of the first line, by name."""
+    """Files with one header. `labels` and `type` are added to those from columns; `header`, if a mapping made one,
+    replaces the first line's: it has the columns of the first line, by name."""
 
     paths: Sequence[Path]
     labels: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class CsvFiles:
 
 @dataclass(frozen=True, slots=True)
 class CsvFormat:
-    """How the files are written."""
+    """The format of the files."""
 
     delimiter: str = ","
     array_delimiter: str = ";"
@@ -58,7 +58,7 @@ def import_csv(
     bad_rows: BadRows | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Add the nodes and relationships of CSV files; how many there were."""
+    """Add the nodes and relationships of CSV files; returns how many there were."""
     bad_rows = bad_rows or BadRows()
     with graph.bulk() as load:
         reading = _Reading(GrowingLoad(load), format, bad_rows, progress)
@@ -72,7 +72,7 @@ def import_csv(
 
 
 class _Reading:
-    """Reads groups of files; knows which row of the load each id is."""
+    """Reads groups of files; knows the row of the load for each id."""
 
     def __init__(self, load: GrowingLoad, format: CsvFormat, bad_rows: BadRows, progress: Progress | None) -> None:
         self.load = load
@@ -128,7 +128,7 @@ class _Reading:
     def _rows(self, path: str) -> Iterator[tuple[int, Row]]:
         try:
             yield from csv_rows(path, self._format.delimiter, self._format.quote, self._progress)
-        except UnclosedQuote as error:  # nothing after it can be told apart
+        except UnclosedQuote as error:  # nothing after it can be parsed
             raise bad_file(path, str(error)) from error
 
     def _columns(
@@ -153,7 +153,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """One row, taken apart."""
+    """One parsed row."""
 
     properties: dict[str, Any]
     labels: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class _Record:
 
 
 class _Columns:
-    """The columns of a header, as what reads a row."""
+    """The columns of a header, which parse a row."""
 
     def __init__(self, fields: Sequence[Field], array_delimiter: str) -> None:
         self._count = len(fields)
@@ -187,7 +187,7 @@ class _Columns:
         return next((number for number, field in enumerate(fields) if field.role == role), None)
 
     def read(self, row: Row) -> _Record:
-        """A row by roles; raises ValueError for what does not fit the header."""
+        """A row by roles; raises ValueError if it does not fit the header."""
         if len(row) != self._count:
             raise ValueError(f"expected {self._count} columns, found {len(row)}")
         properties: dict[str, Any] = {}
@@ -218,7 +218,7 @@ class _Columns:
             return None
         parts = [row[number] for number in self._ids]
         if any(part is None for part in parts):
-            return None  # neo4j-admin takes such nodes, too: nothing can refer to them
+            return None  # neo4j-admin accepts such nodes too: nothing can refer to them
         return "\0".join(part for part in parts if part is not None)
 
     def _end_of(self, row: Row, number: int | None) -> tuple[str, str | None]:
@@ -300,7 +300,7 @@ ARGUMENTS_FILE = "import.args"
 
 
 def read_arguments(folder: Path) -> tuple[list[CsvFiles], list[CsvFiles], CsvFormat]:
-    """A folder with a file of arguments for `neo4j-admin database import full @import.args`, one a line."""
+    """A folder with a file of arguments for `neo4j-admin database import full @import.args`, one per line."""
     place = os.fspath(folder)
     path = os.path.join(place, ARGUMENTS_FILE)
     nodes: list[CsvFiles] = []

@@ -1,4 +1,4 @@
-"""Columns of CSV files for `neo4j-admin database import`: a header says what each one is, texts become values.
+"""Columns of CSV files for `neo4j-admin database import`: a header describes each one, texts become values.
 
 personId:ID(Person){id-type:int}   name   born:date   scores:float[]   place:point{crs:WGS-84}   :LABEL   :IGNORE
 :START_ID(Person)   :END_ID(Movie)   :TYPE   since:int
@@ -27,7 +27,7 @@ from hoplite.values.zones import parse_zone
 _ROLES = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
 _COLUMN = lazy_pattern(
     r"(?P<untyped>[^:]*)\Z"
-    r"|(?P<name>.*?)"  # may have colons in it: the last one begins the type
+    r"|(?P<name>.*?)"  # may contain colons: the last one begins the type
     r":(?P<kind>[A-Za-z_]+)(?P<array>\[\])?(?:\((?P<group>[^)]*)\))?(?:\{(?P<options>[^}]*)\})?\Z",
     re.DOTALL,
 )
@@ -37,7 +37,7 @@ _INTEGER_RANGES = {"byte": 2**7, "short": 2**15, "int": 2**31, "long": 2**63}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column. `role` is one of the roles above, or PROPERTY; `group` names the space that ids live in."""
+    """One column. `role` is one of the roles above, or PROPERTY; `group` names the id space."""
 
     role: str
     name: str = ""
@@ -47,7 +47,7 @@ class Field:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def reader(self, array_delimiter: str) -> Callable[[str], Any]:
-        """What makes a value of a text that is not absent."""
+        """The function that converts a text that is present."""
         read = _scalar_reader(self.kind, self.options)
         if not self.is_array:
             return read
@@ -57,7 +57,7 @@ class Field:
 
 
 def read_header(columns: Sequence[str | None]) -> list[Field]:
-    """The columns that a header line names; raises ValueError for one that it cannot read."""
+    """The columns that a header line names; raises ValueError for an invalid one."""
     return [read_column(column or "") for column in columns]
 
 
@@ -116,7 +116,7 @@ def _float(text: str) -> float:
 
 
 def _boolean(text: str) -> bool:
-    return text.strip().lower() == "true"  # whatever else is written is false, as neo4j-admin has it
+    return text.strip().lower() == "true"  # anything else is false, as in neo4j-admin
 
 
 def _char(text: str) -> str:

@@ -1,6 +1,6 @@
 """CSV files row by row: fields between quotes may hold delimiters, quotes (written twice) and line ends.
 
-A field with nothing in it is None, one with only a pair of quotes is the empty text.
+An empty field is None, a field that is only a pair of quotes is the empty text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _quoted_fields(row: str, field: re.Pattern[str], quote: str) -> list[str | N
     position = 0
     while True:
         found = field.match(row, position)
-        assert found is not None  # the pattern takes anything up to a delimiter
+        assert found is not None  # the pattern matches anything up to a delimiter
         quoted, plain, end = found.groups()
         fields.append(quoted.replace(quote * 2, quote) if quoted is not None else plain or None)
         if not end:

@@ -1,13 +1,13 @@
-"""What an import has fetched from a server so far, in a file next to its database: batches go in as they come, and the
-next process gets them back if this one is killed halfway.
+"""What an import has fetched from a server so far, in a file next to its database: batches are added as they come, and
+the next process reads them back if this one is killed halfway.
 
     frame    28 bytes: magic, number of the frame, length of the content, CRC-32 of the content, CRC-32 of these fields;
              then the content, a value as `storage/disk/codec.py` writes it
     frame 0  a description of the import, as a map
     others   one batch each: [noun, first, count, rows]
 
-Nothing waits for the disk: what was not wholly written does not match its checksum. The first frame that cannot be used
-is cut off with all that follow it, and what they held is fetched again. Nothing that is read is trusted.
+Nothing waits for the disk: what was not written completely does not match its checksum. The first unusable frame is cut
+off with all that follow it, and what they held is fetched again. Nothing that is read is trusted.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ FRAME_BYTES = _FRAME.size + _CHECKSUM.size
 
 @dataclass(frozen=True, slots=True)
 class FetchedBatch:
-    """The entities that were there of `count` numbers that were asked for, in ascending order: a node as [number,
-    labels, properties], a relationship as [number, type, start, end, properties]."""
+    """The entities that existed among `count` requested numbers, in ascending order: a node as [number, labels,
+    properties], a relationship as [number, type, start, end, properties]."""
 
     noun: str
     first: int  # of the numbers, in the list of all
@@ -47,14 +47,14 @@ class FetchedBatch:
 
 
 class FetchedFile:
-    """Batches in the order in which they were fetched. First those that are kept are taken, then others are added."""
+    """Batches in the order in which they were fetched: first the stored ones are taken, then others are added."""
 
     def __init__(self, path: Path, files: Files | None = None) -> None:
         self.path = path
-        self.problem: str | None = None  # why what is kept could not all be used
+        self.problem: str | None = None  # why some of the stored batches could not be used
         self._files = files or Files()
-        self._frame = 0  # the next one's number
-        self._begin = 0  # of the last one that was taken or added
+        self._frame = 0  # the number of the next one
+        self._begin = 0  # of the last one taken or added
         self._end = 0
         self._is_open = True
         with _told(path):
@@ -66,24 +66,24 @@ class FetchedFile:
             raise _failed(path, "another process is importing into the same database") from None
         if not _MAGIC.startswith(os.pread(self._file, len(_MAGIC), 0)):
             self._files.close(self._file)
-            raise _failed(path, "this file is not one that an import has left, and is not overwritten")
+            raise _failed(path, "this file was not left by an import, and is not overwritten")
         content = self._next()
         self.description: Mapping[str, Any] = content if isinstance(content, dict) else {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether no batch is in use."""
+        """Whether no batch has been used."""
         return self._frame <= 1
 
     def start_over(self, description: Mapping[str, Any]) -> None:
-        """Forget what is kept; this is what is imported now."""
+        """Discard what is stored; `description` is what is imported now."""
         self._frame, self._begin, self._end = 0, 0, 0
         self._append(dict(description))
         self.description = description
 
     def take(self, noun: str, first: int, numbers: Int64s) -> FetchedBatch | None:
-        """The next batch that is kept, if it has what was asked for of these numbers; without one, everything after it
-        is useless too."""
+        """The next stored batch, if it has what was requested for these numbers; without one, everything after it is
+        useless too."""
         content = self._next()
         if content is None:
             return None
@@ -95,21 +95,23 @@ class FetchedFile:
             ):
                 return FetchedBatch(noun, first, count, rows)
         self._step_back()
-        self.problem = f"what {self.path} keeps from byte {self._end} on is not what was fetched, and was fetched again"
+        self.problem = (
+            f"what {self.path} keeps from byte {self._end} is not what this import needs, and was fetched again"
+        )
         return None
 
     def add(self, batch: FetchedBatch) -> None:
-        """Keep a batch."""
+        """Store a batch."""
         self._append([batch.noun, batch.first, batch.count, batch.rows])
 
     def forget_last(self) -> None:
-        """Forget the last batch: what is kept is not a whole import then, and can have been committed by nobody."""
+        """Discard the last batch, so that what is stored is not a complete import and cannot have been committed."""
         self._step_back()
         with _told(self.path):
             self._files.truncate(self._file, self._end)
 
     def close(self) -> None:
-        """Let go of the file; one without batches is removed."""
+        """Close the file; one without batches is removed."""
         if self._is_open and self.is_empty:
             self.remove()
         elif self._is_open:
@@ -117,10 +119,10 @@ class FetchedFile:
             self._files.close(self._file)
 
     def remove(self) -> None:
-        """The import is complete, and the file is no longer needed."""
+        """Remove the file: the import is complete."""
         self._is_open = False
         self._files.close(self._file)
-        with suppress(OSError):  # it is too late to fail; the next import finds that this one is complete
+        with suppress(OSError):  # too late to fail; the next import finds that this one is complete
             self._files.remove(self.path)
 
     def _append(self, content: Any) -> None:
@@ -133,7 +135,7 @@ class FetchedFile:
         self._step(len(data))
 
     def _next(self) -> Any:
-        """The content of the next frame; None if none was wholly written."""
+        """The content of the next frame; None if none was written completely."""
         with _told(self.path):
             left = os.fstat(self._file).st_size - self._end
             head = os.pread(self._file, FRAME_BYTES, self._end)
@@ -145,14 +147,14 @@ class FetchedFile:
                 zlib.crc32(fields)
             )
             if is_sound and length > left - FRAME_BYTES:
-                return None  # a process that was killed while it wrote
+                return None  # the process was killed while writing
             data = os.pread(self._file, length, self._end + FRAME_BYTES) if is_sound else b""
         try:
             if not is_sound or zlib.crc32(data) != checksum:
                 raise BadEncoding("it does not match its checksum")
             content = decode(data)
         except BadEncoding:
-            self.problem = f"{self.path} is damaged at byte {self._end}; what it kept from there on was fetched again"
+            self.problem = f"{self.path} is damaged at byte {self._end}; what followed was fetched again"
             return None
         self._step(length)
         return content
@@ -167,7 +169,7 @@ class FetchedFile:
 
 
 def fetched_path(root: Path) -> Path:
-    """Where the batches for the database of a folder are kept."""
+    """The file that stores the batches for the database in a folder."""
     return root.with_name(root.name + SUFFIX)
 
 

@@ -1,4 +1,4 @@
-"""Rows of mixed kinds on their way into a bulk load: gathered a few thousand at a time, handed over as columns."""
+"""Rows of mixed kinds on their way into a bulk load: collected a few thousand at a time, passed on as columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BATCH_ROWS = 20_000
 
 
 class GrowingLoad:
-    """Nodes and relationships one by one; values are those that a property can hold, None among them for absent."""
+    """Adds nodes and relationships one by one; values are those that a property can hold, or None if absent."""
 
     def __init__(self, load: BulkLoad) -> None:
         self._load = load
@@ -30,7 +30,7 @@ class GrowingLoad:
         self._relationship_values = _Values()
 
     def add_node(self, labels: tuple[str, ...], properties: Mapping[str, Any]) -> int:
-        """The row of the new node, which relationships refer to it by."""
+        """Add a node; returns its row, by which relationships refer to it."""
         row = self.node_count
         self.node_count += 1
         self._labels.append(labels)
@@ -40,7 +40,7 @@ class GrowingLoad:
         return row
 
     def add_relationship(self, type: str, start: int, end: int, properties: Mapping[str, Any]) -> None:
-        """A relationship between the nodes of two rows."""
+        """Add a relationship between the nodes of two rows."""
         self._types.append(type)
         self._starts.append(start)
         self._ends.append(end)
@@ -50,7 +50,7 @@ class GrowingLoad:
             self._hand_over_relationships()
 
     def finish(self) -> None:
-        """Hand over what is left; the caller commits."""
+        """Pass on what is left; the caller commits."""
         self._hand_over_relationships()
         self._hand_over_nodes()
 
@@ -67,8 +67,8 @@ class GrowingLoad:
         if not self._types:
             return
         self._hand_over_nodes()
-        assert self._first_position is not None  # a relationship has nodes
-        first = self._first_position  # positions of one load follow each other
+        assert self._first_position is not None  # relationships need the nodes
+        first = self._first_position  # the positions of one load are consecutive
         self._load.add_mixed_relationships(self._types, _rows(self._starts) + first, _rows(self._ends) + first)
         self._relationship_values.hand_to(self._load.add_relationship_cells)
         self._types, self._starts, self._ends = [], [], []

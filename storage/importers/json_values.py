@@ -1,4 +1,4 @@
-"""Property values in JSON: plain ones as they are, the others as small objects.
+"""Property values in JSON: plain values directly, the others as small objects.
 
 {"$date": "2020-01-31"}, and likewise $time, $localtime, $datetime, $localdatetime
 {"$duration": "P1M2D"}, {"$duration": {"months": 1, "days": 2, "seconds": 0, "nanos": 0}}
@@ -40,7 +40,7 @@ _AXES = ("x", "y", "z")
 
 
 def stored_value(value: Any) -> Any:
-    """A JSON value as a property; raises ValueError or CypherError for what no property can hold."""
+    """A JSON value as a property; raises ValueError or CypherError if a property cannot hold it."""
     kind = type(value)
     if kind is str or kind is float or kind is bool or value is None:
         return value

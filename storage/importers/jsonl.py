@@ -1,10 +1,10 @@
-"""JSON lines: one node or relationship a line, nodes first; the form of `apoc.export.json.all`, and a plainer one.
+"""JSON lines: one node or relationship per line, nodes first; the form of `apoc.export.json.all`, and a simpler one.
 
     {"type": "node", "id": 0, "labels": ["Movie"], "properties": {"title": "The Matrix"}}
     {"type": "relationship", "id": 0, "label": "ACTED_IN", "start": 1, "end": 0, "properties": {"roles": ["Neo"]}}
 
-APOC writes ids as strings, and `"start": {"id": "1", "labels": [...]}`. Ids join the lines of one file; what is
-imported gets ids of its own. Special values are described in `json_values`.
+APOC writes ids as strings, and `"start": {"id": "1", "labels": [...]}`. Ids connect the lines of one file; what is
+imported gets new ids. Special values are described in `json_values`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def import_jsonl(
     *,
     bad_rows: BadRows | None = None,
 ) -> dict[str, Any]:
-    """Add the nodes and relationships of a file (plain or gzip); how many there were of each."""
+    """Add the nodes and relationships of a file (plain or gzip); returns how many there were of each."""
     path = os.fspath(path)
     bad_rows = bad_rows or BadRows()
     with graph.bulk() as load:
@@ -49,14 +49,14 @@ def import_jsonl(
 
 
 class _Reading:
-    """Takes in lines; knows which row of the load each id is."""
+    """Processes lines; knows the row of the load for each id."""
 
     def __init__(self, load: GrowingLoad) -> None:
         self.load = load
         self._row_of_id: dict[str, int] = {}
 
     def read(self, text: str) -> None:
-        """Take in one line; one that raises has added nothing."""
+        """Process one line; a line that raises has added nothing."""
         line = json.loads(text)
         if not isinstance(line, dict):
             raise ValueError("not a JSON object")

@@ -1,7 +1,7 @@
-"""Positions of nodes by the keys that a load gives them, in a form that fits the keys.
+"""Positions of nodes by the keys that a load gives them, in a structure that suits the keys.
 
-runs      integers that count up with the positions: only where they begin is stored
-table     integers that lie close together
+runs      consecutive integers: only the first is stored
+table     dense integers
 sorted    other integers
 texts     more than a few strings are looked up by Arrow
 others    a dictionary
@@ -29,7 +29,7 @@ _MOST_RUNS = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Keys of some nodes; `keys` of None: they are first_key, first_key + 1 and so on. Positions always count up, from
+    """Keys of some nodes; `keys` of None: they are first_key, first_key + 1 and so on. Positions are consecutive from
     `first`, unless there is an array of them."""
 
     first: int
@@ -57,7 +57,7 @@ class Part:
 
 
 class Keys:
-    """All keys with one label."""
+    """All keys of one label."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._runs: tuple[Int64s, Int64s, Int64s] | None = None
@@ -75,7 +75,7 @@ class Keys:
             self._make(concatenate([part.column() for part in parts]), _positions(parts))
 
     def _make_table(self, parts: Sequence[Part]) -> bool:
-        """Integers that lie close together, part by part."""
+        """Dense integers, part by part."""
         columns = [part.keys for part in parts]
         if not all(keys is None or isinstance(keys, Integers) for keys in columns):
             return False
@@ -112,7 +112,7 @@ class Keys:
             self._by_key = {group_key(k): p for k, p in zip(keys.objects(), positions.tolist(), strict=True)}
 
     def find(self, wanted: Column) -> Int64s:
-        """The position of each key, -1 where there is none."""
+        """The position of each key, -1 if there is none."""
         if self._runs or self._sorted or self._table:
             if not isinstance(wanted, Integers):
                 return np.full(len(wanted), -1, np.int64)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from hoplite.storage.importers.problem import bad_file, bad_line
 
 Progress: TypeAlias = Callable[[int, int | None], None]
-"""Called now and then with how much is done, and how much there is (None: unknown); here in bytes of the file."""
+"""Called now and then with how much is done, and the total (None: unknown); here in bytes of the file."""
 
 _REPORT_EVERY = 20_000
 GZIP_MAGIC = b"\x1f\x8b"
@@ -21,7 +21,7 @@ def numbered_lines(
 ) -> Iterator[tuple[int, str]]:
     """(line number from 1, text without its end) for every line, or every line that is not blank.
 
-    A return before the line end belongs to the end, unless it is to be kept.
+    A carriage return before the line end belongs to it, unless it is to be kept.
     """
     try:
         size = os.path.getsize(path)

@@ -1,10 +1,10 @@
-"""A live Neo4j: nodes, relationships, indexes and constraints come over Bolt, one bulk load comes out.
+"""A live Neo4j: nodes, relationships, indexes and constraints are read over Bolt, one bulk load comes out.
 
-The numbers of all wanted nodes are read first, then their labels and properties a batch of numbers at a time, then
-relationships in the same way. A batch that fails because the server is away for a moment is asked for again, so a
-restart halfway costs nothing. A server that stays away ends the import, and nothing of it is in the database; but
-batches are kept in a file (`fetched.py`), and the same import begins with them, as long as it would ask for the same
-numbers. Neo4j isolates no long reading from writers: what was deleted, added or moved meanwhile is found by comparing
+The ids of all wanted nodes are read first, then their labels and properties a batch of ids at a time, then
+relationships in the same way. A batch that fails because the server is briefly unavailable is requested again, so a
+restart halfway costs nothing. If the server stays unavailable, the import ends without changing the database; but
+batches are stored in a file (`fetched.py`), and the same import starts with them, as long as it would request the same
+ids. Neo4j does not isolate long reads from writers: what was deleted, added or moved meanwhile is found by comparing
 counts, and reported.
 """
 
@@ -38,11 +38,11 @@ from hoplite.values.temporal_parse import parse_date, parse_date_time, parse_loc
 T = TypeVar("T")
 
 BATCH = 5_000
-"""How many nodes or relationships are asked for at once."""
+"""How many nodes or relationships are requested at once."""
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.2
 _AUTHENTICATION_CODES = "Neo.ClientError.Security."
-# Temporal values that the driver cannot read (years beyond 9999, zones it has no name for) come as text.
+# Temporal values that the driver cannot read (years beyond 9999, zones it has no name for) are read as text.
 _TEXT_READERS: Mapping[str, Callable[[str], Any]] = {
     "DATE": parse_date,
     "LOCAL DATETIME": parse_local_date_time,
@@ -52,9 +52,9 @@ _TEXT_READERS: Mapping[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Neo4jImport:
-    """What an import did. `skipped_rules` are indexes and constraints that there is no counterpart for; `changes`
-    says how the server's graph changed meanwhile, and is empty where it did not. `kept_batches` had been fetched by an
-    import that was interrupted; `notes` say why others that were kept could not be used."""
+    """What an import did. `skipped_rules` are indexes and constraints that have no counterpart here; `changes` says how
+    the server's graph changed meanwhile, and is empty if it did not. `kept_batches` had been fetched by an import that
+    was interrupted; `notes` say why other stored batches could not be used."""
 
     nodes: int
     relationships: int
@@ -82,11 +82,10 @@ def import_neo4j(
     progress: Progress | None = None,
     staging: str | os.PathLike[str] | None = None,
 ) -> Neo4jImport:
-    """Add the graph of a server, given as a URI or an open driver; all of it, or nothing and an error.
-
-    `labels`: only nodes with one of them, and the relationships among those. `types`: only relationships of these.
-    `staging`: the file that keeps what was fetched until the import is complete. By default one next to the
-    folder of a database on disk, and none for a database in memory.
+    """Add the graph of a server, given as a URI or an open driver: all of it, or nothing and an error. `labels`: only
+    nodes with one of them, and the relationships among those. `types`: only relationships of these types. `staging`:
+    the file that stores what was fetched until the import is complete. By default this is next to the folder of a
+    database on disk; a database in memory has none.
     """
     began = time.perf_counter()
     is_on_disk = isinstance(graph, DiskGraph)
@@ -126,14 +125,14 @@ def import_neo4j(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which part of the graph is asked for, as patterns."""
+    """The part of the graph to import, as patterns."""
 
     labels: Sequence[str] | None
     types: Sequence[str] | None
 
     @property
     def is_everything(self) -> bool:
-        """Whether the whole graph is asked for."""
+        """Whether the whole graph is to be imported."""
         return self.labels is None and self.types is None
 
     @property
@@ -146,7 +145,7 @@ class _Wanted:
         return f"{end}-[n{_any_of(self.types)}]->{end}"
 
     def covers(self, entity: Entity, names: Sequence[str]) -> bool:
-        """Whether a rule about these labels or types matters."""
+        """Whether a schema rule about these labels or types is relevant."""
         chosen = self.labels if entity is Entity.NODE else self.types
         return chosen is None or not set(chosen).isdisjoint(names)
 
@@ -161,7 +160,7 @@ def _quoted(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """The numbers of all that is wanted, and what tells this import from others."""
+    """The ids of everything wanted, and what distinguishes this import from others."""
 
     nodes: Int64s
     relationships: Int64s
@@ -169,7 +168,7 @@ class _Asked:
 
 
 def _ask(source: _Source, wanted: _Wanted, commits: int | None) -> _Asked:
-    """What there is to fetch, for a database after `commits` commits."""
+    """What to fetch, for a database after `commits` commits."""
     nodes, relationships = source.numbers(wanted.node), source.numbers(wanted.relationship)
     return _Asked(
         nodes,
@@ -192,7 +191,7 @@ _MUST_AGREE = ("server", "database", "labels", "types", "store", "nodes", "relat
 
 
 def _take_up(fetched: FetchedFile, description: Mapping[str, Any]) -> list[str]:
-    """Leave what is kept as it is if it was fetched for the same import, else start over; why that is."""
+    """Keep what is stored if it was fetched for the same import, else start over; returns the reason."""
     kept = fetched.description
     others = [key for key in _MUST_AGREE if kept.get(key) != description[key]]
     if not others:
@@ -209,7 +208,7 @@ def _take_up(fetched: FetchedFile, description: Mapping[str, Any]) -> list[str]:
 
 
 def _commit(load: BulkLoad, fetched: FetchedFile | None) -> None:
-    """Put the graph in the database; what is kept of it goes then, but for where this fails."""
+    """Commit the graph to the database; the stored batches are removed then, unless this fails."""
     try:
         load.commit()
     except Exception:
@@ -221,18 +220,18 @@ def _commit(load: BulkLoad, fetched: FetchedFile | None) -> None:
 
 
 def _refuse_if_complete(fetched: FetchedFile, asked: _Asked) -> None:
-    """Everything had been fetched, so that the process before this one may even have committed it."""
+    """Everything had been fetched, so the previous process may even have committed it."""
     now = asked.description["commits"]
     if now is not None and fetched.description.get("commits") != now and not fetched.is_empty:
         raise CypherError(
             EXTERNAL_RESOURCE_FAILED,
-            f"{fetched.path} keeps a whole import, and the database was changed since: it may have been completed.\n"
+            f"{fetched.path} holds a complete import, and the database was changed since: it may have been completed.\n"
             "Nothing was imported. Remove that file if it was, or to import again from the beginning.",
         )
 
 
 class _Source:
-    """A server that is asked again while it is away for a moment, and whose failures are told in words."""
+    """A server that is asked again if it is briefly unavailable, and whose failures are put into words."""
 
     def __init__(self, server: Any, auth: Any, database: str | None, patience_seconds: float) -> None:
         from neo4j import GraphDatabase
@@ -241,8 +240,8 @@ class _Source:
         self._is_own = isinstance(server, str)
         self.name: str = server if isinstance(server, str) else "the given driver's server"
         self.database = database
-        self.moment = ""  # of the latest answer: bookmarks, which stay the same as long as nothing is written
-        self.fetched: FetchedFile | None = None  # is spoken of where an import fails
+        self.moment = ""  # bookmarks of the latest answer, which do not change while nothing is written
+        self.fetched: FetchedFile | None = None  # mentioned when an import fails
         try:
             self._driver = GraphDatabase.driver(server, auth=auth) if self._is_own else server
         except (ConfigurationError, ValueError) as error:
@@ -263,7 +262,7 @@ class _Source:
         return self.ask(query, list, parameters)
 
     def numbers(self, pattern: str) -> Int64s:
-        """The numbers of all entities `n` of a pattern, ascending."""
+        """The ids of all entities `n` of a pattern, ascending."""
 
         def consume(result: Any) -> Int64s:
             return np.fromiter((record[0] for record in result), np.int64)
@@ -271,7 +270,7 @@ class _Source:
         return np.sort(self.ask(f"MATCH {pattern} RETURN id(n)", consume, {}))
 
     def prefix(self, pattern: str, ids: Int64s) -> str:
-        """What an element id has before its number."""
+        """The part of an element id before its number."""
         if not len(ids):
             return ""
         rows = self.rows(f"MATCH {pattern} WHERE id(n) = $number RETURN elementId(n)", number=int(ids[0]))
@@ -282,7 +281,7 @@ class _Source:
         """What `consume` makes of a result; it is called again if the server went away halfway."""
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-        # A server that never answered is not waited for: it is more likely not there than just restarting.
+        # A server that has never answered is not waited for: it is probably absent rather than restarting.
         deadline = time.monotonic() + (self._patience_seconds if self._has_answered else 0)
         pause = _FIRST_PAUSE_SECONDS
         while True:
@@ -300,13 +299,13 @@ class _Source:
                     text = getattr(error, "message", None) or str(error)
                     raise self._failure(code, f"could not answer: {text}") from error
                 if time.monotonic() + pause > deadline:
-                    went = "went away half way" if self._has_answered else "cannot be reached"
+                    went = "went away halfway" if self._has_answered else "cannot be reached"
                     raise self._failure(None, f"{went}: {error}") from error
                 time.sleep(pause)
                 pause = min(2 * pause, 5.0)
 
     def _session(self) -> Any:
-        # Numbers of nodes are asked for with id(), which the server would warn about each time.
+        # Nodes are requested by id(), which the server would warn about each time.
         return self._driver.session(
             database=self.database, default_access_mode="READ", notifications_min_severity="OFF"
         )
@@ -315,13 +314,15 @@ class _Source:
         kept = code if code is not None and code.startswith(_AUTHENTICATION_CODES) else EXTERNAL_RESOURCE_FAILED
         message = f"{self.name} {reason}\nNothing was imported."
         if self.fetched is not None and not self.fetched.is_empty:
-            message += f" What was fetched is kept in {self.fetched.path}: the same import again goes on from there."
+            message += (
+                f" What was fetched is kept in {self.fetched.path}: repeat the same import to continue from there."
+            )
         return CypherError(kept, message)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Nodes, or relationships: how they are asked for by number, and which columns come."""
+    """Nodes or relationships: the query by id, and the columns it returns."""
 
     noun: str
     pattern: str
@@ -335,11 +336,11 @@ _RELATIONSHIPS = _Kind(
     "MATCH (a)-[n]->(b) WHERE id(n) = number RETURN number, type(n), id(a), id(b), properties(n)",
 )
 _Row = list[Any]
-"""The columns of a `_Kind`; the number is the first, the properties are the last."""
+"""The columns of a `_Kind`: the id is the first, the properties are the last."""
 
 
 class _Reading:
-    """Reads nodes and relationships into a bulk load, in the order of their numbers at the source."""
+    """Reads nodes and relationships into a bulk load, in the order of their ids at the source."""
 
     def __init__(
         self,
@@ -401,7 +402,7 @@ class _Reading:
         return SourceEntities(self._load.first_relationship_id, ids, prefix)
 
     def changes(self) -> tuple[str, ...]:
-        """How the graph of the source changed while it was read, as far as counts tell."""
+        """How the source graph changed while it was read, as far as counts tell."""
         found: list[str] = []
         read = {"nodes": len(self._nodes.ids), "relationships": self._relationship_count}
         before = {"nodes": len(self._asked.nodes), "relationships": len(self._asked.relationships)}
@@ -418,7 +419,7 @@ class _Reading:
         if len(self._nodes.ids) and prefix not in ("", self._nodes.prefix):
             raise CypherError(
                 EXTERNAL_RESOURCE_FAILED,
-                "The server came back with another database half way.\nNothing was imported.",
+                "The server came back with another database halfway.\nNothing was imported.",
             )
         return tuple(found)
 
@@ -453,7 +454,7 @@ class _Reading:
         return FetchedBatch(kind.noun, first, len(numbers), rows)
 
     def _positions_of(self, numbers: Int64s) -> Int64s:
-        """Where the nodes with these numbers are; -1 for those that were not read."""
+        """The positions of the nodes with these ids; -1 for those that were not read."""
         ids = self._nodes.ids
         if not len(ids):
             return np.full(len(numbers), -1, np.int64)
@@ -461,7 +462,7 @@ class _Reading:
         return np.where(ids[slots] == numbers, self._positions[slots], -1)
 
     def _properties_as_text(self, pattern: str, number: int) -> dict[str, Any]:
-        """The properties of an entity with a value that the driver has no type for."""
+        """The properties of an entity with a value that the driver has no type for, read as text."""
         query = (
             f"MATCH {pattern} WHERE id(n) = $number UNWIND keys(n) AS key "
             "RETURN key, n[key] AS value, valueType(n[key]) AS type, "
@@ -472,7 +473,7 @@ class _Reading:
 
 
 def _add_cells(rows: list[_Row], first: int, add: Callable[[str, Cells], None]) -> None:
-    """Add the properties of rows, of which the first has this number in the load."""
+    """Add the properties of rows, the first of which has this number in the load."""
     places: dict[str, list[int]] = {}
     values: dict[str, list[Any]] = {}
     for place, row in enumerate(rows, first):
@@ -495,7 +496,7 @@ def _values_or_texts(result: Any) -> list[tuple[str, Any]]:
 
 
 def _is_broken(value: Any) -> bool:
-    """Whether the driver put a marker in place of a value, or of one in a list."""
+    """Whether the driver put a marker in place of the value, or of an item of a list."""
     if type(value) is list:
         return any(map(_is_broken, value))
     return type(value).__name__ == "BrokenHydrationObject"
@@ -510,7 +511,7 @@ def _joined(parts: list[Int64s]) -> Int64s:
 
 
 def _names(source: _Source, kind: str) -> list[str]:
-    """The labels, types or keys of the server in its own order."""
+    """The server's labels, types or keys, in its own order."""
     return [row[0] for row in source.rows(f"CALL db.{kind}()")]
 
 

@@ -2,7 +2,7 @@
 
 Labels come from the attribute `labels` (a list) or `label`, types from `type` or `label`; the rest are properties. A
 node's key (in igraph its `name`, else its number) becomes the property `key`, unless that is None. An undirected edge
-is one relationship, from the end that comes first. `property:type` is a property that is called type.
+is one relationship, starting at the end that comes first. `property:type` is a property named type.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NODE_LABEL, EDGE_TYPE = "Node", "RELATED"
 def import_networkx(
     graph: Graph, network: Any, *, key: str | None = "id", label: str = NODE_LABEL, type: str = EDGE_TYPE
 ) -> dict[str, int]:
-    """Add a NetworkX graph of any kind; how many nodes and relationships it had."""
+    """Add a NetworkX graph of any kind; returns how many nodes and relationships it had."""
     if not hasattr(network, "edges") or not hasattr(network, "nodes"):
         raise bad_table("network", f"expected a NetworkX graph, not {network.__class__.__name__}")
     edges = ((start, end, held) for start, end, held in network.edges(data=True))
@@ -34,7 +34,7 @@ def import_networkx(
 def import_igraph(
     graph: Graph, network: Any, *, key: str | None = "id", label: str = NODE_LABEL, type: str = EDGE_TYPE
 ) -> dict[str, int]:
-    """Add an igraph Graph; how many nodes and relationships it had."""
+    """Add an igraph Graph; returns how many nodes and relationships it had."""
     if not hasattr(network, "vs") or not hasattr(network, "es"):
         raise bad_table("network", f"expected an igraph graph, not {network.__class__.__name__}")
     named = "name" in network.vs.attributes()

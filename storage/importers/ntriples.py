@@ -4,11 +4,11 @@
     <http://ex.org/aspirin> <http://www.w3.org/2000/01/rdf-schema#label> "Aspirin"@en .
 
 Every resource is a node with the label Resource and its IRI under `uri` (blank nodes `_:b0` alike). `rdf:type` gives a
-label, a literal a property, anything else a relationship; names are what stands after the last `#` or `/` of an IRI.
-Literals are read by their datatype; several of one predicate become a list, of texts where their types differ.
+label, a literal a property, anything else a relationship; names are what follows the last `#` or `/` of an IRI.
+Literals are read by their datatype; several of one predicate become a list, of texts if their types differ.
 
-What was exported from here (`storage/exporters/ntriples.py`, names in `rdf_names.py`) comes back as it was: nodes
-without label and IRI of their own, and the properties of relationships, which stand on statements about their triples.
+What Hoplite exported (`storage/exporters/ntriples.py`, names in `rdf_names.py`) comes back as it was: nodes without the
+label and IRI of imported ones, and the properties of relationships, which belong to statements about their triples.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def import_ntriples(
     *,
     bad_rows: BadRows | None = None,
 ) -> dict[str, Any]:
-    """Add the triples of a file (plain or gzip); how many nodes and relationships they made."""
+    """Add the triples of a file (plain or gzip); returns how many nodes and relationships were created."""
     path = os.fspath(path)
     bad_rows = bad_rows or BadRows()
     resources = _Resources()
@@ -82,7 +82,7 @@ def import_ntriples(
 
 
 class _Resources:
-    """All resources of a file. A resource may get labels and properties on any line, so all are kept until the end."""
+    """All resources of a file. Any line may add labels and properties to a resource, so all are kept until the end."""
 
     def __init__(self) -> None:
         self._rows: dict[str, int] = {}
@@ -93,14 +93,14 @@ class _Resources:
 
     @property
     def are_of_others(self) -> bool:
-        """Whether no node is one that was exported from here: IRIs are then the names of all of them."""
+        """Whether no node was exported by Hoplite: then all of them are named by IRIs."""
         return not any(name.startswith(rdf.NODE) for name in self._rows)
 
     def read(self, text: str) -> None:
-        """Take in one line."""
+        """Process one line."""
         found = _LINE.match(text)
         if found is None:
-            raise ValueError("no triple: expected <subject> <predicate> <object> . or a literal as the object")
+            raise ValueError("not a triple: expected <subject> <predicate> <object> . or a literal as the object")
         iri, blank, predicate, object_iri, object_blank, literal, datatype = found.groups()
         subject = _unescaped(iri) if iri is not None else blank
         predicate = _unescaped(predicate)
@@ -124,8 +124,8 @@ class _Resources:
         return self._rows.setdefault(name, len(self._rows))
 
     def hand_to(self, load: GrowingLoad) -> None:
-        """Everything that was read, nodes first."""
-        statements = self._by_triple()  # before the nodes: it may name some that nothing else does
+        """Pass on everything that was read, nodes first."""
+        statements = self._by_triple()  # before the nodes: it may mention some that nothing else does
         for name, row in self._rows.items():
             values = self._values.get(row, {})
             properties = {key: _property(items) for key, items in values.items()}
@@ -137,16 +137,17 @@ class _Resources:
         for triple in self._relationships:
             waiting = statements.get(triple)
             load.add_relationship(*triple, waiting.pop() if waiting else {})
-        for triple, left in statements.items():  # about triples that do not stand in the file themselves
+        for triple, left in statements.items():  # about triples that are not in the file themselves
             for properties in left:
                 load.add_relationship(*triple, properties)
 
     def _by_triple(self) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
-        """The properties that statements give to relationships, of those with the same ends and type the last first."""
+        """The properties that statements give to relationships; for those with the same ends and type, the last comes
+        first."""
         found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
         for name, statement in reversed(self._statements.items()):
             if statement.subject is None or statement.predicate is None or statement.object is None:
-                raise ValueError(f"<{name}> is about no triple: it has no rdf:subject, rdf:predicate or rdf:object")
+                raise ValueError(f"<{name}> is not about a triple: it has no rdf:subject, rdf:predicate or rdf:object")
             triple = (local_name(statement.predicate), self._row(statement.subject), self._row(statement.object))
             properties = {key: _property(items) for key, items in statement.values.items()}
             found.setdefault(triple, []).append(properties)
@@ -154,7 +155,7 @@ class _Resources:
 
 
 class _Statement:
-    """An rdf:Statement: the triple that it is about, and what is said of it."""
+    """An rdf:Statement: the triple that it is about, and the statements about it."""
 
     __slots__ = ("object", "predicate", "subject", "values")
 
@@ -165,7 +166,7 @@ class _Statement:
         self.values: dict[str, list[Any]] = {}
 
     def take(self, predicate: str, target: str | None, value: Any) -> None:
-        """One of its triples."""
+        """Add one of its triples."""
         if target is None:
             self.values.setdefault(local_name(predicate), []).append(value)
         elif predicate == f"{rdf.RDF}subject":
@@ -175,7 +176,7 @@ class _Statement:
         elif predicate == f"{rdf.RDF}object":
             self.object = target
         elif predicate != _RDF_TYPE:
-            raise ValueError(f"<{predicate}> cannot be said of a relationship: only literals can")
+            raise ValueError(f"<{predicate}> cannot be said of a relationship: only literals are allowed")
 
 
 def local_name(iri: str) -> str:

@@ -40,7 +40,7 @@ def import_parquet_tables(
 
 
 def import_parquet(graph: Graph, folder: Path, progress: Progress | None = None) -> dict[str, int]:
-    """A folder of files whose metadata says what they hold; how many nodes and relationships there were."""
+    """A folder of files whose metadata says what they hold; returns how many nodes and relationships there were."""
     place = os.fspath(folder)
     try:
         paths = sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".parquet"))
@@ -96,7 +96,7 @@ def _metadata(path: str) -> dict[bytes, bytes]:
 
 
 def _tables(path: Path) -> Iterator[Any]:
-    """A file in pieces; one piece at least, so that an empty file has columns too."""
+    """A file in pieces; at least one, so that an empty file has columns too."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,7 +1,7 @@
-"""A plain CSV file as a table: what its columns hold is inferred from all of their values, and can be said beforehand.
+"""A plain CSV file as a table: the types of its columns are inferred from all of their values, unless given.
 
-A column is what every value of it reads as, and nothing is lost by it: 00123 stays text, and so does a number beyond 64
-bits. Empty fields are null.
+A column has a type if every value can be read as that type without loss: 00123 stays text, and so does a number beyond
+64 bits. Empty fields are null.
 
     true, FALSE           boolean         2024-05-01               date
     -12                   integer         2024-05-01T10:00:00      local datetime (or with a space)
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
-# What every value of a column has to look like, in the order in which that is tried.
+# What every value of a column has to look like, in the order in which types are tried.
 _PATTERNS = {
     "boolean": r"(?i:true|false)",
     "integer": r"0|-?[1-9]\d{0,18}",
@@ -40,7 +40,7 @@ KINDS = (*_PATTERNS, "text")
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """A file that was read: its columns, and what was inferred of each."""
+    """A file that was read: its columns, and the types inferred."""
 
     file: str
     table: pa.Table
@@ -61,7 +61,7 @@ def read_csv_table(
     delimiter: str = ",",
     bad_rows: BadRows | None = None,
 ) -> CsvTable:
-    """Read a file, gzipped or not, whose first line names its columns. `kinds` are those that are known already."""
+    """Read a file, gzipped or not, whose first line names its columns. `kinds` are the types already known."""
     file = os.path.basename(os.fspath(path))
     table = _read_texts(path, file, delimiter, bad_rows or BadRows())
     kinds = kinds or {}
@@ -99,7 +99,7 @@ def _read_texts(path: str | os.PathLike[str], file: str, delimiter: str, bad_row
         header = stream.read(1 << 20)
     names = _header(header, delimiter)
     if len(set(names)) < len(names):
-        raise bad_file(file, f"a name comes twice in the first line: {', '.join(names)}")
+        raise bad_file(file, f"a name occurs twice in the first line: {', '.join(names)}")
     try:
         with pa.input_stream(os.fspath(path), compression="detect") as stream:
             return arrow_csv.read_csv(
@@ -133,7 +133,7 @@ def _with_nulls(texts: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
 
 
 def _inferred(texts: pa.ChunkedArray[Any]) -> tuple[str, Any]:
-    """The first kind that all values are of."""
+    """The first type that fits all values."""
     import pyarrow.compute as pc
 
     if texts.null_count == len(texts):
@@ -180,7 +180,7 @@ def _converted(texts: pa.ChunkedArray[Any], kind: str) -> Any:
 
 
 def _moments(texts: pa.ChunkedArray[Any], zone: str | None) -> Any:
-    """Nanoseconds only where there are any: they leave room for the years from 1677 to 2262."""
+    """Nanoseconds only if there are any: they limit the range to the years from 1677 to 2262."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""Errors of importers: which file and line, or which table and row, and what is wrong there."""
+"""Errors of importers: the file and line, or the table and row, and what is wrong there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def bad_file(path: str, reason: str) -> CypherError:
 
 
 def bad_table(table: str, reason: str, row: int | None = None) -> CypherError:
-    """`nodes['Drug'], row 3: ...` (rows count from 0)"""
+    """`nodes['Drug'], row 3: ...` (rows are numbered from 0)"""
     place = table if row is None else f"{table}, row {row}"
     return CypherError(INVALID_ARGUMENTS, f"{place}: {reason}")

@@ -1,11 +1,11 @@
-"""The names under which a graph is written as RDF, and by which an import knows them again.
+"""The names that a graph is exported with as RDF, and that an import recognises.
 
     urn:hoplite:node/12           a node, by id               urn:hoplite:label/Person    a label
     urn:hoplite:relationship/7    a relationship, by id       urn:hoplite:type/KNOWS      a relationship type
     urn:hoplite:node              the type of every node      urn:hoplite:key/name        a property key
     urn:hoplite:json              the datatype of values that XML Schema has no type for, as JSON
 
-Characters that an IRI may not have are percent-encoded.
+Characters that an IRI may not contain are percent-encoded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JSON = f"{NAMESPACE}json"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RESOURCE_LABEL, RESOURCE_KEY = "Resource", "uri"
-"""What an imported resource of others is labelled, and the property that holds its IRI."""
+"""The label of a resource from elsewhere, and the property that holds its IRI."""
 
 
 def iri(kind: str, name: str) -> str:
@@ -31,5 +31,5 @@ def iri(kind: str, name: str) -> str:
 
 
 def name_of_own(iri: str) -> str:
-    """The name that `iri` was made of."""
+    """The name that `iri` was built from."""
     return unquote(iri.removeprefix(NAMESPACE).partition("/")[2])

@@ -1,4 +1,4 @@
-"""Which entity of a Neo4j server each imported one was, so that answers of both can be matched."""
+"""The entity of a Neo4j server that each imported one came from, so that the answers of both can be matched."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _ELEMENT_ID = lazy_pattern(r"([45]):([0-9a-f-]{36}):([0-9]+)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceEntities:
-    """Nodes, or relationships: the one with our id `first + i` was the one with id `ids[i]` at the source."""
+    """Nodes or relationships: the one with our id `first + i` had id `ids[i]` at the source."""
 
     first: int
     ids: Int64s
     prefix: str  # of the element ids at the source, which end in the number
 
     def element_id(self, our_id: int) -> str | None:
-        """The element id at the source; None for what was not imported."""
+        """The element id at the source; None if it was not imported."""
         row = our_id - self.first
         return f"{self.prefix}{self.ids[row]}" if 0 <= row < len(self.ids) else None
 
     def number(self, our_id: int) -> int | None:
-        """The id at the source; None for what was not imported."""
+        """The id at the source; None if it was not imported."""
         row = our_id - self.first
         return int(self.ids[row]) if 0 <= row < len(self.ids) else None
 
     def has(self, element_id: str) -> bool:
-        """Whether the one with this element id at the source was imported."""
+        """Whether the entity with this element id at the source was imported."""
         number = element_id.removeprefix(self.prefix)
         if not number.isdigit() or not len(self.ids):
             return False
-        row = int(np.searchsorted(self.ids, int(number)))  # imports go by number
+        row = int(np.searchsorted(self.ids, int(number)))  # imports are ordered by number
         return row < len(self.ids) and int(self.ids[row]) == int(number)
 
 
@@ -56,7 +56,7 @@ class SourceIds:
         return entity.element_id if self._entities(entity).has(entity.element_id) else None
 
     def of_text(self, text: str, uuid: str) -> str:
-        """The source's element id where the text is one of the database with this uuid; else the text."""
+        """The source's element id if the text is an element id of the database with this uuid; else the text."""
         found = _ELEMENT_ID.fullmatch(text)
         if found is None or found.group(2) != uuid:
             return text

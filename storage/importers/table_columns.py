@@ -28,7 +28,7 @@ _EPOCH = datetime.date(1970, 1, 1)
 
 
 def table_columns(table: Any) -> tuple[int, dict[str, Column]]:
-    """How many rows a table has, and its columns by name. Every value is one that a property can hold."""
+    """The number of rows of a table, and its columns by name. Every value is one that a property can hold."""
     if isinstance(table, Mapping):
         columns = {str(name): _column(values) for name, values in table.items()}
     elif hasattr(table, "to_arrow"):  # Polars
@@ -126,7 +126,7 @@ def _span(nanos: int) -> Duration:
 
 
 def _pandas_column(series: Any) -> Column:
-    """Missing values (NaN among floats too) are null."""
+    """Missing values (including NaN among floats) are null."""
     missing = series.isna().to_numpy()
     nulls = missing if missing.any() else None
     dtype = series.dtype
@@ -169,7 +169,7 @@ def arrow_column(array: Any) -> Column:
     if kind == "bool":
         filled = array.fill_null(False) if nulls is not None else array
         return _numpy_column(filled.to_numpy(zero_copy_only=False), nulls)
-    if kind == "date32[day]":  # by number: Python's dates end with the year 9999
+    if kind == "date32[day]":  # as numbers: Python's dates end with the year 9999
         days = array.cast("int32").to_pylist()
         return from_objects([None if day is None else Date(day) for day in days])
     if kind in ("string", "large_string", "string_view"):
@@ -179,7 +179,7 @@ def arrow_column(array: Any) -> Column:
 
 
 def _arrow_lists(array: Any, nulls: NDArray[np.bool_] | None) -> Column | None:
-    """A column of lists of floats, all of one length; None for any other."""
+    """A column of lists of floats, all of the same length; None for any other."""
     held = getattr(array.type, "value_type", None)
     if held is None or str(held) not in ("float", "double", "halffloat") or not hasattr(array, "flatten"):
         return None
@@ -264,12 +264,12 @@ def _nanosecond_of_day(value: datetime.datetime | datetime.time) -> int:
 
 
 def _below_micro(value: datetime.datetime) -> int:
-    """pandas' timestamps know nanoseconds."""
+    """pandas' timestamps have nanoseconds."""
     return int(getattr(value, "nanosecond", 0))
 
 
 def _zone(value: datetime.datetime) -> int | str:
-    """The name of a zone that has one, else the offset in seconds."""
+    """The name of a zone that has one, else its offset in seconds."""
     name = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
     if isinstance(name, str) and name not in ("UTC", "Z"):
         return name

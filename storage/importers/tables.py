@@ -3,10 +3,10 @@
     load_tables(graph, nodes={"Drug": drugs, ("Person", "Actor"): actors},
                 relationships={("Drug", "TREATS", "Disease"): treats}, TableForm(key="id"))
 
-A table is an Arrow table, a pandas or Polars frame, or a dict of arrays or lists; or an iterator over such tables, of
-which one after another is read, so that a graph need not fit into memory. Every column but those of the ends is a
-property, the key too; nulls are absent. Keys refer to nodes of this load, or to nodes with that label that were there
-before. The key of a node table's first label gets a uniqueness constraint, unless that is not wanted.
+A table is an Arrow table, a pandas or Polars frame, or a dict of arrays or lists; or an iterator over such tables,
+which are read one after another, so that a graph need not fit into memory. Every column except those of the ends is a
+property, including the key; nulls are left out. Keys refer to nodes of this load, or to existing nodes with that label.
+The key of a node table's first label gets a uniqueness constraint, unless that is turned off.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ DEFAULT_KEY, START, END = "id", "start", "end"
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What columns are called, for all tables or for each: the key by label (or the labels of a node table), the ends
-    by the pattern of a relationship table. What a mapping leaves out is called as usual. `is_unique`: keys get
+    """The names of columns, for all tables or for each: the key by label (or the labels of a node table), the ends by
+    the pattern of a relationship table. What a mapping leaves out has the default name. `is_unique`: keys get
     uniqueness constraints."""
 
     key: str | Mapping[Any, str] | None = DEFAULT_KEY
@@ -45,19 +45,19 @@ class TableForm:
     is_unique: bool = True
 
     def key_of(self, labels: tuple[str, ...]) -> str | None:
-        """The key of a node table; None where its nodes have none."""
+        """The key of a node table; None if its nodes have none."""
         if self.key is None or isinstance(self.key, str):
             return self.key
         return self.key.get(labels, self.key.get(labels[0], DEFAULT_KEY))
 
     def ends_of(self, pattern: Pattern) -> tuple[str, str]:
-        """The columns of a relationship table that say where it begins and ends."""
+        """The columns of a relationship table that hold its start and end."""
         start = self.start if isinstance(self.start, str) else self.start.get(pattern, START)
         end = self.end if isinstance(self.end, str) else self.end.get(pattern, END)
         return start, end
 
     def refuse_unknown(self, nodes: Mapping[Labels, Any], relationships: Mapping[Pattern, Any]) -> None:
-        """A name that belongs to no table is misspelt."""
+        """Raise for a name that belongs to no table: it is misspelt."""
         labels = {label for pattern in relationships for label in (pattern[0], pattern[2])}
         for table in nodes:
             labels.update((table,) if isinstance(table, str) else table)
@@ -74,8 +74,8 @@ class TableForm:
 
 
 class Loaded(dict[str, Any]):
-    """How many nodes and relationships were loaded, and what was left out; and, beside these, the `constraints` that
-    were made for keys: pairs of a label and a property."""
+    """How many nodes and relationships were loaded, and what was left out; and the `constraints` created for keys, as
+    pairs of a label and a property."""
 
     def __init__(self, counts: Mapping[str, Any], constraints: tuple[tuple[str, str], ...]) -> None:
         super().__init__(counts)
@@ -94,7 +94,8 @@ def load_tables(
     bad_rows: BadRows | None = None,
     progress: Progress | None = None,
 ) -> Loaded:
-    """Add all rows of all tables, or none; how many nodes and relationships there were. Progress is in tables."""
+    """Add all rows of all tables, or none; returns how many nodes and relationships there were. Progress is in
+    tables."""
     form.refuse_unknown(nodes, relationships)
     bad_rows = bad_rows or BadRows()
     total = len(nodes) + len(relationships)
@@ -149,7 +150,7 @@ class _Loading:
             self.constraints.append((labels[0], key))
 
     def _usable(self, name: str, label: str, key: str, keys: Column, first_row: int, taken: set[Hashable]) -> Int64s:
-        """The rows whose key can be one. Where bad rows fail the load, constraints find keys that come twice."""
+        """The rows with a usable key. If bad rows fail the load, constraints find duplicate keys."""
         missing = keys.null_mask()
         for row in np.flatnonzero(missing).tolist():
             self._bad_rows.take_row(name, first_row + row, f"the key {key!r} is null")
@@ -188,8 +189,8 @@ class _Loading:
             first_row += count
 
     def _found(self, label: str, wanted: Column, name: str, column: str, first_row: int, told: Any = None) -> Int64s:
-        """The positions of the nodes with these keys, below 0 where there is none. Only rows that `told` holds true for
-        are bad rows by this: others are already."""
+        """The positions of the nodes with these keys, below 0 if there is none. Only rows for which `told` is true are
+        reported here: the others already were."""
         positions = self._directory.find(label, wanted)
         missing = positions < 0
         for row in np.flatnonzero(missing if told is None else missing & told).tolist():
@@ -200,7 +201,7 @@ class _Loading:
 
 
 def _read(name: str, table: Any) -> Iterator[tuple[int, dict[str, Column]]]:
-    """The columns of a table, or of one after another."""
+    """The columns of a table, or of several one after another."""
     for part in table if isinstance(table, Iterator) else (table,):
         try:
             yield table_columns(part)
@@ -209,7 +210,7 @@ def _read(name: str, table: Any) -> Iterator[tuple[int, dict[str, Column]]]:
 
 
 class _Directory:
-    """Nodes by key, for each label that a relationship table asks about."""
+    """Nodes by key, for each label that a relationship table refers to."""
 
     def __init__(self, load: BulkLoad, form: TableForm) -> None:
         self._load = load
@@ -219,7 +220,7 @@ class _Directory:
         self._before: dict[str, Keys] = {}
 
     def add(self, labels: tuple[str, ...], keys: Column, positions: Int64s) -> None:
-        """Nodes that this load adds."""
+        """Add nodes of this load."""
         if len(keys):
             part = Part.of(keys, positions)
             for label in dict.fromkeys(labels):
@@ -227,14 +228,14 @@ class _Directory:
                 self._made.pop(label, None)
 
     def find(self, label: str, wanted: Column) -> Int64s:
-        """The positions of the nodes with these keys, below 0 where there is none."""
+        """The positions of the nodes with these keys, below 0 if there is none."""
         keys = self._made.get(label)
         if keys is None:
             keys = self._made[label] = Keys([*self._added.get(label, []), *self._old(label)])
         return keys.find(wanted)
 
     def keys_before(self, label: str) -> Keys:
-        """The nodes that were there before this load."""
+        """The nodes that existed before this load."""
         if label not in self._before:
             self._before[label] = Keys(self._old(label))
         return self._before[label]

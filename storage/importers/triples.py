@@ -1,8 +1,8 @@
 """Triples: a subject, a predicate and an object on each line, separated by tabs.
 
-Subjects and objects become nodes with one label and an `id`, each of them once (also if it was there before the
-import); predicates become relationship types. Every line is a relationship. Arrow reads block after block, so that
-Python sees each name only once a block; a block with anything odd in it is read again line by line, to say what.
+Subjects and objects become nodes with one label and an `id`, each once (also if it existed before the import);
+predicates become relationship types. Every line is a relationship. Arrow reads block after block, so that Python sees
+each name only once per block; a block with a problem is read again line by line, to report it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def import_triples(
     bad_rows: BadRows | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> dict[str, Any]:
-    """Add the triples of a file (plain or gzip); how many nodes and relationships were made.
+    """Add the triples of a file (plain or gzip); returns how many nodes and relationships were created.
 
     `header` says whether the first line names the columns; None: it does if they are called subject and object, head
     and tail, or source and target.
@@ -71,8 +71,8 @@ def _has_header(block: bytes, separator: str, header: bool | None) -> bool:
 
 
 class _Triples:
-    """Triples as numbers, block by block, and the names that the numbers of a block stand for. They become numbers of
-    the whole file at the end, by Arrow: Python sees each name of a node once."""
+    """Triples as numbers, block by block, and the names that the numbers of a block stand for. At the end Arrow turns
+    them into numbers for the whole file: Python sees each name of a node once."""
 
     def __init__(self, path: str, separator: str, bad_rows: BadRows) -> None:
         self._path = path
@@ -81,7 +81,7 @@ class _Triples:
         self._blocks: list[list[Any]] = []  # subjects, predicates and objects of each, as dictionary arrays
 
     def read(self, line: int, block: bytes) -> None:
-        """Take in a block that begins with the line of that number."""
+        """Process a block that begins with the line of that number."""
         columns = _arrow_columns(block, self._separator)
         if columns is None:
             columns = self._line_by_line(line, block)
@@ -89,7 +89,8 @@ class _Triples:
             self._blocks.append([column.dictionary_encode() for column in columns])
 
     def joined(self) -> tuple[list[str], list[str], tuple[Int64s, Int64s, Int64s]]:
-        """Names of nodes, names of types; and subjects, predicates and objects of all triples as numbers of these."""
+        """The names of nodes, the names of types, and the subjects, predicates and objects of all triples as numbers of
+        these."""
         none = np.zeros(0, np.int64)
         if not self._blocks:
             return [], [], (none, none, none)
@@ -122,7 +123,7 @@ class _Triples:
 
 
 def _arrow_columns(block: bytes, separator: str) -> list[Any] | None:
-    """The three columns of a block; None where some line is not as it should be."""
+    """The three columns of a block; None if some line is malformed."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv as arrow_csv
@@ -144,7 +145,7 @@ def _arrow_columns(block: bytes, separator: str) -> list[Any] | None:
 
 
 def _numbered(arrays: list[Any]) -> tuple[list[str], list[Int64s]]:
-    """The different names of some dictionary arrays, in the order of their first occurrence, and the arrays as numbers
+    """The distinct names of some dictionary arrays, in the order of their first occurrence, and the arrays as numbers
     of these names."""
     import pyarrow as pa
 

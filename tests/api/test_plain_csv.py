@@ -174,7 +174,7 @@ def test_gzip_marks_of_order_and_other_separators(db: hoplite.Database, tmp_path
 def test_nothing_is_written_where_a_file_cannot_be_read(db: hoplite.Database, tmp_path: Path) -> None:
     with pytest.raises((OSError, Neo4jError, DriverError)):
         db.load_csv(tmp_path / "gone.csv", "R", tell=None)
-    with pytest.raises(Neo4jError, match="a name comes twice"):
+    with pytest.raises(Neo4jError, match="a name occurs twice"):
         db.load_csv(file(tmp_path, "a,a\n1,2\n"), "R", tell=None)
     with pytest.raises(Neo4jError):
         db.load_csv(file(tmp_path, ""), "R", tell=None)

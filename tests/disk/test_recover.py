@@ -316,7 +316,7 @@ def test_a_constraint_that_no_longer_holds_is_dropped(tmp_path: Path) -> None:
 def test_without_a_manifest_the_copy_is_used_or_the_reason_told(sound: Path, tmp_path: Path) -> None:
     copy = damaged_copy(sound, tmp_path, "manifest.json", Path.unlink)
     next(copy.glob("snapshot-*/manifest.json")).unlink()
-    with pytest.raises(DatabaseError, match="no manifest left"):
+    with pytest.raises(DatabaseError, match="no manifest is left"):
         hoplite.recover(copy, tmp_path / "recovered.hop")
     assert not (tmp_path / "recovered.hop").exists()
 

@@ -197,7 +197,7 @@ def test_a_server_that_stays_away_leaves_nothing_behind(empty: Driver, neo4j_uri
     db = hoplite.open()
     with (
         Proxy(neo4j_uri, cut_after_bytes=12_000, stay_away=True) as proxy,
-        pytest.raises(ClientError, match=r"went away half way(?s:.*)Nothing was imported"),
+        pytest.raises(ClientError, match=r"went away halfway(?s:.*)Nothing was imported"),
     ):
         db.import_neo4j(proxy.uri, batch=20, patience_seconds=1)
     assert proxy.cuts == 1
@@ -211,7 +211,7 @@ def test_a_server_that_comes_back_later_is_asked_for_the_rest(empty: Driver, neo
     with hoplite.open(tmp_path / "kg.hop") as db:
         with (
             Proxy(neo4j_uri, cut_after_bytes=12_000, stay_away=True) as proxy,
-            pytest.raises(ClientError, match=r"went away half way(?s:.*)What was fetched is kept in .*kg.hop.fetched"),
+            pytest.raises(ClientError, match=r"went away halfway(?s:.*)What was fetched is kept in .*kg.hop.fetched"),
         ):
             db.import_neo4j(proxy.uri, batch=20, patience_seconds=1)
         assert value(db, "MATCH (n) RETURN count(n) AS n") == 0

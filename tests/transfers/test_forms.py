@@ -191,7 +191,7 @@ def test_ntriples(tmp_path: Path) -> None:
 def test_bad_ntriples_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "g.nt", "<a> <http://ex.org/p> <b> .", "<a> <p>", "<a> <http://ex.org/p> <c> .")
     db = hoplite.open()
-    with pytest.raises(ClientError, match=r"g\.nt, line 2: no triple"):
+    with pytest.raises(ClientError, match=r"g\.nt, line 2: not a triple"):
         db.import_ntriples(path)
     assert is_empty(db)
     assert db.import_ntriples(path, on_error="skip") == {"nodes": 3, "relationships": 2, "skipped": 1}

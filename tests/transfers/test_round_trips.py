@@ -146,7 +146,7 @@ def test_ntriples_are_what_the_standard_says(tmp_path: Path) -> None:
 def test_a_statement_about_nothing_is_refused(tmp_path: Path) -> None:
     db = hoplite.open()
     (tmp_path / "g.nt").write_text('<urn:hoplite:relationship/0> <urn:hoplite:key/x> "1" .\n', "utf-8")
-    with pytest.raises(ClientError, match=r"g\.nt: <urn:hoplite:relationship/0> is about no triple"):
+    with pytest.raises(ClientError, match=r"g\.nt: <urn:hoplite:relationship/0> is not about a triple"):
         db.import_ntriples(tmp_path / "g.nt")
     assert db.run("MATCH (n) RETURN count(n) AS n").data() == [{"n": 0}]
 
