@@ -1,5 +1,7 @@
-"""How long a text may be, and how deeply it may be nested. Recursive functions process the tree, so its depth must be
-bounded. So must the number of tokens: each takes about a kilobyte until the statement is planned.
+"""How long a text may be, and how deeply it may be nested.
+
+Recursive functions process the tree, so its depth must be bounded. So must the number of tokens: each takes about a
+kilobyte until the statement is planned.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TextLimits:
-    """Settings of a database. A long list of constants is one token, whatever its length. A level is an expression,
-    pattern or subquery inside another. A chain of operators is one level.
+    """Settings of a database. A long list of constants is one token, whatever its length.
+
+    A level is an expression, pattern or subquery inside another. A chain of operators is one level.
     """
 
     max_text_length: int = 20_000_000

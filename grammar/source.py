@@ -8,9 +8,10 @@ from hoplite.grammar.ast import Span
 
 
 class Source:
-    """A query text and the complaints about it. Neo4j reports an unexpected token before a number that is too large,
-    wherever the two are, because it looks at numbers after parsing. So complaints are collected by position, and the
-    first one is raised at the end.
+    """A query text and the complaints about it.
+
+    Neo4j reports an unexpected token before a number that is too large, wherever the two are, because it looks at
+    numbers after parsing. So complaints are collected by position, and the first one is raised at the end.
     """
 
     def __init__(self, text: str) -> None:

@@ -118,9 +118,10 @@ def _function_bracket(kinds: list[str]) -> tuple[int, int] | None:
 
 
 def _is_undecided(past: _Past) -> bool:
-    """Whether Neo4j does not yet know what an open bracket is, so that it expects any expression: `[x ...` before a
-    WHERE or "|" may become a list or a comprehension, `(x ...` inside an expression may become a pattern, and the same
-    goes for `any(x IN ...` before its WHERE and the braces of a subquery before its first clause.
+    """Whether Neo4j does not yet know what an open bracket is, so that it expects any expression:
+
+    `[x ...` before a WHERE or "|" may become a list or a comprehension, `(x ...` inside an expression may become a
+    pattern, and the same goes for `any(x IN ...` before its WHERE and the braces of a subquery before its first clause.
     """
     kinds = past.kinds
     if kinds[-1:] == ["LBRACE"] and kinds[-2:-1] in (["EXISTS"], ["COUNT"], ["COLLECT"]):

@@ -128,8 +128,9 @@ def tokenize(
 def _scan(
     text: str, first: int, vocabulary: Vocabulary, constants: bool, tokens: list[Token], limits: TextLimits
 ) -> int | None:
-    """Add tokens up to the end of the text, or up to a long list of constants, after which the scan continues. A quote
-    or comment that is never closed is the last token: everything after it is inside.
+    """Add tokens up to the end of the text, or up to a long list of constants, after which the scan continues.
+
+    A quote or comment that is never closed is the last token: everything after it is inside.
     """
     keywords, signs = vocabulary.keywords, vocabulary.signs
     for match in _SCANNER.finditer(text, first):

@@ -144,8 +144,9 @@ _LEAVES = (str, int, float, bool, bytes, NoneType, Span)
 
 
 class Tree(Generic[Node]):
-    """Trees whose nodes are instances of `kinds`, or of any dataclass if there are none. With the operators of plans as
-    kinds, an operator's children are the plans below it, not its expressions.
+    """Trees whose nodes are instances of `kinds`, or of any dataclass if there are none.
+
+    With the operators of plans as kinds, an operator's children are the plans below it, not its expressions.
     """
 
     def __init__(self, *kinds: type) -> None:

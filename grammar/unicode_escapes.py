@@ -18,8 +18,9 @@ _BACKSLASH = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
 
 
 class Offsets:
-    """For each character of a text without escapes, and for its end, the offset in the original text. Between two
-    escapes both offsets advance together, so only the start of each piece is stored.
+    """For each character of a text without escapes, and for its end, the offset in the original text.
+
+    Between two escapes both offsets advance together, so only the start of each piece is stored.
     """
 
     def __init__(self) -> None:
@@ -36,8 +37,9 @@ class Offsets:
 
 
 def replace_escapes(text: str) -> tuple[str, Offsets | None]:
-    """The text without Unicode escapes, and the original offsets of its characters. Without any escape the offsets are
-    None: nothing has moved.
+    """The text without Unicode escapes, and the original offsets of its characters.
+
+    Without any escape the offsets are None: nothing has moved.
     """
     if "\\u" not in text:
         return text, None

@@ -1,4 +1,4 @@
-"""Hoplite, the SQLite of Cypher: open a graph in the process and run the Cypher that Neo4j runs.
+"""Hoplite, the SQLite of Cypher: open a graph in your process and run the Cypher that Neo4j runs.
 
     import hoplite
 
@@ -6,7 +6,7 @@
     db.run("CREATE (:Drug {name: 'Aspirin'})-[:TREATS]->(:Disease {name: 'Headache'})")
     db.run("MATCH (d:Drug)-[:TREATS]->(x) RETURN d.name, x.name").data()
 
-Importing this loads nothing heavy: names are resolved when they are first used.
+Importing this loads nothing heavy: names are resolved on first use.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# In a source tree the stages are next to this folder. The links to them in here serve type checkers; a clone without
-# symbolic links (git's default on Windows), a zip archive and an unpacked sdist do not have them.
+# In a source tree the stages are next to this folder. The links to them in here only serve type checkers; a clone
+# without symbolic links (git's default on Windows), a zip archive and an unpacked sdist do not have them.
 if not os.path.isdir(os.path.join(__path__[0], "engine")):
     __path__.append(os.path.dirname(__path__[0]))
 
@@ -87,23 +87,23 @@ def open(
     max_nesting: int = 150,
     durability: Durability | None = None,
 ) -> Database:
-    """Open a database: in memory without a path, else in that folder, which is made if it is not there.
+    """Open a database: in memory without a path, else in that folder, which is created if it does not exist.
 
-    timeout         seconds that a statement may take, its text included
+    timeout         seconds that a statement may take, parsing included
     max_rows        rows that a statement may return
     read_only       refuse statements that write
     partitions      parts that the graph is held in
-    backend         what runs the hops: "auto", "numba", "numpy", "scipy" or "torch"
+    backend         the kernels that run hops: "auto", "numba", "numpy", "scipy" or "torch"
     device          where Torch runs: "cpu", "cuda", "cuda:1"
     import_folder   the folder that LOAD CSV may read from; without one it may read nothing
-    lenient         take the Cypher that language models write: fences, prose around it, small slips
+    lenient         accept the Cypher that language models write: fences, prose around it, small slips
     memory          how much of a database on disk is held at once, such as "512MB"
     query_memory    how much a statement may hold while it sorts, joins and aggregates
     max_text_length, max_tokens, max_nesting
                     bounds of the text of a statement
     durability      "full": a commit is on the disk before it is acknowledged; "relaxed" leaves that to the system
 
-    `hoplite.Database` says more about each of them.
+    `hoplite.Database` documents each of them.
     """
     from hoplite.api.database import Database
 
@@ -133,8 +133,7 @@ def __dir__() -> list[str]:
 def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Database:
     """A database with the graph of a live Neo4j, given as a URI or an open driver; see `Database.import_neo4j`.
 
-    Warns where the server's graph changed while it was read, and where an import that was interrupted could not be
-    taken up again.
+    Warns if the server's graph changed while it was read, and if an interrupted import could not be resumed.
     """
     import warnings
 

@@ -1,8 +1,8 @@
-"""What the statement at hand may still use, from its text on: the time until its deadline, and memory.
+"""What the current statement may still use, starting with its text: the time until its deadline, and memory.
 
-Reading, checking and planning a text are hundreds of small functions over trees, called from one another. The
-allowance is therefore not handed from each to the next: it belongs to the thread while the thread prepares a statement,
-and whatever goes over many parts asks for it between bounded amounts of work.
+Parsing, checking and planning a text are hundreds of small functions over trees that call each other. So the allowance
+is not passed as an argument: it belongs to the thread while the thread prepares a statement, and whatever loops over
+many parts consults it between bounded amounts of work.
 
     with allowing(Allowance(deadline, cancelled, memory_bytes)):
         ...
@@ -20,7 +20,7 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """`deadline` is one of time.monotonic(); `cancelled` is set from another thread to stop the statement."""
+    """`deadline` is a time of time.monotonic(); another thread sets `cancelled` to stop the statement."""
 
     deadline: float | None = None
     cancelled: threading.Event | None = None
@@ -52,7 +52,7 @@ class allowing:
 
 
 def deadline_after(seconds: float | None) -> float | None:
-    """The moment that many seconds from now; None is never."""
+    """The moment that many seconds from now; None for no deadline."""
     return None if seconds is None else time.monotonic() + seconds
 
 
@@ -66,7 +66,7 @@ def check_time() -> None:
 
 
 def check_memory(size: int) -> None:
-    """Raise if so many bytes are more than the statement may hold."""
+    """Raise if this many bytes are more than the statement may hold."""
     limit = _current.allowance.memory_bytes
     if limit is not None and size > limit:
         raise memory_limit_reached(size, limit, 0)

@@ -1,8 +1,8 @@
 """Errors: what every stage raises, and how it becomes an exception of the official driver.
 
-Inside the engine there is one light exception, `CypherError`, which knows Neo4j's code, the whole
-message and the GQL status with its causes (`hoplite/gql_status.py`), and needs no driver. The public
-face calls `to_driver_error` on the way out, so that callers catch what they would catch from a server:
+Inside the engine there is one light exception, `CypherError`, which has Neo4j's code, the whole message and the GQL
+status with its causes (`hoplite/gql_status.py`), and does not need the driver. The public API calls `to_driver_error`
+on the way out, so that callers catch what they would catch from a server:
 
     Exception
     ├── CypherError                          inside the engine
@@ -55,7 +55,7 @@ OUT_OF_MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the query text; lines and columns count from one, the offset from zero."""
+    """A position in the query text; lines and columns are counted from one, the offset from zero."""
 
     line: int
     column: int
@@ -65,7 +65,7 @@ class Position:
 class CypherError(Exception):
     """An error with Neo4j's code and message, raised anywhere between grammar and engine.
 
-    `hints` are sentences about what could be meant instead, which Neo4j does not have.
+    `hints` are sentences about what may have been meant, which Neo4j does not have.
     """
 
     hints: Sequence[str] = ()
@@ -94,7 +94,7 @@ class Refused(CypherError):
 
 
 class UnsupportedCypher(CypherError):
-    """Cypher that parses and is not run here; the message names the feature."""
+    """Cypher that parses but is not supported; the message names the feature."""
 
 
 def unsupported(feature: str) -> UnsupportedCypher:
@@ -108,14 +108,14 @@ def cypher_error(code: str, message: str, gql_status: GqlStatus = UNCLASSIFIED) 
 
 
 def nested_too_deeply() -> CypherError:
-    """The error for a statement whose expressions or clauses go deeper than the interpreter's stack."""
+    """The error for a statement whose expressions or clauses exceed the interpreter's stack."""
     return CypherError(
         SYNTAX_ERROR, "The statement is nested too deeply. Split it, or use lists and parameters.", status("42001")
     )
 
 
 def out_of_memory() -> CypherError:
-    """The error for a statement that asks for more memory than there is."""
+    """The error for a statement that needs more memory than there is."""
     return CypherError(OUT_OF_MEMORY, "There is not enough memory to perform the current task.")
 
 
@@ -129,7 +129,7 @@ def memory_limit_reached(extra: int, limit: int, held: int) -> CypherError:
 
 
 def lost_at_fork(what: str) -> CypherError:
-    """A transaction or load that a forked process has a copy of."""
+    """A transaction or load that a forked process inherited."""
     return CypherError(
         TRANSACTION_TERMINATED,
         f"The {what} was open when this process was forked, and belongs to the parent process. Begin a new one here.",
@@ -137,13 +137,13 @@ def lost_at_fork(what: str) -> CypherError:
 
 
 def waits_for_itself(seconds: float, doing: str) -> CypherError:
-    """A thread wants to write while it has the only turn to write itself."""
+    """A thread wants to write while it is itself the one writer."""
     latest = " ".join(doing.split())
     shown = f"; its latest statement is {latest[:80]}{'...' if len(latest) > 80 else ''}" if latest else ""
     return CypherError(
         "Neo.ClientError.Transaction.TransactionAccessedConcurrently",
         f"This thread has a transaction open that began to write {seconds:.1f} s ago{shown}. "
-        "Only one can write at a time, so this statement would wait for it for ever. "
+        "Only one can write at a time, so this statement would wait for it forever. "
         "Commit or roll back the transaction first, or run the statement in it.",
     )
 
@@ -152,7 +152,7 @@ def waits_for_itself(seconds: float, doing: str) -> CypherError:
 
 
 def position_of(text: str, offset: int) -> Position:
-    """Line, column and offset of a character, counted as Neo4j does: in UTF-16 units, so that an emoji counts twice.
+    """Line, column and offset of a character, counted like Neo4j in UTF-16 units, so that an emoji counts twice.
 
     >>> position_of("RETURN 1\\n+ x", 11)
     Position(line=2, column=3, offset=11)
@@ -170,13 +170,13 @@ _LONGEST_LINE, _SHOWN_BEFORE = 20_000, 100
 
 
 def with_position(message: str, text: str, offset: int) -> str:
-    """`message` followed by the place, the line of the text and a caret under the column."""
+    """`message` followed by the position, the line of the text and a caret under the column."""
     position = position_of(text, offset)
     line_start = text.rfind("\n", 0, offset) + 1
     line_end = text.find("\n", offset)
     place = f"line {position.line}, column {position.column} (offset: {position.offset})"
     line_end = len(text) if line_end < 0 else line_end
-    if line_end - line_start > _LONGEST_LINE:  # a line of megabytes helps nobody: what stands around the place does
+    if line_end - line_start > _LONGEST_LINE:  # a line of megabytes is no help: show what is around the position
         first = max(line_start, offset - _SHOWN_BEFORE)
         part = text[first : offset + _SHOWN_BEFORE]
         return f'{message} ({place})\n"{part}"\n{" " * (offset - first + 1)}^'
@@ -199,12 +199,12 @@ def syntax_error(message: str, text: str, offset: int, gql_status: GqlStatus = U
 
 
 def type_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
-    """A value of a wrong type, found while running."""
+    """A value of the wrong type, found at run time."""
     return CypherError(TYPE_ERROR, message, gql_status)
 
 
 def semantic_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
-    """A statement that cannot mean anything (a bad regular expression, MERGE on null)."""
+    """A statement that makes no sense (a bad regular expression, MERGE on null)."""
     return CypherError(SEMANTIC_ERROR, message, gql_status)
 
 
@@ -214,7 +214,7 @@ def arithmetic_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> Cyph
 
 
 def argument_error(message: str, gql_status: GqlStatus = UNCLASSIFIED) -> CypherError:
-    """A value of the right type that a function or clause cannot take."""
+    """A value of the right type that a function or clause does not accept."""
     return CypherError(ARGUMENT_ERROR, message, gql_status)
 
 
@@ -224,12 +224,12 @@ def parameter_missing(names: list[str]) -> CypherError:
 
 
 def token_name_error(name: str) -> CypherError:
-    """A label, type or property key that cannot be one."""
+    """An invalid label, type or property key."""
     return CypherError(TOKEN_NAME_ERROR, invalid_token_name(f"'{name}'"))
 
 
 def invalid_token_name(shown: str) -> str:
-    """What is said about such a name, before the query runs or while it does."""
+    """The message about such a name, before or while the query runs."""
     return f"{shown} is not a valid token name. Token names cannot be empty or contain any null-bytes."
 
 
@@ -267,7 +267,7 @@ def transaction_terminated() -> CypherError:
 
 
 def transaction_timed_out() -> CypherError:
-    """A transaction past the time that it was given."""
+    """A transaction that exceeded its timeout."""
     return CypherError(
         TRANSACTION_TIMED_OUT,
         f"{_TERMINATED}The transaction has not completed within the timeout specified at its start by the client. You "
@@ -276,7 +276,7 @@ def transaction_timed_out() -> CypherError:
 
 
 def constraint_violation(message: str) -> CypherError:
-    """Data that a constraint forbids, or a node deleted with its relationships left."""
+    """Data that a constraint forbids, or a deleted node that still has relationships."""
     return CypherError(CONSTRAINT_VALIDATION_FAILED, message)
 
 
@@ -295,7 +295,7 @@ def to_driver_error(error: CypherError) -> Neo4jError:
     unplaced = error.position is None or error.gql_status.code in UNPLACED
     position = None if unplaced or error.position is None else asdict(error.position)
     metadata = _metadata(error.gql_status, position)
-    # The error itself has a message in Neo4j's older words; its causes have the sentence of their status.
+    # The error's own message is in Neo4j's older words; its causes have the sentences of their statuses.
     metadata.update(message=error.message, neo4j_code=error.code)
     driver_error: Neo4jError = Neo4jError._hydrate_gql(**metadata)
     driver_error.hints = error.hints  # type: ignore[attr-defined]
@@ -316,7 +316,7 @@ def _metadata(link: GqlStatus, position: dict[str, int] | None) -> dict[str, Any
 
 
 class _DriverErrors:
-    """Not a generator: every query passes through here, and a class takes a third of the time."""
+    """A class, not a generator: every query passes through here, and a class takes a third of the time."""
 
     __slots__ = ()
 

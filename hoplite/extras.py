@@ -1,7 +1,7 @@
-"""What an install may leave out: packages that serve one purpose each, and the extras that bring them.
+"""Optional packages, each for one purpose, and the extras that install them.
 
-`pip install hoplitedb` brings what every database needs. Whoever uses one of these packages imports it inside
-`optional(...)`, so that one that is missing is named together with the command that installs it.
+`pip install hoplitedb` installs what every database needs. Code that uses one of these packages imports it inside
+`optional(...)`, so that the error for a missing one names it with the command that installs it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _EXTRAS = {
 
 @contextmanager
 def optional(what: str) -> Iterator[None]:
-    """Inside, a package of an extra that is not installed raises an error that says so; `what` is what needs it."""
+    """Inside, importing a package of an extra that is not installed raises an error that says so; `what` is what needs
+    it."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -42,7 +43,7 @@ def optional(what: str) -> Iterator[None]:
 
 
 def missing_package(what: str, missing: ModuleNotFoundError) -> str | None:
-    """What to say of a package that is not installed; None where it does not belong to an extra."""
+    """The message for a package that is not installed; None if it does not belong to an extra."""
     package = (missing.name or "").partition(".")[0]
     if package not in _EXTRAS:
         return None

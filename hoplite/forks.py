@@ -1,13 +1,13 @@
-"""What a process may do with what it inherits: `os.fork` copies everything, but only the thread that called it.
+"""Making forks safe: `os.fork` copies everything, but only the thread that called it.
 
-A lock that another thread held at that moment would stay locked in the child for ever, and what it guards could be half
-changed. So the fork waits for locks that are only held for moments, and both processes find them free:
+A lock that another thread held at that moment would stay locked in the child forever, and what it guards could be half
+changed. So a fork waits for briefly held locks, and both processes find them free:
 
-    brief_lock()   a new lock of that kind: never held while another lock is waited for
+    brief_lock()   a new lock of that kind: never held while waiting for another lock
     watch(owner)   from now on, as long as it lives: `owner.before_fork()`, and in the two processes
                    `after_fork_in_parent()` and `after_fork_in_child()`
 
-Owners may wait for locks of their own in `before_fork`; these come before all brief ones.
+Owners may wait for their own locks in `before_fork`; these come before all brief ones.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class ForkAware(Protocol):
         ...
 
     def after_fork_in_parent(self) -> None:
-        """Go on as before."""
+        """Continue as before."""
         ...
 
     def after_fork_in_child(self) -> None:
-        """Let go of what belongs to the parent."""
+        """Release what belongs to the parent."""
         ...
 
 
-# By identity, in the order in which they came. Each step on these is one operation of a dict, safe between threads.
+# By identity, in order of registration. Each step on these is one dict operation, safe between threads.
 _owners: dict[int, weakref.ref[ForkAware]] = {}
 _brief_locks: dict[int, weakref.ref[Any]] = {}
 
@@ -46,19 +46,19 @@ _held: list[Any] = []
 
 
 def watch(owner: ForkAware) -> None:
-    """Tell this object of forks. Those that came first are told first."""
+    """Tell this object about forks, in order of registration."""
     _owners[id(owner)] = weakref.ref(owner, partial(_forget, _owners, id(owner)))
 
 
 def brief_lock() -> threading.Lock:
-    """A lock that is held for moments, and by nobody in a forked process."""
+    """A lock that is held briefly, and free in a forked process."""
     lock = threading.Lock()
     wait_for(lock)
     return lock
 
 
 def wait_for(lock: Any) -> None:
-    """Let forks wait for such a lock made elsewhere."""
+    """Make forks wait for a brief lock created elsewhere."""
     _brief_locks[id(lock)] = weakref.ref(lock, partial(_forget, _brief_locks, id(lock)))
 
 
@@ -89,7 +89,7 @@ def _after_in_parent() -> None:
 
 def _after_in_child() -> None:
     _told.clear()
-    # Not only those that were told before: forks that are not Python's own leave that out.
+    # Not only those told before: forks outside Python's own functions skip that step.
     for reference in _owners.copy().values():
         owner = reference()
         if owner is not None:
@@ -98,7 +98,7 @@ def _after_in_child() -> None:
 
 
 def _release() -> None:
-    while _held:  # the one that was taken first comes last
+    while _held:  # released in reverse order
         _held.pop().release()
 
 

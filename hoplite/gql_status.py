@@ -1,13 +1,13 @@
 """GQL status objects: what a server says about an error besides its code and message.
 
-An error has a chain of them: the first belongs to the error itself, each further one is the cause of the one before.
-`CONDITIONS` has every status that is sent, with its condition and the sentence that its parameters fill.
-`because` is the usual way to make a chain: most causes stand below one and the same status.
+An error has a chain of them: the first belongs to the error itself, each one after it is the cause of the one before.
+`CONDITIONS` has every status that is sent, with its condition and the sentence that its parameters fill. `because` is
+the usual way to make a chain: most causes belong below the same status.
 
     >>> because("22NB1", "Boolean", "String")
     GqlStatus(code='42001', ..., cause=GqlStatus(code='22NB1', ...))
 
-Neo4j 5.26 gives many errors no status of their own yet. They have `UNCLASSIFIED`.
+Neo4j 5.26 has no specific status for many errors yet. They have `UNCLASSIFIED`.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ CONDITIONS = {
     ),
 }
 
-# The status above a cause, where it is not that of invalid syntax.
+# The status above a cause, if it is not that of invalid syntax.
 _ABOVE = {
     "22N01": "22G03",
     "22N03": "22003",
@@ -250,10 +250,10 @@ _ABOVE = {
     "22N90": "50N11",
 }
 _INVALID_SYNTAX = "42001"
-LARGEST = 2**63 - 1  # as ranges without an end write it
+LARGEST = 2**63 - 1  # how ranges without an end write it
 _UNCLASSIFIED = ("22G03", "50N00", "50N42")
 _DATABASE_ERRORS = ("50N09", "50N11")
-UNPLACED = ("50N00", "50N11", "50N42")  # errors that do not say where, although their messages do
+UNPLACED = ("50N00", "50N11", "50N42")  # errors without a position, although their messages have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ class GqlStatus:
 
     @property
     def classification(self) -> str | None:
-        """Whose fault it is; statuses that Neo4j uses for all kinds of errors do not say."""
+        """Whose fault it is; statuses that Neo4j uses for all kinds of errors have none."""
         if self.code in _UNCLASSIFIED:
             return None
         return "DATABASE_ERROR" if self.code in _DATABASE_ERRORS else "CLIENT_ERROR"
@@ -288,7 +288,7 @@ def status(code: str, *parameters: object, cause: GqlStatus | None = None) -> Gq
 
 
 def because(code: str, *parameters: object) -> GqlStatus:
-    """A cause below the status that it usually has above it."""
+    """A cause below the status that usually comes above it."""
     return status(code, *parameters).under(_ABOVE.get(code, _INVALID_SYNTAX))
 
 
@@ -309,7 +309,7 @@ def diagnostic_record(link: GqlStatus, position: dict[str, int] | None) -> dict[
 
 
 def server_fault(message: str) -> GqlStatus:
-    """The status of an error that Neo4j does not expect of itself."""
+    """The status of an internal error of Neo4j."""
     return status("50N09", "uncaught error").under("50N00", "TransactionStateTransitionException", message)
 
 

@@ -1,7 +1,7 @@
-"""What is made when it is first used: values of properties, regular expressions.
+"""Values made on first use: properties and regular expressions.
 
-Up to Python 3.11, `functools.cached_property` holds one lock for a property of all objects while it computes. A process
-that is forked meanwhile would wait for it for ever. Since 3.12 two threads may compute the same value, and here too.
+Up to Python 3.11, `functools.cached_property` computes under one lock per property, shared by all objects. A process
+forked meanwhile would wait for it forever. Since 3.12 two threads may compute the same value, as here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:
-        """A method whose result takes its place among the attributes of the object."""
+        """A method whose result replaces it among the attributes of the object."""
 
         def __init__(self, function: Any) -> None:
             self._function = function
@@ -51,5 +51,5 @@ _METHODS = ("findall", "finditer", "flags", "fullmatch", "match", "pattern", "se
 
 
 def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, but not before it is used: the regular expressions of all modules took a tenth of a second."""
+    """Like `re.compile`, but compiled on first use: the regular expressions of all modules took a tenth of a second."""
     return cast("re.Pattern[str]", _LazyPattern(text, flags))

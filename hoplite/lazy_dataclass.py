@@ -1,17 +1,15 @@
-"""`dataclass` as `dataclasses` has it, but each method is made when it is first called.
+"""`dataclass` like that of `dataclasses`, but each method is compiled when it is first called.
 
     from hoplite.lazy_dataclass import dataclass
 
     @dataclass(frozen=True, slots=True)
     class Token: ...
 
-The standard decorator writes and compiles the source of up to six methods for every class, most of a millisecond. There
-are hundreds of classes for syntax trees, plans and operators, and a statement uses a few of them. A class that is used
-has compiled methods just as well, from its second instance on. `dataclasses.fields`, `replace`, `asdict` and `match`
-take these classes for what they are, and either kind may inherit from the other.
-
-Fields are made by `dataclasses.field`, as ever. Of the decorator's options there are those in use here; `InitVar` and
-`KW_ONLY` are not known.
+The standard decorator writes and compiles the source of up to six methods for every class, which takes most of a
+millisecond. There are hundreds of classes for syntax trees, plans and operators, of which a statement uses a few. A
+class in use has compiled methods all the same, from its second instance. `dataclasses.fields`, `replace`, `asdict` and
+`match` work with these classes, and either kind may inherit from the other. Fields are made by `dataclasses.field`, as
+usual. Only the decorator options used here are supported; `InitVar` and `KW_ONLY` are not.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ else:
                 continue
             default = namespace.get(name, MISSING)
             if default.__class__.__hash__ is None:
-                raise ValueError(f"the default of {name!r} can be changed: use default_factory")
+                raise ValueError(f"the default of {name!r} is mutable: use default_factory")
             own[name] = annotation, default
         known = _inherited(cls) | own
         if slots:
@@ -63,7 +61,7 @@ else:
         return cls
 
     def _inherited(cls):
-        """The fields of all bases, those of the most basic first."""
+        """The fields of all bases, the most basic first."""
         known = {}
         for base in cls.__mro__[-1:0:-1]:
             namespace = base.__dict__
@@ -77,7 +75,7 @@ else:
         return not isinstance(given, Field) or (given.init and given.kw_only is not True)
 
     def _with_slots(cls, own, known):
-        """The class again: an existing one cannot be given slots."""
+        """The class recreated: an existing one cannot be given slots."""
         taken = set()
         for base in cls.__mro__[1:-1]:
             listed = base.__dict__.get("__slots__", ())
@@ -107,7 +105,7 @@ else:
             return described
 
     class _Parameters:
-        """The options as `dataclasses` keeps them: it asks when one of its classes inherits from one of ours."""
+        """The options as `dataclasses` stores them: it reads them when one of its classes inherits from one of ours."""
 
         __slots__ = ("cls", "eq", "frozen")
 
@@ -122,7 +120,7 @@ else:
     (_SAMPLE,) = dataclasses.fields(dataclasses.make_dataclass("Sample", ("field",)))
 
     def _described(name, kind, given):
-        """A copy of a field that `dataclasses` has made knows what only it can tell a field."""
+        """A copy of a field from `dataclasses`, which sets attributes that only it can."""
         made = copy(_SAMPLE)
         made.name, made.type = name, kind
         if isinstance(given, Field):

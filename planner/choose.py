@@ -41,8 +41,9 @@ Origins: TypeAlias = dict[int, tuple[pp.Shown, lp.Plan]]
 
 
 def choose(plan: lp.Plan, origins: Origins) -> pp.Plan:
-    """The physical plan; the logical operators it was chosen for are added to `origins`. Plans may be hundreds of
-    operators deep, so this does not recurse.
+    """The physical plan; the logical operators it was chosen for are added to `origins`.
+
+    Plans may be hundreds of operators deep, so this does not recurse.
     """
     made: dict[int, pp.Plan] = {}
 

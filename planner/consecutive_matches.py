@@ -43,11 +43,12 @@ def can_be_matched_together(
     scope: frozenset[str],
     catalogue: Catalogue,
 ) -> bool:
-    """Whether the next MATCH and those `before` it, already merged into one graph, may be matched in any order. They
-    may not if a name would change its meaning in a merged pattern: a relationship that is already bound when the next
-    MATCH starts, a path, which exists only once everything is matched, or a name that belongs to a subquery until the
-    next MATCH binds it. Which path is shortest depends only on the predicates of its own MATCH, and a random predicate
-    is evaluated once for each row of its MATCH.
+    """Whether the next MATCH and those `before` it, already merged into one graph, may be matched in any order.
+
+    They may not if a name would change its meaning in a merged pattern: a relationship that is already bound when the
+    next MATCH starts, a path, which exists only once everything is matched, or a name that belongs to a subquery until
+    the next MATCH binds it. Which path is shortest depends only on the predicates of its own MATCH, and a random
+    predicate is evaluated once for each row of its MATCH.
     """
     if len(together.nodes) + len(graph.nodes) > _MOST_NODES:
         return False

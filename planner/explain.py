@@ -41,8 +41,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one operator did in a run: rows emitted, and seconds spent in it and below it. `cache`, for a graph on disk:
-    how often a partition or column was found in the cache, loaded and evicted.
+    """What one operator did in a run: rows emitted, and seconds spent in it and below it.
+
+    `cache`, for a graph on disk: how often a partition or column was found in the cache, loaded and evicted.
     """
 
     rows: int

@@ -199,8 +199,9 @@ class CountMatches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GetDegree:
-    """Count the trails of `lower` to `upper` relationships from a bound node to nodes with all of the labels. The
-    number goes into a column; rows without any are dropped. `distinct_from` are relationship variables of the same
+    """Count the trails of `lower` to `upper` relationships from a bound node to nodes with all of the labels.
+
+    The number goes into a column; rows without any are dropped. `distinct_from` are relationship variables of the same
     MATCH that no trail may use; `keep` as in `Expand`.
     """
 

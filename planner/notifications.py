@@ -1,5 +1,7 @@
-"""Notifications: what a statement's summary adds to its answer, in Neo4j's words. A `Notification` has two forms: the
-older one (code, title, description) and GQL's (status, status description). There is one function for each kind.
+"""Notifications: what a statement's summary adds to its answer, in Neo4j's words.
+
+A `Notification` has two forms: the older one (code, title, description) and GQL's (status, status description). There
+is one function for each kind.
 """
 
 from __future__ import annotations

@@ -24,9 +24,10 @@ _WIDEST = 20  # sets of one size that are extended, cheapest first: all of them 
 
 
 class Node(NamedTuple):
-    """What is known about a node of the pattern before anything is matched. `size`: nodes with its labels. `share`: the
-    fraction of them that its predicates let through. `found`: how many a scan or seek returns, and `looked_at` the cost
-    of finding them; both are zero for a node that is `bound`.
+    """What is known about a node of the pattern before anything is matched.
+
+    `size`: nodes with its labels. `share`: the fraction of them that its predicates let through. `found`: how many a
+    scan or seek returns, and `looked_at` the cost of finding them; both are zero for a node that is `bound`.
     """
 
     labels: tuple[str, ...]

@@ -32,8 +32,10 @@ NO_NAMES: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The names that a subquery imports: the same in all its rows, and visible after every WITH. In EXISTS, COUNT and
-    COLLECT, Neo4j makes them grouping keys of each WITH, so an aggregation over no rows gives no row.
+    """The names that a subquery imports: the same in all its rows, and visible after every WITH.
+
+    In EXISTS, COUNT and COLLECT, Neo4j makes them grouping keys of each WITH, so an aggregation over no rows gives no
+    row.
     """
 
     names: frozenset[str] = NO_NAMES
@@ -52,9 +54,10 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What passes through a projection that does not name it. Aggregation and DISTINCT drop `hidden` columns, but not
-    what a subquery has `imported`; `used` are the imports that the projection or a later clause reads, `keys` those
-    that are grouping keys. A RETURN passes on neither.
+    """What passes through a projection that does not name it.
+
+    Aggregation and DISTINCT drop `hidden` columns, but not what a subquery has `imported`; `used` are the imports that
+    the projection or a later clause reads, `keys` those that are grouping keys. A RETURN passes on neither.
     """
 
     hidden: tuple[str, ...] = ()
@@ -153,8 +156,9 @@ class ProjectionBuilder:
     def _projected(
         self, expression: ast.Expression, items: list[tuple[str, ast.Expression]], grouped: bool = False
     ) -> ast.Expression:
-        """The expression with projected parts replaced by their columns. After grouping only columns are left, so a
-        variable that was renamed goes by its new name.
+        """The expression with projected parts replaced by their columns.
+
+        After grouping only columns are left, so a variable that was renamed goes by its new name.
         """
         names = {name for name, _ in items}
 

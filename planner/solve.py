@@ -138,8 +138,9 @@ class Solver:
             self._filter(predicate)
 
     def _comes_last(self, predicate: ast.Expression) -> bool:
-        """Whether a predicate may fail and has to wait: if no row matches, it must not be evaluated. One without names
-        waits for the end, one with outer names only for the first node.
+        """Whether a predicate may fail and has to wait: if no row matches, it must not be evaluated.
+
+        One without names waits for the end, one with outer names only for the first node.
         """
         if not self._needs(predicate) <= self.before or not contains(predicate, _may_fail):
             return False
@@ -178,8 +179,9 @@ class Solver:
         return next(node for node in self.starts if node not in self.bound)
 
     def _start_cost(self, node: str) -> float:
-        """The cost of beginning with a node: finding it, and following the connection that gives the fewest rows. An
-        unlabelled node is not a better start than one with a label that has all the relationships: both lead to the
+        """The cost of beginning with a node: finding it, and following the connection that gives the fewest rows.
+
+        An unlabelled node is not a better start than one with a label that has all the relationships: both lead to the
         same rows, and scanning the label is shorter.
         """
         check_time()  # each node looks at all connections

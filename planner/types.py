@@ -122,7 +122,10 @@ def optional(*types: CypherType) -> Argument:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to call a function, as SHOW FUNCTIONS lists it. A function with optional arguments has several."""
+    """One way to call a function, as SHOW FUNCTIONS lists it.
+
+    A function with optional arguments has several.
+    """
 
     signature: str
     description: str

@@ -79,6 +79,7 @@ class Writes:
         self, plan: lp.Plan, expressions: Sequence[ast.Expression], scope: frozenset[str]
     ) -> tuple[lp.Plan, tuple[Term, ...]]:
         """The plan with a column for each expression that REMOVE or DELETE must evaluate before it removes anything.
+
         Neo4j evaluates those with a CASE or a subquery for all rows before the clause, the others when it reaches them.
         """
         items: list[tuple[str, Term]] = []

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
 
 class BulkLoad:
-    """Collects what is to be added, and adds it in one step. What exceeds the memory of `spill` is collected in files.
-    With `keeps_order`, new relationships get public ids in the order in which they are added; without it, in any order,
-    which saves the map from ids to positions.
+    """Collects what is to be added, and adds it in one step.
+
+    What exceeds the memory of `spill` is collected in files. With `keeps_order`, new relationships get public ids in
+    the order in which they are added; without it, in any order, which saves the map from ids to positions.
     """
 
     def __init__(self, graph: Graph, snapshot: Snapshot, spill: Spill, keeps_order: bool) -> None:

@@ -1,7 +1,8 @@
-"""Points by position: those that may be near another, or within a box. For each coordinate reference system the points
-are sorted by y (latitude), with arrays of x and y; a search takes the band of y that can hold an answer, and narrows it
-by x unless x is a longitude, which wraps around at 180 degrees. The result may contain too many points but never too
-few: the caller tests the points themselves.
+"""Points by position: those that may be near another, or within a box.
+
+For each coordinate reference system the points are sorted by y (latitude), with arrays of x and y; a search takes the
+band of y that can hold an answer, and narrows it by x unless x is a longitude, which wraps around at 180 degrees. The
+result may contain too many points but never too few: the caller tests the points themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Queues of intermediate data for building a graph, read back in order. Up to a limit the data stays in memory. Beyond
-it, items go to files as arrays, if there is a place for files; a `Codec` converts an item to arrays and back. Nothing
-here outlasts the build.
+"""Queues of intermediate data for building a graph, read back in order.
+
+Up to a limit the data stays in memory. Beyond it, items go to files as arrays, if there is a place for files; a `Codec`
+converts an item to arrays and back. Nothing here outlasts the build.
 
     spill = Spill(limit_bytes, scratch)
     ends = spill.queue(Arrays())

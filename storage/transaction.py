@@ -237,8 +237,10 @@ class Transaction(Snapshot):
             self._deleted_relationships = [gone for gone in self._deleted_relationships if gone in removed]
 
     def commit(self) -> Snapshot:
-        """Make the changes visible to all. Returns the new version, in the transaction's positions. If a deleted node
-        still has relationships, or the commit cannot be written to disk, it fails and everything is rolled back.
+        """Make the changes visible to all. Returns the new version, in the transaction's positions.
+
+        If a deleted node still has relationships, or the commit cannot be written to disk, it fails and everything is
+        rolled back.
         """
         try:
             self._publish()

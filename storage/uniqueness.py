@@ -43,6 +43,7 @@ def node_violation(delta: Delta, node: int, key: str | None) -> Violation | None
 
 def nodes_are_unique(delta: Delta, nodes: Iterable[int], label: str) -> bool:
     """Whether a quick check shows that all of these nodes, which have the label, meet its constraints on a single key.
+
     If not, `node_violation` decides: there is no quick check for constraints on several keys.
     """
     for constraint in delta.schema.unique(Entity.NODE, label):

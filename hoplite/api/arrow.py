@@ -1,4 +1,4 @@
-"""Columns as Arrow arrays. Typed columns go over as they are; entities become structs, paths lists of them."""
+"""Columns as Arrow arrays. Typed columns are passed on unchanged; entities become structs, paths lists of structs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def to_table(names: tuple[str, ...], batches: list[Batch], hydrating: Callable[[
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """A table of rows that are the driver's values already."""
+    """A table of rows that already hold the driver's values."""
     return pa.table({name: _objects(name, [row[place] for row in rows]) for place, name in enumerate(names)})
 
 
 def to_array(name: str, column: Column, hydrating: Callable[[], Hydrator]) -> pa.Array[Any]:
-    """One column; its name is for errors."""
+    """One column; its name is used in errors."""
     match column:
-        case Integers(values=values, nulls=None) if values.flags.c_contiguous:  # without a look at what they are
+        case Integers(values=values, nulls=None) if values.flags.c_contiguous:  # without looking at what they are
             return pa.Array.from_buffers(_INT64, len(values), [None, pa.py_buffer(values)])  # type: ignore[arg-type]
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)
@@ -70,7 +70,7 @@ def _objects(name: str, values: Sequence[Any]) -> pa.Array[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What Arrow can hold: entities as dictionaries, temporal values as Python's own."""
+    """What Arrow can hold: entities as dictionaries, temporal values as Python's."""
     from neo4j.graph import Node, Path, Relationship
     from neo4j.spatial import Point
     from neo4j.time import Date, DateTime, Duration, Time

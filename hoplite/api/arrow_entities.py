@@ -1,10 +1,11 @@
-"""Nodes, relationships and paths as Arrow arrays: an entity is read once, column by column, and taken where it occurs.
+"""Nodes, relationships and paths as Arrow arrays: an entity is read once, column by column, and taken wherever it
+occurs.
 
     node           {element_id: string, labels: list<string>, properties: struct}
     relationship   {element_id: string, type: string, start: string, end: string, properties: struct}
     path           {nodes: list<node>, relationships: list<relationship>}
 
-A property has the field of its key in the struct, null where an entity does not have it.
+A property is a field of the struct, null if an entity does not have it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Column, EntityLists, Int64s, Nodes, Paths, Relationships
 
-Array: TypeAlias = Any  # of pyarrow, whose type hints know no arrays whose type is found out when they are made
+Array: TypeAlias = Any  # pyarrow arrays whose type is only known at run time, which its type hints cannot express
 ToArray = Callable[[str, Column], Array]
 
 pa: Any = pyarrow
@@ -28,7 +29,7 @@ _Int = TypeVar("_Int", np.int32, np.int64)
 
 
 class EntityArrays:
-    """Makes the arrays of one result. `to_array` makes that of a property's column."""
+    """Makes the arrays of one result. `to_array` makes the array of a property column."""
 
     def __init__(self, source: Snapshot, to_array: ToArray) -> None:
         self.source = source
@@ -101,7 +102,7 @@ class EntityArrays:
         )
 
     def _relationships(self, relationships: Int64s, ends: Array) -> Array:
-        """The relationships; `ends` are the element ids of the nodes they begin at, and then of those they end at."""
+        """The relationships; `ends` are the element ids of their start nodes, then of their end nodes."""
         source, count = self.source, len(relationships)
         types = pa.array(source.type_names, pa.string()).take(pa.array(source.relationship_types(relationships)))
         columns = source.relationship_property_columns(relationships)
@@ -125,15 +126,15 @@ class EntityArrays:
 
 
 def _distinct(ids: NDArray[_Int]) -> tuple[NDArray[_Int], Array]:
-    """The distinct ids without -1, and for each of the ids its place among them, null for -1."""
+    """The distinct ids without -1, and each id's place among them, null for -1."""
     nulls = ids < 0
     encoded = pa.array(ids, mask=nulls if nulls.any() else None).dictionary_encode()
     return encoded.dictionary.to_numpy(), encoded.indices
 
 
 def _taken(values: Array, places: Array) -> Array:
-    """The values at these places, which are in order of their first occurrence: where all are different, they stand
-    there already."""
+    """The values at these places, which are in order of first occurrence: if all are different, they are already in
+    place."""
     return values if len(values) == len(places) else values.take(places)
 
 
@@ -142,7 +143,7 @@ def _element_ids(prefix: str, ids: Int64s) -> Array:
 
 
 def _lists(offsets: Int64s, values: Array, nulls: Any) -> Array:
-    """A list for each row, cut out of the values."""
+    """A list for each row, sliced from the values."""
     mask = None if nulls is None or not nulls.any() else pa.array(nulls)
     if len(values) > np.iinfo(np.int32).max:
         return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=mask)

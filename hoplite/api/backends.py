@@ -1,4 +1,4 @@
-"""What runs the hops of a database. The kernels are loaded when a query needs them, not before."""
+"""The kernels that run the hops of a database, loaded when a query needs them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def chosen_backend(backend: BackendName, device: str | None) -> BackendName:
-    """The backend that a database asks for."""
+    """The backend that a database is set to use."""
     if backend == "auto" and device is None:
-        return backend  # without loading the kernels before a query needs them
+        return backend  # does not load the kernels before a query needs them
     from hoplite.engine.hops.select import chosen
 
     with driver_errors():
@@ -21,7 +21,7 @@ def chosen_backend(backend: BackendName, device: str | None) -> BackendName:
 
 
 def described_backend(backend: BackendName) -> str:
-    """What EXPLAIN says of it."""
+    """How EXPLAIN describes it."""
     from hoplite.engine.hops.select import backend_text
 
     return backend_text(backend)

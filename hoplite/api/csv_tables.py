@@ -1,4 +1,5 @@
-"""Plain CSV files into a database: what was inferred is told first, then rows are added, or matched by their key."""
+"""Plain CSV files into a database: what was inferred is reported first, then rows are added, or matched by their
+key."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _ROWS_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class CsvLoad:
-    """What becomes of a file: nodes with labels, or relationships of a pattern."""
+    """How to load a file: as nodes with labels, or as relationships of a pattern."""
 
     path: str | os.PathLike[str]
     labels: Labels | None
@@ -38,13 +39,13 @@ class CsvLoad:
 
     def __post_init__(self) -> None:
         if self.pattern is not None and (self.labels is not None or self.upsert):
-            raise argument_error("A file of relationships has neither a label nor upsert: those are for nodes.")
+            raise argument_error("label and upsert are for files of nodes, not of relationships.")
         if self.upsert and self.form.key_of(self.node_labels) is None:
-            raise argument_error("upsert needs a key: the column that says which node a row is.")
+            raise argument_error("upsert needs a key: the column that identifies the node of a row.")
 
     @property
     def node_labels(self) -> tuple[str, ...]:
-        """The labels that were given, or one after the file: `movie_stars.csv` has nodes with the label MovieStars."""
+        """The given labels, or one named after the file: `movie_stars.csv` has nodes with the label MovieStars."""
         if self.labels is not None:
             return (self.labels,) if isinstance(self.labels, str) else self.labels
         stem = os.path.basename(os.fspath(self.path)).partition(".")[0]
@@ -55,7 +56,7 @@ class CsvLoad:
         return read_csv_table(self.path, self.kinds, self.delimiter, bad_rows)
 
     def intent(self) -> str:
-        """What will be done, for the eye."""
+        """What will be done, in words."""
         if self.pattern is not None:
             start, end = self.form.ends_of(self.pattern)
             start_key, end_key = self.form.key_of((self.pattern[0],)), self.form.key_of((self.pattern[2],))
@@ -74,7 +75,7 @@ def load_csv(
     bad_rows: BadRows,
     tell: Tell,
 ) -> Loaded:
-    """Load a file; how much was loaded."""
+    """Load a file; returns how much was loaded."""
     read = load.read(bad_rows)
     tell(read.describe())
     tell(load.intent())
@@ -86,7 +87,7 @@ def load_csv(
 
 
 def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows) -> Loaded:
-    """A row changes the node that has its key, or becomes a new one. Empty fields leave a property as it is."""
+    """A row changes the node that has its key, or becomes a new node. Empty fields leave a property unchanged."""
     labels, key = load.node_labels, load.form.key_of(load.node_labels)
     assert key is not None
     if key not in read.kinds:

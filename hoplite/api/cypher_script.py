@@ -1,7 +1,7 @@
-"""Cypher scripts: a graph written down as statements that make it, and scripts run as one transaction.
+"""Cypher scripts: a graph written as statements that create it, and scripts run as one transaction.
 
-An exported script runs on Neo4j, too (`cypher-shell -f graph.cypher`). Nodes carry a label and a number of the script's
-own while relationships are made, and lose them at the end.
+An exported script also runs on Neo4j (`cypher-shell -f graph.cypher`). Nodes carry a temporary label and number while
+relationships are created, and lose them at the end.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def import_cypher(
 ) -> dict[str, int]:
     """Run the statements of a file (plain or gzip).
 
-    Lines of cypher-shell's own (`:begin`, `:param`) are passed over. How many nodes and relationships were created.
+    Commands of cypher-shell (`:begin`, `:param`) are skipped. Returns how many nodes and relationships were created.
     """
     lines = (text for _, text in numbered_lines(os.fspath(path), progress, keep_blank=True))
     made = {"nodes": 0, "relationships": 0}
     for statement in _statements(lines):
         result = transaction.run(statement)
-        for _ in result:  # what a statement returns is not wanted, but its errors are
+        for _ in result:  # a statement's rows are not wanted, but its errors are
             pass
         counters = result.consume().counters
         made["nodes"] += counters.nodes_created
@@ -67,8 +67,8 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
             if not pending:
                 continue
         pending += line + "\n"
-        # Where a line ends in a semicolon a statement may end; those inside of it are looked at then. Looking at every
-        # one of a long statement, whose texts may be full of them, would read it over and over.
+        # A statement may end where a line ends in a semicolon; only then is the text searched. Looking at every
+        # semicolon of a long statement, whose texts may be full of them, would read it over and over.
         if line.rstrip().endswith(";"):
             statements, pending = split_statements(pending)
             yield from statements
@@ -79,7 +79,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
 
 
 def export_cypher(snapshot: Snapshot, path: Target, progress: Progress | None = None) -> dict[str, Any]:
-    """Write a script (gzip where its name ends in .gz); how much there was, and under `notes` what was left out."""
+    """Write a script (gzip if its name ends in .gz); returns its size, and under `notes` what was left out."""
     total, done = snapshot.node_count + snapshot.relationship_count, 0
     notes: set[str] = set()
     with whole_file(path) as stream:
@@ -107,9 +107,10 @@ def export_cypher(snapshot: Snapshot, path: Target, progress: Progress | None = 
 
 
 def _batches(rows: Iterable[Row], kind: Callable[[Row], Hashable]) -> Iterator[list[Row]]:
-    """Rows of one kind together, however they come: a batch is handed over when it is full, the rest at the end.
+    """Rows of one kind grouped together, in whatever order they come: a full batch is emitted at once, the rest at the
+    end.
 
-    Values under one key that take different functions to write are of different kinds.
+    Values of one key that need different functions are of different kinds.
     """
     waiting: dict[Hashable, list[Row]] = {}
     sizes: dict[Hashable, int] = {}
@@ -146,7 +147,8 @@ def _relationships(rows: list[RelationshipRow], notes: set[str]) -> str:
 
 
 def _rows(ids: list[tuple[int, ...]], maps: list[dict[str, Any]], notes: set[str]) -> tuple[str, list[str]]:
-    """Rows of constants, and what makes properties of them: a list of constants is read faster than expressions are."""
+    """Rows of constants, and the map that makes properties of them: a list of constants parses faster than
+    expressions."""
     functions: dict[str, str | None] = {}
     for held in maps:
         for key, value in held.items():
@@ -167,7 +169,7 @@ def _rows(ids: list[tuple[int, ...]], maps: list[dict[str, Any]], notes: set[str
 
 
 def _function(value: Any) -> str | None:
-    """The function that makes the value of a constant, `date` or `[date]` for a list; None for constants."""
+    """The function that makes the value from a constant: `date`, or `[date]` for a list; None for constants."""
     if isinstance(value, list):
         function = _FUNCTIONS.get(type(value[0])) if value else None
         return None if function is None else f"[{function}]"
@@ -183,7 +185,7 @@ def _applied(function: str | None, argument: str) -> str:
 
 
 def _constant(value: Any) -> str:
-    """A value as a literal without functions, from which its function makes it."""
+    """A value as a literal without functions, which its function turns back into the value."""
     match value:
         case list():
             return f"[{', '.join(map(_constant, value))}]"
@@ -233,7 +235,7 @@ def _name(name: str) -> str:
 
 
 def _rule(rule: Constraint | Index) -> str | None:
-    """The statement that makes an index or a constraint; None for what is there without one."""
+    """The statement that creates an index or a constraint; None for those that always exist."""
     is_node = rule.entity is Entity.NODE
     labels = "|".join(map(_name, rule.labels))
     pattern = f"(n:{labels})" if is_node else f"()-[n:{labels}]-()"

@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from hoplite.storage.importers.source_ids import SourceIds
 
 
-_TEXT = TextLimits()  # as it is by default
+_TEXT = TextLimits()  # the default
 
 
-# Relationships of a graph from which on compiled kernels are loaded before a query asks for a hop.
+# From this many relationships, compiled kernels are loaded before a query needs a hop.
 _HOPS_ANTICIPATED = 10_000
 
 
@@ -90,33 +90,32 @@ class Database(Transfers, Retrieval, ForModels):
         max_nesting: int = _TEXT.max_nesting,
         durability: Durability | None = None,
     ) -> None:
-        """In memory without a path; else in that folder, which is made if it is not there.
+        """In memory without a path; else in that folder, which is created if it does not exist.
 
-        All who open a folder in one process share the graph in it, and the last one to be closed closes it. `memory`,
-        `partitions` and `durability` are the graph's: another call that opens it leaves them out, or gives the same.
-        The other settings are each one's own; who opens it with `read_only` cannot write, and sees what others write.
+        Everyone who opens a folder in one process shares its graph, and the last one to close closes it. `memory`,
+        `partitions` and `durability` belong to the graph: another call that opens it must omit them or give the same
+        values. The other settings belong to each `Database`; one opened with `read_only` cannot write, but sees what
+        others write.
 
-        `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` how much a statement may
-        hold while it sorts, joins and aggregates (seven tenths of the machine's by default). Neither bounds
-        the arrays of a search, which take up to 30 bytes for each node of the graph (docs/SCALE.md).
+        `memory` ("512MB") is how much of a database on disk is held at once; `query_memory` is how much a statement may
+        hold while it sorts, joins and aggregates (by default 70% of the machine's memory). Neither limits the arrays of
+        a search, which take up to 30 bytes for each node of the graph (docs/SCALE.md).
 
-        `timeout` is in seconds and begins with the call: reading and planning the text count. `max_text_length`
-        (characters), `max_tokens` and `max_nesting` (expressions, patterns and subqueries in each other) bound the
-        text of a statement. A long list of constants is one token, and a chain of operators one level.
+        `timeout` is in seconds and starts with the call, so it includes parsing and planning. `max_text_length`
+        (characters), `max_tokens` and `max_nesting` (levels of expressions, patterns and subqueries) bound the text of
+        a statement. A long list of constants is one token, and a chain of operators one level.
 
-        With `durability` "full", as usual, a commit is on the disk itself before it is acknowledged; "relaxed" leaves
-        the moment to the operating system: a crash of the process loses nothing then either, one of the machine may
-        lose the latest commits.
+        With `durability` "full", the default, a commit is physically on disk before it is acknowledged; "relaxed"
+        leaves the moment to the operating system: a crash of the process still loses nothing, but a crash of the
+        machine may lose the latest commits.
 
-        `read_only` refuses statements that would write, and `max_rows` ends one that gives more rows. `import_folder`
-        is the folder that LOAD CSV and APOC's imports may read files from: without one they may read none. With
-        `lenient` some forms that Neo4j refuses and models write are read as what they mean, each with a notification.
-        `partitions` is in how many pieces the relationships of a graph are held: more than one for graphs that are
-        larger than memory.
-
-        `backend` is what runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which takes compiled kernels
-        once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; without one, the GPU if there is
-        one.
+        `read_only` refuses statements that would write, and `max_rows` stops one that returns more rows.
+        `import_folder` is the folder that LOAD CSV and APOC's imports may read files from: without one they may read
+        none. With `lenient`, some forms that models write and Neo4j refuses are accepted, each with a notification.
+        `partitions` is the number of pieces that the relationships of a graph are stored in: more than one for graphs
+        larger than memory. `backend` runs the hops: "numba", "scipy", "numpy", "torch", or "auto", which uses compiled
+        kernels once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; by default the GPU if there
+        is one.
         """
         self._backend = chosen_backend(backend, device)
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
@@ -156,7 +155,7 @@ class Database(Transfers, Retrieval, ForModels):
 
     @property
     def uuid(self) -> str:
-        """The middle part of the element ids of this database."""
+        """The middle part of this database's element ids."""
         return self._graph.uuid
 
     def _open_folder(
@@ -175,7 +174,7 @@ class Database(Transfers, Retrieval, ForModels):
     # --- running -----------------------------------------------------------------------------------------------
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
-        """Run a statement in a transaction of its own. Writes are committed before this returns; reads stream."""
+        """Run a statement in its own transaction. Writes are committed before this returns; reads stream."""
         return self._run_alone(query, {**(parameters or {}), **params}, self._limits)
 
     def session(
@@ -185,7 +184,7 @@ class Database(Transfers, Retrieval, ForModels):
         max_rows: int | None = None,
         read_only: bool | None = None,
     ) -> Session:
-        """A session with limits of its own."""
+        """A session with its own limits."""
         return Session(self, self._limits.within(timeout, max_rows, read_only))
 
     def begin(
@@ -201,7 +200,7 @@ class Database(Transfers, Retrieval, ForModels):
     def explain(
         self, query: str, parameters: Mapping[str, Any] | None = None, /, *, format: PlanFormat = "text", **params: Any
     ) -> str:
-        """The plan of a query as a table, without running it; as JSON, which `run_plan` takes, with format="json"."""
+        """The plan of a query as a table, without running it; with format="json", as JSON that `run_plan` accepts."""
         if format not in ("text", "json"):
             raise ValueError(f"The format of a plan is 'text' or 'json', not {format!r}.")
         with driver_errors():
@@ -219,13 +218,13 @@ class Database(Transfers, Retrieval, ForModels):
     def run_plan(self, plan: str | bytes, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a plan that `explain` wrote as JSON, here or elsewhere, as `run` runs a query (docs/PLANS.md).
 
-        What is not a plan, or was written by another version, is refused with a `ValueError`.
+        A text that is not a plan, or was written by another version, raises `ValueError`.
         """
         return self._run_plan(plan, {**(parameters or {}), **params}, self._limits)
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
-        """Run a statement as `run` does, and return its plan with the rows and the time of each operator; on disk,
-        also how many partitions and columns it loaded."""
+        """Run a statement like `run`, and return its plan with the rows and the time of each operator; on disk, also
+        how many partitions and columns it loaded."""
         before = self._graph.loads()
         given = {**(parameters or {}), **params}
         with driver_errors():
@@ -263,7 +262,7 @@ class Database(Transfers, Retrieval, ForModels):
         }
 
     def _deadline(self) -> Callable[[], None]:
-        """Raises once the time that a statement may take has passed."""
+        """Raises once the time allowed for a statement has passed."""
         timeout = self._limits.timeout
         if timeout is None:
             return _nothing
@@ -294,10 +293,10 @@ class Database(Transfers, Retrieval, ForModels):
         self._forget_statements()
 
     def register_function(self, signature: str, function: Callable[..., Any], *, deterministic: bool = False) -> None:
-        """Add a scalar function; it takes and returns the driver's values.
+        """Add a scalar function, which takes and returns the driver's values.
 
-        Where it always gives the same result for the same arguments, `deterministic=True` allows plans that call it
-        less often.
+        If it always gives the same result for the same arguments, `deterministic=True` allows plans that call it less
+        often.
         """
         with driver_errors():
             made = user_function(
@@ -313,17 +312,18 @@ class Database(Transfers, Retrieval, ForModels):
     # --- on disk -----------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> None:
-        """Fold what was written into a new snapshot and begin a new log. Done by itself when the log has grown."""
+        """Fold what was written into a new snapshot and start a new log. This happens by itself when the log has
+        grown."""
         self._refuse_if_read_only()
         with driver_errors():
             self._graph.checkpoint()
 
     def stats(self) -> dict[str, Any]:
-        """How large the database is, how it is held in memory and on disk, and how the cache has been doing."""
+        """The size of the database, how it is held in memory and on disk, and the cache's counters."""
         return self._graph.statistics()
 
     def verify(self) -> list[str]:
-        """Read the whole database, and say what is damaged, a sentence each; nothing if all is well."""
+        """Read the whole database, and report what is damaged, a sentence each; nothing if all is well."""
         return self._graph.verify()
 
     # --- the end -----------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ class Database(Transfers, Retrieval, ForModels):
             self._lease.close()
 
     def _rest(self, for_good: bool = False) -> None:
-        """End everything that is under way, without closing."""
+        """End everything in progress, without closing."""
         jobs = self._jobs.stop(for_good)
         for transaction in list(self._transactions):
             transaction._cut_off()
@@ -397,13 +397,13 @@ class Database(Transfers, Retrieval, ForModels):
             cancelled=limits.stop,
             procedures=self._procedures,
             backend=self._backend,
-            import_folder=self._import_folder if limits.judge is None else None,  # strangers read no files
+            import_folder=self._import_folder if limits.judge is None else None,  # untrusted ones read no files
             services=DatabaseServices(self, allowance, limits),
             memory=Memory(limits.memory_bytes),
         )
 
     def _batches(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
-        """The rows of a statement; under PROFILE they are counted on their way."""
+        """The rows of a statement; under PROFILE they are counted on the way."""
         assert prepared.operator is not None
         if prepared.mode == "PROFILE":
             execution.profile = Profile()
@@ -435,7 +435,7 @@ class Database(Transfers, Retrieval, ForModels):
     def _read_plan(
         self, plan: str | bytes, given: Mapping[str, Any], allowance: Allowance
     ) -> tuple[Prepared, dict[str, Any]]:
-        """A plan in JSON, ready to run, and its parameters as the engine has them."""
+        """A plan from JSON, ready to run, and its parameters as the engine's values."""
         from hoplite.engine.read_plans import prepare_plan
 
         with allowing(allowance):
@@ -456,7 +456,7 @@ class Database(Transfers, Retrieval, ForModels):
         limits: Limits,
         parameters: Mapping[str, Any] | None = None,
     ) -> Result:
-        """Run in a transaction of its own; `parameters` are the given ones where they are the engine's already."""
+        """Run in its own transaction; `parameters` are the given ones if they are already the engine's values."""
         graph = self._graph
         allowance = limits.allowance()
         with DRIVER_ERRORS:
@@ -480,7 +480,7 @@ class Database(Transfers, Retrieval, ForModels):
                 return Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
             if limits.read_only and (prepared.writes or prepared.query_type == "s"):
                 raise access_mode()
-            del snapshot  # the writer changes the graph in place where nobody holds it
+            del snapshot  # the writer changes the graph in place if nothing holds it
             with allowing(allowance):
                 transaction = self._graph.begin()
             try:
@@ -509,7 +509,7 @@ class Database(Transfers, Retrieval, ForModels):
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:
             batches = self._batches(prepared, execution)
-        if not prepared.columns:  # nothing is returned: run it for what it does
+        if not prepared.columns:  # nothing is returned: run it for its effects
             with Guarded(execution):
                 for _ in batches:
                     pass
@@ -523,4 +523,4 @@ def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:
 
 
 def _nothing() -> None:
-    """The check of a statement that has no deadline."""
+    """The check of a statement without a deadline."""

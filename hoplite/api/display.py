@@ -1,6 +1,6 @@
-"""How results, databases and paths show themselves in notebooks: tables in HTML, with styles of their own.
+"""How notebooks display results, databases and paths:
 
-Nothing here needs a script, so that GitHub, which shows only what stands still, shows the same.
+HTML tables with inline styles. Nothing here needs a script, so GitHub, which runs none, shows the same.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def said(text: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """An HTML table; numbers stand to the right."""
+    """An HTML table; numbers are aligned right."""
     head = "".join(f'<th style="text-align: left">{escape(name)}</th>' for name in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -57,7 +57,7 @@ def _cell(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a person reads it, cut off where it is long."""
+    """A value in readable form, cut off if it is long."""
     text = value if isinstance(value, str) else _written(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -82,7 +82,7 @@ def _written(value: Any) -> str:
             return f"[{', '.join(map(_written, value[:_ITEMS_SHOWN]))}{', …' if len(value) > _ITEMS_SHOWN else ''}]"
         case dict():
             return _properties(value).strip() or "{}"
-        case _:  # a value that the driver cannot hold comes with its text
+        case _:  # a value that the driver cannot represent comes with its text
             return str(getattr(value, "raw_data", value))
 
 

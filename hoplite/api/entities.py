@@ -1,4 +1,4 @@
-"""The driver's paths and graphs, which show themselves in notebooks."""
+"""The driver's paths and graphs, with a display for notebooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Relationship = driver_graph.Relationship
 
 
 class Graph(driver_graph.Graph):
-    """A graph that is drawn."""
+    """A graph that notebooks draw."""
 
     def _repr_html_(self) -> str:
         from hoplite.api.picture import graph_html
@@ -18,7 +18,7 @@ class Graph(driver_graph.Graph):
 
 
 class Path(driver_graph.Path):
-    """A path that is written as in Cypher."""
+    """A path that notebooks show as in Cypher."""
 
     def _repr_html_(self) -> str:
         from hoplite.api.display import path_html

@@ -1,4 +1,4 @@
-"""What a database offers to programs whose Cypher a model writes: schema texts, statements within bounds, questions."""
+"""What a database offers to programs whose Cypher a model writes: schema texts, bounded statements, questions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ForModels:
-    """The part of a database that serves models; what it offers is made in `hoplite.models`."""
+    """The part of a database that serves models; implemented in `hoplite.models`."""
 
     @property
     def _database(self) -> Database:
@@ -39,11 +39,11 @@ class ForModels:
         max_tokens: int | None = 2_000,
         max_values: int = 10,
     ) -> str:
-        """The schema as text for a prompt: labels and types with their properties, what values these have, and which
-        patterns occur, with counts. (docs/MODELS.md)
+        """The schema as text for a prompt: labels and types with their properties and values, and the patterns that
+        occur, with counts. (docs/MODELS.md)
 
         `form` is "text", "json" or "cypher". Beyond `max_tokens` the least important parts are left out; what a
-        `question` names is kept first. Properties with at most `max_values` values have all of them listed.
+        `question` mentions is kept first. All values of a property are listed if there are at most `max_values`.
         """
         from hoplite.models.schema_text import schema_text
 
@@ -51,9 +51,9 @@ class ForModels:
         return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
 
     def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
-        """A query that a model wrote, with everything mended that provably fails or finds nothing; see docs/MODELS.md.
+        """A query that a model wrote, with everything fixed that provably fails or finds nothing; see docs/MODELS.md.
 
-        `.query` is the text to be run, the same where nothing is to be done, `.changes` what was changed and why,
+        `.query` is the text to run, unchanged if there is nothing to fix; `.changes` says what was changed and why,
         `.problems` what is wrong and was left alone. Nothing is run.
         """
         with driver_errors():
@@ -90,7 +90,7 @@ class ForModels:
     def _hinted(
         self, notifications: tuple[Notification, ...], text: str, parameters: Mapping[str, Any]
     ) -> tuple[Notification, ...]:
-        """Those about names that the database does not have come with what could be meant."""
+        """Notifications about names that the database does not have come with suggestions."""
         return tuple(
             replace(said, hints=self._hints(text, parameters)) if said.category == "UNRECOGNIZED" else said
             for said in notifications
@@ -112,16 +112,14 @@ class ForModels:
         cursor: str | None = None,
         stop: threading.Event | None = None,
     ) -> Answer:
-        """Judge a statement that a stranger wrote on its syntax tree and its plan, run it within bounds, and answer
-        with JSON values; what is wrong is in the answer too. (docs/MODELS.md)
+        """Judge an untrusted statement by its syntax tree and its plan, run it within bounds, and answer with JSON
+        values; errors are in the answer too. (docs/MODELS.md)
 
         It may not read files, reach the network, change the schema, or write other than by the kinds in `writes`
         ("create", "merge", "set", "remove", "delete"). `procedures` and `functions` are patterns of the names that it
-        may call, such as "apoc.text.*"; without them, those of Hoplite that only read. It is not begun where an
-        operator is expected to make more than `estimated_rows`.
-
-        Rows beyond `rows` or `bytes` follow in a call with the `cursor` of the answer. `stop` is set from another
-        thread to end the statement.
+        may call, such as "apoc.text.*"; without them, those of Hoplite that only read. It is not started if an operator
+        is expected to make more than `estimated_rows`. Rows beyond `rows` or `bytes` follow in a call with the `cursor`
+        of the answer. Another thread sets `stop` to end the statement.
         """
         from hoplite.models.untrusted import Bounds, run_untrusted
         from hoplite.models.untrusted_judge import Policy
@@ -141,11 +139,11 @@ class ForModels:
         decoding: Decoding | None = None,
         **bounds: Any,
     ) -> Asked:
-        """Have a model write a query for a question in words, repair it, run it within bounds, and say what its rows
-        rest on. (docs/MODELS.md)
+        """Have a model write a query for a question in plain words, repair it, run it within bounds, and give the
+        evidence for its rows. (docs/MODELS.md)
 
-        `model` takes a prompt and gives a text, or is "NAME@URL" of an OpenAI-compatible endpoint, with `decoding`.
-        Where a query fails or finds nothing, the model is told and asked again, `attempts` times in all. `examples` are
+        `model` takes a prompt and returns a text, or is "NAME@URL" of an OpenAI-compatible endpoint, with `decoding`.
+        If a query fails or finds nothing, the model is told and asked again, `attempts` times in all. `examples` are
         questions with their queries; `bounds` are those of `run_untrusted`.
         """
         from hoplite.models.ask import ask

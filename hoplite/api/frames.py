@@ -1,6 +1,6 @@
-"""Results as other libraries have them: data frames of pandas and Polars, graphs of NetworkX.
+"""Results for other libraries: data frames of pandas and Polars, graphs of NetworkX.
 
-Each library is an extra, and imported when it is asked for.
+Each library is an extra, imported when needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(names: Sequence[str], rows: Sequence[Sequence[Any]], types_dates: bool) -> pandas.DataFrame:
-    """Rows as a data frame, the driver's values in it; columns of dates are typed where that is asked for."""
+    """Rows as a data frame of the driver's values; on request, columns of dates are typed."""
     with optional("to_df"):
         import pandas
     frame = pandas.DataFrame(rows, columns=list(names))
@@ -31,7 +31,7 @@ def to_pandas(names: Sequence[str], rows: Sequence[Sequence[Any]], types_dates: 
 
 
 def _dates(values: Sequence[Any]) -> pandas.Series[Any] | None:
-    """A column of dates, or of points in time, as such; None where it holds something else, or what pandas cannot."""
+    """A column of dates, or of points in time, as such; None if it holds anything else, or what pandas cannot."""
     first = next((value for value in values if value is not None), None)
     if type(first).__name__ not in ("Date", "DateTime"):
         return None
@@ -69,8 +69,8 @@ def to_polars(table: pyarrow.Table) -> polars.DataFrame:
 
 
 def to_networkx(graph: Graph) -> Any:
-    """Nodes and relationships of a result as a MultiDiGraph, keyed and named as those of a whole database are. Nodes at
-    the ends of relationships that were not read themselves have no labels."""
+    """Nodes and relationships of a result as a MultiDiGraph, keyed and named like those of a whole database. Ends of
+    relationships that were not returned themselves have no labels."""
     with optional("to_networkx"):
         import networkx  # type: ignore[import-untyped]
     from hoplite.storage.exporters.networkx import attribute_name
@@ -88,5 +88,5 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def _id(entity: Entity) -> int:
-    """What id() gives: the driver warns of its attribute of that name."""
+    """The value of id(), without the driver's warning about its attribute of that name."""
     return int(entity.element_id.rpartition(":")[2])

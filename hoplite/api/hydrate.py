@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _PLAIN = (int, str, float, bool, type(None))
 PLAIN_TYPES = frozenset(_PLAIN)
-_AT_ONCE = 1 << 14  # entities that are made between two checks
+_AT_ONCE = 1 << 14  # entities created between two checks
 PLAIN_COLUMNS = (Integers, Floats, Booleans, Strings)  # columns of nothing but plain values
 
 
@@ -53,8 +53,8 @@ def _driver() -> ModuleType:
 
 @cache
 def _sets_attributes() -> bool:
-    """Whether the driver's classes hold what we know, so that their attributes can be set without their constructors,
-    which copy properties and compare nodes for each path anew."""
+    """Whether the driver's classes have the attributes we know, so that these can be set without the constructors,
+    which copy properties and compare nodes for each path."""
     driver = _driver()
     graph = driver.Graph()
     node = driver.Node(graph, "", 0)
@@ -67,11 +67,10 @@ def _sets_attributes() -> bool:
 
 
 def _sent(name: str) -> str:
-    """The name of a type as a server sends it: the driver makes a class of it, and half a surrogate pair is no text."""
+    """The name of a type as a server sends it. The driver makes a class of it, and half a surrogate pair is not
+    text."""
     if "\0" in name:
-        raise unsupported(
-            "a relationship type with a NUL character in a result, of which the driver cannot make a class"
-        )
+        raise unsupported("a relationship type with a NUL character in a result, which the driver cannot represent")
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -91,7 +90,7 @@ class Hydrator:
         return made
 
     def made_graph(self) -> driver_graph.Graph | None:
-        """The graph of the entities made so far; None if there are none."""
+        """The graph of the entities created so far; None if there are none."""
         found: driver_graph.Graph | None = vars(self).get("graph")
         return found
 
@@ -159,7 +158,7 @@ class Hydrator:
         return paths
 
     def value(self, value: Any) -> Any:
-        """One value; its entities are made already, because this may be interrupted."""
+        """One value; its entities have already been created, because this may be interrupted."""
         if isinstance(value, _PLAIN):
             return value
         match value:
@@ -207,7 +206,7 @@ class Hydrator:
         return relationship
 
     def _prefetch(self, values: Any) -> None:
-        """Make the entities of paths and lists together: one read for all beats one for each."""
+        """Create the entities of paths and lists together: one read for all beats one for each."""
         nodes: set[int] = set()
         relationships: set[int] = set()
 
@@ -281,7 +280,7 @@ class Hydrator:
             graph._nodes[element_id] = node
 
     def _property_maps(self, count: int, columns: dict[str, Column]) -> list[dict[str, Any]]:
-        """Properties in the driver's values: mostly, those of the columns are that already."""
+        """Properties as the driver's values: most values of the columns already are."""
         maps = maps_of(count, columns)
         if not all(isinstance(column, PLAIN_COLUMNS) for column in columns.values()):
             for values in maps:

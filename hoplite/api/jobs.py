@@ -1,8 +1,8 @@
-"""Statements that run in the background, once or again and again: what apoc.periodic.submit and its kin start.
+"""Statements that run in the background, once or repeatedly: what apoc.periodic.submit and its kin start.
 
-Each job has a thread. It holds the database weakly, so that one that nobody holds any more ends its jobs; closing the
-database cancels them and waits for them; a forked child has none. What a job's statement raises is nobody's: the job
-is done then.
+Each job has a thread. It holds the database weakly, so jobs end with a database that is no longer used; closing the
+database cancels them and waits for them; a forked child has none. An error of a job's statement ends the job and is
+reported nowhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from hoplite import forks
 from hoplite.lazy_dataclass import dataclass
 
-_KEPT_SECONDS = 10.0  # that a job which is done is still listed, as APOC has it
+_KEPT_SECONDS = 10.0  # a finished job stays listed this long, as in APOC
 
 Run = Callable[[threading.Event], Any]
 """Runs the statement once, until the event is set; returns the first value of its answer."""
@@ -25,7 +25,7 @@ Run = Callable[[threading.Event], Any]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A statement, how long it waits between two runs, and where it stands."""
+    """A statement, the time between two runs, and its state."""
 
     name: str
     delay: int  # seconds before each run of a countdown
@@ -50,7 +50,7 @@ class Jobs:
         forks.watch(self)
 
     def start(self, name: str, run: Run, *, delay: int = 0, rate: int = 0, counts_down: bool = False) -> Job:
-        """Begin a job; an earlier one of that name is not begun again."""
+        """Start a job; an earlier one of that name is not started again."""
         job = Job(name, delay, rate, counts_down, threading.Event())
         self.cancel(name)
         thread = threading.Thread(target=_work, args=(job, run), name=f"hoplite-job-{name}", daemon=True)
@@ -71,7 +71,7 @@ class Jobs:
         return job
 
     def known(self) -> list[Job]:
-        """Those that run or wait, and those that were done a moment ago."""
+        """Jobs that run or wait, and those that finished a moment ago."""
         with self._lock:
             now = time.monotonic()
             for name, job in list(self._jobs.items()):
@@ -80,7 +80,7 @@ class Jobs:
             return list(self._jobs.values())
 
     def stop(self, for_good: bool = True) -> list[Job]:
-        """Stop all of them; `for_good`, begin no others."""
+        """Stop all jobs; if `for_good`, start no others."""
         with self._lock:
             self._is_closed = self._is_closed or for_good
             jobs = list(self._jobs.values())
@@ -93,7 +93,7 @@ class Jobs:
         """The lock is brief: the fork waits for it."""
 
     def after_fork_in_parent(self) -> None:
-        """Jobs go on."""
+        """Jobs continue."""
 
     def after_fork_in_child(self) -> None:
         """Their threads were not copied."""
@@ -108,7 +108,7 @@ def join(jobs: list[Job]) -> None:
 
 
 def held_weakly(owner: Any, run: Callable[[Any, threading.Event], Any]) -> Run:
-    """Runs with the owner, which ends its jobs when it is collected."""
+    """Run with the owner, which ends its jobs when it is garbage-collected."""
     reference = weakref.ref(owner)
 
     def run_if_there(stop: threading.Event) -> Any:

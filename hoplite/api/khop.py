@@ -2,7 +2,7 @@
 
 seeds    ids as id(n) gives them, nodes of a result, or values of a property (`by`); or, for a batch, a list of these
 out      ids, or the same property; by ascending distance from the nearest seed, each node once
-paths    instead, one shortest path from a seed to each of the nodes that are no seeds
+paths    instead, one shortest path from a seed to each node that is not a seed
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class KHop:
 
     def __post_init__(self) -> None:
         if self.direction not in SIDES:
-            raise argument_error(f"direction is 'out', 'in' or 'both', not {self.direction!r}")
+            raise argument_error(f"direction must be 'out', 'in' or 'both', not {self.direction!r}")
         if not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 0:
-            raise argument_error(f"k is a number of hops, 0 or more, not {self.k!r}")
+            raise argument_error(f"k must be a number of hops, 0 or more, not {self.k!r}")
         if self.by is not None and not (
             isinstance(self.by, tuple | list) and len(self.by) == 2 and all(isinstance(name, str) for name in self.by)
         ):
-            raise argument_error(f"by is a label and a property, such as ('Drug', 'name'), not {self.by!r}")
+            raise argument_error(f"by must be a label and a property, such as ('Drug', 'name'), not {self.by!r}")
 
         if not (
             self.types is None
             or isinstance(self.types, str)
             or (isinstance(self.types, list | tuple | set) and all(isinstance(name, str) for name in self.types))
         ):
-            raise argument_error(f"types is a relationship type or a list of them, not {self.types!r}")
+            raise argument_error(f"types must be a relationship type or a list of them, not {self.types!r}")
 
     def hop(self, graph: Snapshot) -> Hop:
         """One step of it."""
@@ -68,7 +68,7 @@ class KHopBatch(NamedTuple):
 
 
 def khop(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, check: Check) -> Any:
-    """The nodes whose distance from the nearest seed is at most k, or is k where `exact`. Seeds are at distance 0."""
+    """The nodes whose distance from the nearest seed is at most k, or exactly k if `exact`. Seeds are at distance 0."""
     sources = _positions(graph, _seed_list(seeds), asked.by)
     hop = asked.hop(graph)
     kernels = backend_named(backend)
@@ -108,8 +108,8 @@ def khop_batch(graph: Snapshot, seed_sets: Any, asked: KHop, backend: BackendNam
 
 
 def khop_paths(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, check: Check) -> Any:
-    """One shortest path from a seed to each node that `khop` finds and that is no seed, by ascending length: a list of
-    the driver's paths, or an Arrow array of them."""
+    """One shortest path from a seed to each node that `khop` finds and that is not a seed, by ascending length: a list
+    of the driver's paths, or an Arrow array of them."""
     sources = _positions(graph, _seed_list(seeds), asked.by)
     found = shortest_paths_from(asked.hop(graph), sources, asked.k, asked.exact, backend, check)
     if not asked.arrow:
@@ -123,7 +123,7 @@ def khop_paths(graph: Snapshot, seeds: Any, asked: KHop, backend: BackendName, c
 
 
 def _seed_list(seeds: Any) -> Any:
-    """The seeds as a sequence: one alone stands for a list of it."""
+    """The seeds as a sequence: a single one counts as a list of one."""
     if type(seeds) is list:
         return seeds
     if isinstance(seeds, str | int | float) or hasattr(seeds, "element_id"):
@@ -138,7 +138,8 @@ def _seed_list(seeds: Any) -> Any:
 
 
 def _positions(graph: Snapshot, seeds: Sequence[Any], by: tuple[str, str] | None) -> Positions:
-    """Where the seeds are; a seed that does not exist is an error, for a typo should not look like an empty answer."""
+    """The positions of the seeds; a seed that does not exist is an error, because a typo should not look like an empty
+    answer."""
     if by is not None:
         return _seek(graph, seeds, by)[1]
     ids = _ids(graph, seeds)
@@ -151,7 +152,7 @@ def _positions(graph: Snapshot, seeds: Sequence[Any], by: tuple[str, str] | None
 def _batch_positions(
     graph: Snapshot, seeds: Sequence[Any], offsets: Positions, by: tuple[str, str] | None
 ) -> tuple[Positions, Positions]:
-    """Where the seeds of all sets are, and where each set begins: a value may be that of several nodes."""
+    """The positions of the seeds of all sets, and where each set begins: several nodes may share a value."""
     if by is None:
         return _positions(graph, seeds, None), offsets
     which, nodes = _seek(graph, seeds, by)
@@ -186,7 +187,7 @@ def _id(graph: Snapshot, seed: Any) -> int:
         _, _, rest = str(element_id).partition(":")
         database, _, number = rest.rpartition(":")
         if database != graph.uuid:
-            raise argument_error(f"The node {element_id} is not of this database")
+            raise argument_error(f"The node {element_id} is not from this database")
         return int(number)
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and 0 <= seed < 2**63:
         return int(seed)
@@ -199,7 +200,7 @@ def _id(graph: Snapshot, seed: Any) -> int:
 
 
 def _column(graph: Snapshot, nodes: Positions | NDArray[np.int32], asked: KHop) -> Any:
-    """Ids or values of nodes, as NumPy or Arrow has them."""
+    """Ids or values of nodes, as NumPy or Arrow arrays."""
     if asked.by is None:
         column: Column = Integers(graph.node_ids(cast(Positions, nodes)))  # narrow ones stay as they are
     else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hoplite.storage.snapshot import Snapshot
 
 Judge: TypeAlias = "Callable[[Prepared, Snapshot, Mapping[str, Any]], None]"
-"""Raises where a statement, with its parameters, may not run."""
+"""Raises if a statement, with its parameters, may not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Limits:
     memory_bytes: int | None = None
     stop: threading.Event | None = None  # set from another thread to end the statement
     metadata: dict[str, Any] | None = None  # as `tx.getMetaData` shows it and `tx.setMetaData` changes it
-    judge: Judge | None = None  # asked about every statement, and about those that it runs in turn
+    judge: Judge | None = None  # called for every statement, and for those that it runs in turn
     hydrator: type[Hydrator] = Hydrator  # makes the values of rows
     _without_deadline: Allowance = field(init=False, repr=False, compare=False)
 
@@ -43,7 +43,7 @@ class Limits:
         return Allowance(deadline_after(self.timeout), self.stop, self.memory_bytes)
 
     def within(self, timeout: float | None, max_rows: int | None, read_only: bool | None) -> Limits:
-        """These limits with some of them replaced; a database that is read-only stays so."""
+        """These limits with some replaced; a read-only database stays read-only."""
         return replace(
             self,
             timeout=self.timeout if timeout is None else timeout,

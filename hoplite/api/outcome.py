@@ -1,4 +1,4 @@
-"""What a server sends at the end of a result: counters, plan, statuses, in the form of its messages."""
+"""What a server sends at the end of a result: counters, plan and statuses, in the form of its messages."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def summary_metadata(
 
 
 def _statuses(prepared: Prepared, notifications: Sequence[Notification], row_count: int) -> list[dict[str, Any]]:
-    """Notifications and how the statement ended, in the order of precedence: no data, warnings, success,
-    information.
-    """
+    """Notifications and the outcome, in order of precedence: no data, warnings, success, information."""
     if prepared.mode == "EXPLAIN":
         outcome = _OMITTED
     elif row_count:

@@ -1,8 +1,9 @@
-"""A small graph as a picture: SVG that stands by itself, and a script that lets one move about in it.
+"""A small graph as a picture: self-contained SVG, and a script to move around in it. The page first shows the picture
+as an image.
 
-The page is shown the picture as an image first. Where scripts run, it is replaced by the same picture with nodes that
-can be dragged, a canvas that can be moved and zoomed, and names that appear under the pointer. Where they do not, as on
-GitHub, the image stays. Nothing is fetched from anywhere.
+Where scripts run, it is replaced by the same picture with nodes that can be dragged, a canvas that can be moved and
+zoomed, and names that appear under the pointer. Elsewhere, as on GitHub, the image stays. Nothing is fetched from
+anywhere.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def graph_html(graph: Any) -> str:
 
 
 def picture(graph: Any) -> str:
-    """The same as SVG."""
+    """A `neo4j.graph.Graph` as SVG."""
     nodes = list(graph.nodes)[:NODES_SHOWN]
     numbers = {node.element_id: number for number, node in enumerate(nodes)}
     relationships = [
@@ -62,10 +63,10 @@ def picture(graph: Any) -> str:
 
 
 def layout(count: int, ends: list[tuple[int, int]]) -> NDArray[np.float64]:
-    """Places for nodes: those that are connected pull, all push each other away. The same graph looks the same."""
+    """Positions for nodes: connected nodes attract, all repel each other. The same graph always looks the same."""
     if not count:
         return np.zeros((0, 2))
-    turns = np.arange(count) * 2.399963  # the golden angle: a spiral to begin with
+    turns = np.arange(count) * 2.399963  # the golden angle: the initial spiral
     places = np.sqrt(np.arange(count) + 1.0)[:, None] * np.stack((np.cos(turns), np.sin(turns)), 1)
     starts, stops = (np.array(column, np.int64) for column in zip(*ends, strict=True)) if ends else (None, None)
     reach = max(2.0, math.sqrt(count))
@@ -117,7 +118,7 @@ def _line(relationship: Any, start: int, end: int, places: NDArray[np.float64]) 
 
 
 def _curve(start: Any, end: Any) -> str:
-    """From the rim of a circle to that of another; a loop where they are one."""
+    """From the rim of one circle to that of another; a loop if they are the same."""
     x, y = start
     if (start == end).all():
         r = _RADIUS

@@ -1,4 +1,4 @@
-"""Rows as dictionaries of plain values, as `neo4j.Record.data` has them:
+"""Rows as dictionaries of plain values, as `neo4j.Record.data` gives them:
 
     node           {"name": "Aspirin"}                             its properties
     relationship   ({"name": "Aspirin"}, "TREATS", {...})          with the properties of its ends
@@ -6,8 +6,8 @@
     list, map      the same of what is in them
     anything else  as it is
 
-The driver makes an object and asks ten questions for each value of each row. Most columns hold nothing but numbers or
-texts, of which nothing has to be asked, and need no driver either.
+The driver creates an object and makes ten checks for each value of each row. Most columns hold only numbers or texts,
+which need no checks, and no driver either.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from neo4j.graph import Node, Path, Relationship
 
 _AS_IT_IS = PLAIN_TYPES | {bytes}
-_BROKEN = "BrokenHydrationObject"  # what stands for a value that the driver does not know
+_BROKEN = "BrokenHydrationObject"  # the marker for a value that the driver does not know
 
 
 def plain_rows(
     names: Sequence[str], columns: Sequence[tuple[Column | None, Sequence[Any]]], row_count: int
 ) -> list[dict[str, Any]] | None:
-    """The rows of these columns, of which the driver's values are given, and the column itself where there is one;
-    None where reading a value is an error."""
+    """The rows of these columns, each given as the driver's values and, if there is one, the column itself; None if
+    reading a value is an error."""
     plain = []
     for column, values in columns:
         if not isinstance(column, PLAIN_COLUMNS):
@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _entities() -> tuple[type[Node], type[Relationship], type[Path]]:
-    """The driver's classes, looked for once: many values are asked whether they are of one."""
+    """The driver's classes, looked up once: many values are tested against them."""
     from neo4j.graph import Node, Path, Relationship
 
     return Node, Relationship, Path

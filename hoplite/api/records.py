@@ -1,7 +1,7 @@
-"""Records as the driver has them, made and read without a Python call for each value.
+"""The driver's records, created and read without a Python call for each value.
 
-The driver's class keeps the names of the columns in every record and looks for broken values whenever one is read. The
-records of one result share their names in a class of their own, and are made only where no value can be broken.
+The driver's class stores the column names in every record and looks for broken values whenever one is read. The records
+of one result share their names in a special class, which is used only if no value can be broken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from neo4j import Record
 Row = tuple[Any, ...]
 RecordMaker = Callable[[Row], Record]
 
-_KEYS = "_Record__keys"  # where the driver's class keeps the names
+_KEYS = "_Record__keys"  # where the driver's class stores the names
 
 
 def record_maker(keys: tuple[str, ...], is_plain: bool) -> RecordMaker:
@@ -23,7 +23,7 @@ def record_maker(keys: tuple[str, ...], is_plain: bool) -> RecordMaker:
     if is_plain and _KNOWN:
         return _plain_maker(keys)
     make: Any = Record
-    direct = getattr(make, "_new", None)  # newer drivers take keys and values as they are, older ones only pairs
+    direct = getattr(make, "_new", None)  # newer drivers take keys and values, older ones only pairs
     return partial(direct, keys) if direct is not None else lambda row: make(zip(keys, row, strict=True))
 
 

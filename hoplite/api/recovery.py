@@ -1,4 +1,4 @@
-"""Bringing out what a damaged database still holds."""
+"""Recovering what a damaged database still holds."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def recover(
     to: str | os.PathLike[str],
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Recovery:
-    """Make a new database at `to` of everything in the one at `path` that can still be read, and say what is missing.
+    """Create a new database at `to` from everything in the one at `path` that can still be read, and report what is
+    missing.
 
-    Everything is checked by its checksums, and nothing is written to the database at `path`. There must be nothing at
-    `to`. docs/FORMAT.md says what survives the loss of which file.
+    Everything is checked against its checksums, and nothing is written to the database at `path`. `to` must not exist.
+    docs/FORMAT.md says what survives the loss of which file.
     """
     with driver_errors():
         return recover_folder(Path(path), Path(to), progress)

@@ -1,8 +1,7 @@
-"""Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made when asked
-for.
+"""Results: batches on their way out, as records, data frames, Arrow tables, or a graph. Rows are made on demand.
 
-A result holds the version of the graph that it reads only until its last row is made, so that one that is kept costs
-what its rows cost. Until then it makes few rows at first, and more as they are read: the others stay in columns.
+A result holds its version of the graph only until its last row is made, so keeping a result costs no more than its
+rows. It makes a few rows at first, and more as they are read: the others stay in columns.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 @cache
 def _arrow() -> ModuleType:
-    """What makes tables, loaded when the first one is asked for, and not looked for again."""
+    """The module that makes tables, imported once, for the first table."""
     from hoplite.api import arrow
 
     return arrow
@@ -47,7 +46,7 @@ def _arrow() -> ModuleType:
 
 @cache
 def _record_makers() -> Callable[[tuple[str, ...], bool], RecordMaker]:
-    """What makes records, loaded with the driver when the first one is asked for."""
+    """The module that makes records, imported with the driver for the first record."""
     from hoplite.api.records import record_maker
 
     return record_maker
@@ -57,11 +56,11 @@ _NOTHING_CHANGED = Counters()
 _NO_BATCHES: Iterator[Batch] = iter(())
 _SHOWN_ROWS = 5
 _FIRST_ROWS = 64
-"""So many rows are made at first, and each time twice as many as before."""
+"""The number of rows made at first; each time twice as many as before."""
 
 
 class _Reading(Guarded):
-    """`with _Reading(result):` the statement runs. What is done with its rows counts for it too."""
+    """`with _Reading(result):` the statement runs. Work on its rows counts towards its limits too."""
 
     __slots__ = ("_result",)
 
@@ -103,7 +102,7 @@ class Result:
         owner: object = None,
         hydrator: type[Hydrator] = Hydrator,
     ) -> None:
-        """`owner` is held until the last row is made: what the rows are read from may be given up without it."""
+        """`owner` is held until the last row is made: without it, what the rows are read from may be released."""
         self._prepared = prepared
         self._batches = batches
         self._execution = execution
@@ -116,7 +115,7 @@ class Result:
         self._make_hydrator = hydrator
         self._hydrator: Hydrator | None = None  # once a value was made, and until the end
         self._entities: Graph | None = None  # those of the hydrator, once it is gone
-        self._begun: Batch | None = None  # a batch of which some rows are made: so many
+        self._begun: Batch | None = None  # a batch of which this many rows are made
         self._made = 0
         self._step = _FIRST_ROWS
         self._buffer: list[Record] = []  # read and not yet handed out, the next one last
@@ -127,7 +126,7 @@ class Result:
         self._available_ms = 0
         self._ended = False
         self._summary: ResultSummary | None = None
-        self._failure: Exception | None = None  # met while the first rows were shown, for whoever reads them
+        self._failure: Exception | None = None  # raised while the first rows were shown; kept for the reader
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -139,7 +138,7 @@ class Result:
         while self._buffer or self._more():
             buffer = self._buffer
             take = buffer.pop
-            while buffer and buffer is self._buffer:  # whoever reads all in the middle of a loop leaves none for it
+            while buffer and buffer is self._buffer:  # reading everything inside a loop empties it
                 yield take()
 
     def __next__(self) -> Record:
@@ -148,7 +147,7 @@ class Result:
         return self._buffer.pop()
 
     def _next_batch(self, most: int | None = None) -> Batch | None:
-        """The next rows of a batch, all that are left of it or so many at most; None at the end. Under `_Reading`."""
+        """The next rows of a batch, all that are left or at most `count`; None at the end. Called under `_Reading`."""
         if self._begun is None:
             self._begun, self._made = self._read_batch(), 0
             if self._begun is None:
@@ -160,7 +159,7 @@ class Result:
         return batch.rows(first, self._made)
 
     def _read_batch(self) -> Batch | None:
-        """The next batch with rows in it; None at the end."""
+        """The next batch that has rows; None at the end."""
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -183,7 +182,7 @@ class Result:
         return None
 
     def _more(self) -> bool:
-        """Make some of the rows that come next."""
+        """Make some of the next rows."""
         with _Reading(self):
             rows = self._next_rows(self._step)
             if rows is None:
@@ -193,26 +192,27 @@ class Result:
             return True
 
     def _records(self, rows: list[Row]) -> list[Record]:
-        """The records of rows, the first one last."""
+        """The records of rows, in reverse order."""
         return list(map(self._record_maker(), reversed(rows)))
 
     def _record_maker(self) -> RecordMaker:
         return _record_makers()(self._prepared.columns, self._is_plain)
 
     def _taken(self, most: int | None = None) -> list[Row]:
-        """The rows that are waiting, or so many at most. A sum of tuples looks at no value, which could be broken."""
+        """The pending rows, or at most `count` of them. A sum of tuples does not touch values, which could be
+        broken."""
         kept = 0 if most is None else max(len(self._buffer) - most, 0)
         rows = [tuple.__add__(record, ()) for record in reversed(self._buffer[kept:])]
         self._buffer = self._buffer[:kept]
         return rows
 
     def next_rows(self, most: int | None = None) -> list[Row] | None:
-        """Some further rows, in the driver's values; None at the end."""
+        """Some more rows, as the driver's values; None at the end."""
         with _Reading(self):
             return self._next_rows(most)
 
     def is_at_end(self) -> bool:
-        """Whether no row is left; the next ones are looked for where that is not known."""
+        """Whether no row is left; reads ahead if that is not known."""
         if self._buffer or self._waiting or self._begun is not None:
             return False
         with _Reading(self):
@@ -220,7 +220,7 @@ class Result:
         return self._begun is None
 
     def skip_rows(self, count: int) -> int:
-        """Pass over so many rows without making them; how many there were."""
+        """Skip rows without making them; returns how many there were."""
         skipped = len(self._taken(count))
         waiting = min(len(self._waiting), count - skipped)
         self._waiting, skipped = self._waiting[waiting:], skipped + waiting
@@ -243,7 +243,7 @@ class Result:
         return list(zip(*columns, strict=True)) if columns else [()] * batch.row_count
 
     def _columns(self, batch: Batch) -> list[list[Any]]:
-        """The columns of a batch, in the driver's values."""
+        """The columns of a batch, as the driver's values."""
         hydrate, found = self._hydrating().column, []
         for name in self._prepared.columns:
             column = batch.columns[name]
@@ -253,7 +253,7 @@ class Result:
         return found
 
     def _hydrating(self) -> Hydrator:
-        """What makes the values of this result."""
+        """The hydrator of this result."""
         hydrator = self._hydrator
         if hydrator is None:
             execution = self._execution
@@ -262,7 +262,7 @@ class Result:
         return hydrator
 
     def _end(self) -> None:
-        """Keep what the summary says, and nothing of the graph that was read."""
+        """Keep what the summary needs, and release the graph."""
         if self._ended:
             return
         self._ended = True
@@ -289,7 +289,7 @@ class Result:
     # --- as the driver offers it -------------------------------------------------------------------------------
 
     def fetch(self, count: int) -> list[Record]:
-        """Up to `count` further records."""
+        """Up to `count` more records."""
         found = []
         for record in self:
             found.append(record)
@@ -298,13 +298,13 @@ class Result:
         return found
 
     def peek(self) -> Record | None:
-        """The next record, without taking it."""
+        """The next record, without consuming it."""
         if not self._buffer and not self._more():
             return None
         return self._buffer[-1]
 
     def single(self, strict: bool = False) -> Record | None:
-        """The only record; None where there is none. More than one is a warning, or an error where strict."""
+        """The only record; None if there is none. More than one is a warning, or an error if `strict`."""
         from neo4j.exceptions import ResultNotSingleError
 
         records = self.fetch(2)
@@ -353,7 +353,7 @@ class Result:
         return found
 
     def each_row(self) -> Iterator[Sequence[Any]]:
-        """The values of each row, one row after another. Plain ones are read without the driver."""
+        """The values of each row, row by row. Plain values are read without the driver."""
         while (rows := self.next_rows(self._step)) is not None:
             self._step *= 2
             if self._is_plain:
@@ -371,7 +371,7 @@ class Result:
                 columns, row_count = some
                 with interruptible():
                     plain = None if keys else plain_rows(self._prepared.columns, columns, row_count)
-                    if plain is None:  # the driver chooses columns, and says which values it does not know
+                    if plain is None:  # the driver selects columns, and reports values that it does not know
                         make = self._record_maker()
                         rows = zip(*(values for _, values in columns), strict=True)
                         plain = [make(row).data(*keys) for row in rows]
@@ -379,7 +379,7 @@ class Result:
         return found
 
     def _next_columns(self) -> tuple[list[tuple[Column | None, Sequence[Any]]], int] | None:
-        """The values of some further rows by columns, each with the column they come from, where they come from one."""
+        """The values of some more rows by column, each with the column it comes from, if any."""
         names = self._prepared.columns
         if self._buffer or self._waiting:
             rows = self._next_rows() or []
@@ -392,7 +392,7 @@ class Result:
 
     @property
     def entities(self) -> Graph:
-        """The graph that the nodes and relationships read so far belong to."""
+        """The graph of the nodes and relationships read so far."""
         from neo4j.graph import Graph
 
         if self._execution is not None:
@@ -406,7 +406,7 @@ class Result:
 
     def to_df(self, *, parse_dates: bool = True) -> pandas.DataFrame:
         """The rows as a pandas DataFrame (extra `pandas`). Columns of dates and of points in time are typed, unless
-        `parse_dates` is false: then they hold the driver's values, as all columns do that are not plain."""
+        `parse_dates` is false: then they hold the driver's values, like all other columns that are not plain."""
         from hoplite.api.frames import to_pandas
 
         return to_pandas(self.keys(), self.values(), parse_dates)
@@ -425,7 +425,7 @@ class Result:
         return to_networkx(self.graph())
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as an Arrow table; numbers and strings go out without a Python object for each."""
+        """The rows as an Arrow table; numbers and strings are exported without a Python object for each."""
         arrow = _arrow()
         execution = self._execution
         if execution is None or self._buffer or self._waiting:
@@ -446,7 +446,7 @@ class Result:
     # --- the end -----------------------------------------------------------------------------------------------
 
     def consume(self) -> ResultSummary:
-        """Give up the rows that are left, and return the summary."""
+        """Discard the remaining rows, and return the summary."""
         from hoplite.api.summary import make_summary, server_info
 
         if self._summary is None:
@@ -461,7 +461,7 @@ class Result:
         return self._summary
 
     def end(self) -> dict[str, Any]:
-        """Give up the rows that are left, and return what a server would send at the end."""
+        """Discard the remaining rows, and return what a server would send at the end."""
         if self._prepared.mode == "PROFILE":
             self.detach()  # a profile is of the whole run
         self._buffer, self._waiting = [], []
@@ -486,7 +486,7 @@ class Result:
 
     @property
     def graph_version(self) -> int | None:
-        """Which version of the graph is being read; None where the statement writes, or has ended."""
+        """The version of the graph being read; None if the statement writes, or has ended."""
         execution = self._execution
         return None if execution is None or execution.writer is not None else execution.graph.version
 
@@ -502,7 +502,7 @@ class Result:
         self.close()
 
     def __repr__(self) -> str:
-        """The text and the next rows, which are still there to be read afterwards, as is an error that they end in."""
+        """The text and the next rows. These can still be read afterwards, and so can an error that they end in."""
         self._look_ahead(_SHOWN_ROWS + 1)
         shown = [f"  {record!r}" for record in reversed(self._buffer[-_SHOWN_ROWS:])]
         if len(self._buffer) > _SHOWN_ROWS:
@@ -520,13 +520,13 @@ class Result:
         return result_html(columns, *self.first_rows(ROWS_SHOWN)) if columns else said(repr(self))
 
     def first_rows(self, count: int) -> tuple[list[Row], bool]:
-        """The next rows, which are still there to be read afterwards, and whether there are more."""
+        """The next rows, which can still be read afterwards, and whether there are more."""
         self._look_ahead(count + 1)
         rows = [tuple.__add__(record, ()) for record in reversed(self._buffer[-count:])]
         return rows, len(self._buffer) > count
 
     def _look_ahead(self, count: int) -> None:
-        """Make so many rows, if there are so many. An error waits for whoever reads them."""
+        """Make this many rows, if there are that many. An error is kept for the reader."""
         while len(self._buffer) < count and self._failure is None:
             records, self._buffer = self._buffer, []
             try:

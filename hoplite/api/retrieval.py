@@ -1,4 +1,4 @@
-"""The k-hop retrieval of a database, with a type for each form in which it comes back."""
+"""The k-hop retrieval of a database, with a type for each form of result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Direction: TypeAlias = Literal["out", "in", "both"]
 
 
 class Retrieval:
-    """What lies around some nodes, without Cypher text: docs/KHOP.md."""
+    """What is around some nodes, without Cypher text: docs/KHOP.md."""
 
     _backend: BackendName
 
@@ -166,11 +166,11 @@ class Retrieval:
         batch: bool = False,
         arrow: bool = False,
     ) -> Any:
-        """The nodes within k hops of the seeds, or at exactly k hops where `exact`, by ascending distance.
+        """The nodes within k hops of the seeds, or at exactly k hops if `exact`, by ascending distance.
 
         Seeds are ids as `id(n)` gives them, nodes of a result, or with `by=("Drug", "name")` values of that property on
-        nodes with that label. Out come ids, or the same property, as a NumPy array, or an Arrow array with `arrow`.
-        With `batch`, `seeds` is a list of seed sets, and `offsets` and `values` come out: set i has
+        nodes with that label. The result is ids, or the same property, as a NumPy array, or as an Arrow array with
+        `arrow`. With `batch`, `seeds` is a list of seed sets, and the result has `offsets` and `values`: set i has
         values[offsets[i]:offsets[i + 1]]; in Arrow, an array of lists. With `paths`, one shortest path to each of the
         nodes as a `neo4j.graph.Path`.
         """

@@ -1,4 +1,4 @@
-"""What procedures ask of the database that runs them."""
+"""What procedures need from the database that runs them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class DatabaseServices:
-    """What the procedures of one statement ask for: see `Services` in `engine/context.py`."""
+    """What the procedures of one statement may use: see `Services` in `engine/context.py`."""
 
     __slots__ = ("_allowance", "_database", "_judge", "_limits", "_metadata", "is_read_only")
 
@@ -49,7 +49,7 @@ class DatabaseServices:
         try:
             return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
         except Refused as refused:
-            raise Stopped.by(refused) from None  # no procedure may take it for a failure that it goes on after
+            raise Stopped.by(refused) from None  # no procedure may mistake it for a failure that it can continue after
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
         run_command(prepared, context)

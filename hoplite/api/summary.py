@@ -1,4 +1,4 @@
-"""The driver's `ResultSummary`, filled as a server would fill it, and who that server is."""
+"""The driver's `ResultSummary`, filled as a server would fill it, and the identity of that server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PROTOCOL = (5, 8)
 
 
 def server_info() -> ServerInfo:
-    """The server whose answers are given."""
+    """The server that answers claim to come from."""
     server = ServerInfo(ADDRESS, _PROTOCOL)
     server.update({"server": AGENT})
     return server

@@ -1,4 +1,4 @@
-"""Sessions, which run statements under limits of their own, and explicit transactions."""
+"""Sessions, which run statements under their own limits, and explicit transactions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Runs statements under limits of its own."""
+    """Runs statements under its own limits."""
 
     def __init__(self, database: Database, limits: Limits) -> None:
         self._database = database
@@ -33,11 +33,11 @@ class Session:
         return f"<Session of {self._database!r}{''.join(f', {one}' for one in told)}>"
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
-        """Run a statement in a transaction of its own."""
+        """Run a statement in its own transaction."""
         return self._database._run_alone(query, {**(parameters or {}), **params}, self._limits)
 
     def run_plan(self, plan: str | bytes, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
-        """Run a plan that `Database.explain` wrote as JSON, in a transaction of its own."""
+        """Run a plan that `Database.explain` wrote as JSON, in its own transaction."""
         return self._database._run_plan(plan, {**(parameters or {}), **params}, self._limits)
 
     def begin(self) -> Transaction:
@@ -55,21 +55,21 @@ class Session:
 
 
 class Transaction:
-    """An explicit transaction, used from one thread. A statement that fails leaves it fit only for rollback.
+    """An explicit transaction, used from one thread. After a statement has failed, it can only be rolled back.
 
-    One that is left open, with none of its results being read, is rolled back when it is collected.
+    A transaction that is left open, with none of its results being read, is rolled back when it is garbage-collected.
     """
 
     def __init__(self, database: Database, limits: Limits, may_mix: bool = False) -> None:
         self._database = database
-        self._may_mix = may_mix  # changes of data and of the schema, as a script of both does
+        self._may_mix = may_mix  # changes both data and schema, as a script may
         self._limits = replace(limits, metadata={}) if limits.metadata is None else limits
         self._graph = database._graph.begin(lazy=True)
         database._transactions.add(self)
         self._open_result: weakref.ref[Result] | None = None
         self._failed = False
         self._is_cut_off = False
-        self._changes = ""  # what kind of statement has changed something: one kind only may
+        self._changes = ""  # the kind of statement that has changed something: only one kind may
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a statement; it sees what the statements before it wrote."""
@@ -127,7 +127,7 @@ class Transaction:
         return result
 
     def _settle(self) -> None:
-        """Read what is left of the last result before the graph changes beneath it."""
+        """Read the rest of the last result before the graph changes beneath it."""
         result = None if self._open_result is None else self._open_result()
         if result is not None:
             result.detach()
@@ -157,7 +157,7 @@ class Transaction:
                 self._graph.let_go()
 
     def rollback(self) -> None:
-        """Undo everything. What is left of a result can no longer be read."""
+        """Undo everything. The rest of a result can no longer be read."""
         if self._graph.is_open:
             result = None if self._open_result is None else self._open_result()
             if result is not None:
@@ -171,13 +171,13 @@ class Transaction:
         self.rollback()
 
     def __del__(self) -> None:
-        """A transaction that was left open keeps nobody out."""
+        """A transaction that was left open must not keep others out."""
         graph = getattr(self, "_graph", None)  # it may not have begun
         if graph is not None and graph.is_open:
             graph.abandon()
 
     def _cut_off(self) -> None:
-        """The database is closed beneath it."""
+        """The database was closed beneath it."""
         self._is_cut_off = self._graph.is_open
         self.rollback()
 

@@ -1,7 +1,7 @@
-"""Graphs in and out of a database: tables, files of many forms, other libraries, a live Neo4j.
+"""Graphs in and out of a database: tables, files of many formats, other libraries, a live Neo4j.
 
-An import is all or nothing: one that fails leaves the database as it was. With `on_error` "skip" or "report", rows that
-cannot be read are left out instead, and counted under `skipped`, or also named under `problems`.
+An import is all or nothing: if it fails, the database is unchanged. With `on_error` "skip" or "report", rows that
+cannot be read are left out instead and counted under `skipped`; "report" also lists them under `problems`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 
 def _silent(_text: str) -> None:
-    """Nobody is told."""
+    """Report nothing."""
 
 
 class Transfers:
-    """The part of a database that fills and empties it in bulk."""
+    """The part of a database that does bulk imports and exports."""
 
     source_ids: SourceIds | None
 
@@ -48,7 +48,7 @@ class Transfers:
         raise NotImplementedError
 
     def _anticipate_hops(self) -> None:
-        """Hops over what was loaded are likely to come."""
+        """Hops over what was loaded are likely to follow."""
         raise NotImplementedError
 
     @contextmanager
@@ -75,11 +75,11 @@ class Transfers:
         """Bulk load from Arrow, pandas or Polars tables, or dicts of arrays; returns how much was loaded.
 
         `key` is the column by which relationships find their nodes, `start` and `end` are the columns that refer to it:
-        for all tables, or for each in a dictionary, `key={"Drug": "drugbank", "Disease": "mesh"}`. With None nodes have
+        one name for all tables, or a dictionary, `key={"Drug": "drugbank", "Disease": "mesh"}`. With None, nodes have
         no key. The first label of each node table gets a uniqueness constraint on its key, which is also the index that
-        queries find nodes by; the `constraints` of what is returned lists those that are new, and with `unique=False`
-        none is made. With `on_error` "skip" or "report", rows without a key, or with one that is taken, and
-        relationships whose ends are not there are left out. `progress` is called with tables done and in all.
+        queries find nodes by; `constraints` of the result lists the new ones, and `unique=False` creates none. With
+        `on_error` "skip" or "report", rows without a key or with a duplicate one, and relationships whose ends do not
+        exist, are left out. `progress` is called with the number of tables done and the total.
         """
         from hoplite.storage.importers.tables import TableForm, load_tables
 
@@ -105,13 +105,13 @@ class Transfers:
     ) -> Loaded:
         """Load a plain CSV file whose first line names its columns, gzipped or not; returns how much was loaded.
 
-        What the columns hold is inferred from all of their values, and told to `tell` before anything is written;
-        `types={"zip": "text"}` says it beforehand (`KINDS` of `hoplite.storage.importers.plain_csv`). Rows become nodes
-        with `label`, which is taken from the name of the file if not given. A `key` makes its values unique, as in
-        `load`; with `upsert` a row whose key is there changes that node, and its empty fields change nothing.
+        The types of the columns are inferred from all of their values, and passed to `tell` before anything is written;
+        `types={"zip": "text"}` sets them (`KINDS` of `hoplite.storage.importers.plain_csv`). Rows become nodes with
+        `label`, by default named after the file. A `key` makes its values unique, as in `load`; with `upsert`, a row
+        whose key exists changes that node, and its empty fields change nothing.
 
         With `relationship=("Person", "ACTED_IN", "Movie")` rows become relationships, from the node whose key is in the
-        column `start` to that of the column `end`; `key` may name that of each label.
+        column `start` to the one in the column `end`; `key` may give a name for each label.
         """
         from hoplite.api.csv_tables import CsvLoad, load_csv
         from hoplite.storage.importers.tables import TableForm
@@ -124,7 +124,7 @@ class Transfers:
     def import_jsonl(
         self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail"
     ) -> dict[str, Any]:
-        """Import JSON lines (nodes first), as APOC exports them; gzip is read as it is."""
+        """Import JSON lines (nodes first), as APOC exports them; gzip is recognised."""
         from hoplite.storage.importers.jsonl import import_jsonl
 
         with self._filling() as graph:
@@ -133,7 +133,8 @@ class Transfers:
     def import_triples(
         self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail", **form: Any
     ) -> dict[str, Any]:
-        """Import triples: subject, predicate and object, separated by tabs. `form`: label, separator, header."""
+        """Import triples: subject, predicate and object, separated by tabs. `form` may have label, separator and
+        header."""
         from hoplite.storage.importers.triples import import_triples
 
         with self._filling() as graph:
@@ -157,7 +158,7 @@ class Transfers:
         on_error: OnError = "fail",
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Import CSV files with the headers of `neo4j-admin database import`; gzip is read as it is."""
+        """Import CSV files with the headers of `neo4j-admin database import`; gzip is recognised."""
         from hoplite.storage.importers.csv import CsvFiles, CsvFormat, import_csv
 
         def files(given: Sequence[CsvFiles | File]) -> list[CsvFiles]:
@@ -202,7 +203,7 @@ class Transfers:
         key: str = "id",
         progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Import a folder that `export_parquet` wrote; or files of node tables and relationship tables, as `load`."""
+        """Import a folder that `export_parquet` wrote; or files of node and relationship tables, like `load`."""
         from hoplite.storage.importers.parquet import import_parquet, import_parquet_tables
 
         with self._filling() as graph:
@@ -211,14 +212,14 @@ class Transfers:
             return import_parquet_tables(graph, nodes or {}, relationships or {}, key, progress)
 
     def import_networkx(self, network: Any, **names: Any) -> dict[str, int]:
-        """Import a NetworkX graph. `names`: key (the property that keeps a node's key), label, type (defaults)."""
+        """Import a NetworkX graph. `names` may have key (the property for a node's key), label and type (defaults)."""
         from hoplite.storage.importers.networks import import_networkx
 
         with self._filling() as graph:
             return import_networkx(graph, network, **names)
 
     def import_igraph(self, network: Any, **names: Any) -> dict[str, int]:
-        """Import an igraph graph. `names` are those of `import_networkx`."""
+        """Import an igraph graph. `names` are as in `import_networkx`."""
         from hoplite.storage.importers.networks import import_igraph
 
         with self._filling() as graph:
@@ -243,11 +244,11 @@ class Transfers:
         staging: File | None = None,
         **settings: Any,
     ) -> Neo4jImport:
-        """Import the graph of a live Neo4j, given as a URI or an open driver, all of it or nothing.
+        """Import the graph of a live Neo4j, given as a URI or an open driver: all of it or nothing.
 
-        What is fetched is kept in the file `staging` until the import is complete, and the same import again goes on
-        from there; a database on disk has such a file next to it by default (`kg.hop.fetched`).
-        `db.source_ids` then tells which node or relationship of the server each imported one was.
+        What is fetched is kept in the file `staging` until the import is complete, so that repeating the same import
+        continues from there; by default, a database on disk has such a file next to it (`kg.hop.fetched`).
+        `db.source_ids` then maps each imported node or relationship to the one on the server.
         """
         from hoplite.storage.importers.neo4j_server import import_neo4j
 
@@ -269,21 +270,22 @@ class Transfers:
     # --- out ---------------------------------------------------------------------------------------------------
 
     def export_jsonl(self, path: Target, progress: Progress | None = None) -> dict[str, int]:
-        """Write the graph as JSON lines, which `import_jsonl` reads; gzip where the name ends in .gz.
+        """Write the graph as JSON lines, which `import_jsonl` reads; gzip if the name ends in .gz.
 
-        This and the other forms of one file are also written to an open stream of text."""
+        This and the other single-file formats can also be written to an open text stream.
+        """
         from hoplite.storage.exporters.jsonl import export_jsonl
 
         return export_jsonl(self._graph.snapshot(), path, progress)
 
     def export_csv(self, folder: File, *, compress: bool = False, progress: Progress | None = None) -> dict[str, Any]:
-        """Write the graph as CSV files for `neo4j-admin database import` into a folder."""
+        """Write the graph as CSV files for `neo4j-admin database import` to a folder."""
         from hoplite.storage.exporters.csv import export_csv
 
         return export_csv(self._graph.snapshot(), folder, compress=compress, progress=progress)
 
     def export_parquet(self, folder: File, progress: Progress | None = None) -> dict[str, int]:
-        """Write the graph as Parquet files into a folder."""
+        """Write the graph as Parquet files to a folder."""
         from hoplite.storage.exporters.parquet import export_parquet
 
         return export_parquet(self._graph.snapshot(), folder, progress)
@@ -296,13 +298,13 @@ class Transfers:
 
     def export_triples(self, path: Target, *, key: str = "id", progress: Progress | None = None) -> dict[str, Any]:
         """Write all relationships as triples of names, separated by tabs; a node's name is its property `key`. What
-        triples cannot say is left out, and named under `notes`."""
+        triples cannot express is left out, and listed under `notes`."""
         from hoplite.storage.exporters.triples import export_triples
 
         return export_triples(self._graph.snapshot(), path, key, progress)
 
     def export_ntriples(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
-        """Write the graph as N-Triples (RDF), which `import_ntriples` reads back as it was."""
+        """Write the graph as N-Triples (RDF), which `import_ntriples` reads back without loss."""
         from hoplite.storage.exporters.ntriples import export_ntriples
 
         return export_ntriples(self._graph.snapshot(), path, progress)

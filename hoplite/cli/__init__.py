@@ -1,5 +1,5 @@
-"""The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`,
-`mcp`, `ask`, `eval`, `serve`, `ui`, `demo`. Each part loads what it needs when it is used.
+"""The `hoplite` command: `query`, `shell`, `import`, `export`, `verify`, `recover`, `stats`, `compact`, `diff`, `mcp`,
+`ask`, `eval`, `serve`, `ui`, `demo`. Each part loads what it needs on first use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hoplite.cli.serving import add_serve_commands
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status: 0, or 1 where it failed with one clear message on stderr."""
+    """Run one command; returns the exit status: 0, or 1 if it failed with one clear message on stderr."""
     options = _commands().parse(sys.argv[1:] if arguments is None else arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _fail(str(error))
     except BrokenPipeError:
-        # `hoplite query ... | head`: nobody reads on, and that is not a failure. What is still buffered goes nowhere.
+        # `hoplite query ... | head`: the reader has gone, which is not a failure. What is still buffered is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -67,12 +67,12 @@ def _commands() -> Commands:
     query.add_argument("query", metavar="CYPHER", help="the query, or - to read it from standard input")
     query.add_argument("--format", choices=("table", "json", "jsonl", "csv"), default="table", help="table")
     query.add_argument("--param", type=parameter, action="append", default=[], metavar="NAME=VALUE",
-                       help="a parameter; VALUE is JSON where it can be read as such, else text")  # fmt: skip
+                       help="a parameter; VALUE is parsed as JSON if possible, else it is text")  # fmt: skip
     add_database_options(query)
     add_limit_options(query)
     query.set_defaults(command=_query)
 
-    shell = commands.add_parser("shell", help="ask queries interactively")
+    shell = commands.add_parser("shell", help="run queries interactively")
     shell.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)")
     add_database_options(shell)
     add_limit_options(shell)
@@ -87,7 +87,7 @@ def _commands() -> Commands:
     add_eval_command(commands)
     add_serve_commands(commands)
 
-    warm = commands.add_parser("warm", help="compile what makes hops fast, before a query needs it")
+    warm = commands.add_parser("warm", help="compile the hop kernels before a query needs them")
     warm.set_defaults(command=_warm)
 
     demo = commands.add_parser("demo", help="a short tour on the sample graph")
@@ -115,7 +115,7 @@ def _query(options: argparse.Namespace) -> int:
     if is_explained(ending) and options.format in ("json", "jsonl"):
         write_json(ending["plan"], sys.stdout)
     elif (plan := plan_text(ending)) is not None:
-        # Beside rows for the next program the plan is for the eye alone.
+        # With rows for another program, the plan goes to the user alone.
         print(plan, file=sys.stdout if is_explained(ending) or options.format == "table" else sys.stderr)
     for line in notification_lines(ending):
         print(f"hoplite: {line}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""What a statement answered, besides its rows: its plan, its notifications, what it changed.
+"""What a statement answered besides its rows: its plan, its notifications, what it changed.
 
-All of it is in what a server sends at the end (`Result.end`), for which no driver has to be loaded.
+All of it is in what a server sends at the end (`Result.end`), which does not need the driver.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ Ending = Mapping[str, Any]
 
 
 def plan_text(ending: Ending) -> str | None:
-    """The plan that EXPLAIN or PROFILE asked for, as a table."""
+    """The plan that EXPLAIN or PROFILE requested, as a table."""
     plan = ending.get("profile") or ending.get("plan")
     return None if plan is None else str(plan["args"]["string-representation"]).rstrip()
 
 
 def is_explained(ending: Ending) -> bool:
-    """Whether the statement was only explained: its plan is all there is to its answer."""
+    """Whether the statement was only explained: its plan is its whole answer."""
     return "plan" in ending
 
 
 def notification_lines(ending: Ending) -> list[str]:
-    """One line for each notification: how serious, what, and where in the query."""
+    """One line for each notification: its severity, text and position in the query."""
     return [_line(status) for status in ending["statuses"] if "neo4j_code" in status]
 
 

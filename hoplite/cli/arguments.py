@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-DESCRIPTION = "SQLite for Cypher: an embedded graph database that answers as Neo4j does."
+DESCRIPTION = "SQLite for Cypher: an embedded graph database that answers like Neo4j."
 
 
 class Commands:
     """The parsers of all commands by name.
 
-    They stand in for argparse's own subparsers, which refuse an option between two positional arguments:
-    `hoplite query kg.hop --format csv "..."`.
+    They replace argparse's subparsers, which refuse an option between two positional arguments: `hoplite query kg.hop
+    --format csv "..."`.
     """
 
     def __init__(self, version: str) -> None:
@@ -28,7 +28,7 @@ class Commands:
         return parser
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """The options of the command that the first word names. Bad usage prints a message and exits with 2."""
+        """The options of the command that the first word names. Wrong usage prints a message and exits with 2."""
         width = max(map(len, self._help)) + 2
         top = argparse.ArgumentParser(
             prog="hoplite",

@@ -1,4 +1,4 @@
-"""`hoplite ask`: a question in words, answered by a query that a model writes."""
+"""`hoplite ask`: a question in plain words, answered by a query that a model writes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hoplite.cli.opening import MEMORY, add_database_options, open_database
 
 
 def add_ask_command(commands: Any) -> None:
-    parser = commands.add_parser("ask", help="ask a question in words; a model writes the query")
+    parser = commands.add_parser("ask", help="ask a question in plain words; a model writes the query")
     parser.add_argument(
         "database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)"
     )
-    parser.add_argument("question", metavar="QUESTION", help="the question, in words")
+    parser.add_argument("question", metavar="QUESTION", help="the question, in plain words")
     parser.add_argument("--model", required=True, metavar="NAME@URL",
                         help="an OpenAI-compatible endpoint: qwen3:4b@http://localhost:11434/v1")  # fmt: skip
     parser.add_argument("--attempts", type=int, default=3, metavar="N", help="how often the model may try; 3")
     parser.add_argument("--temperature", type=float, default=0.2, help="0.2")
-    parser.add_argument("--seed", type=int, help="of the model, for the same answer each time")
+    parser.add_argument("--seed", type=int, help="seed of the model, for the same answer each time")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each query; 10")
     parser.add_argument("--json", action="store_true", help="print everything: attempts, evidence, timings")
     add_database_options(parser)
@@ -57,5 +57,5 @@ def _ask(options: argparse.Namespace) -> int:
         else:
             print(f"hoplite: {asked.rows.error['message']}", file=sys.stderr)
         facts = len(asked.evidence.relationships)
-        print(f"rests on {len(asked.evidence.nodes)} nodes and {facts} relationships")
+        print(f"based on {len(asked.evidence.nodes)} nodes and {facts} relationships")
     return 0 if asked.rows.error is None else 1

@@ -49,7 +49,7 @@ _CALL = lazy_pattern(r"\bCALL\s+[\w.]*\Z", re.IGNORECASE)
 
 
 def candidates(before: str, names: SchemaNames) -> Sequence[str]:
-    """What may stand at the end of `before`, the text to the left of the cursor."""
+    """What may follow `before`, the text to the left of the cursor."""
     if re.fullmatch(r"\s*:\w*", before):
         return COMMANDS
     plain = _STRINGS.sub("", before)
@@ -69,7 +69,7 @@ def candidates(before: str, names: SchemaNames) -> Sequence[str]:
 
 
 def _innermost_bracket(text: str) -> str:
-    """The last bracket that is still open, or nothing."""
+    """The last bracket that is still open, or ""."""
     open_brackets: list[str] = []
     closing = {")": "(", "]": "[", "}": "{"}
     for character in text:

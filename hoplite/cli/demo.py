@@ -1,4 +1,4 @@
-"""`hoplite demo`: six questions to the sample graph, as one would ask them, with what comes back."""
+"""`hoplite demo`: six questions to the sample graph, with their answers."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def run_demo(console: Console | None = None) -> None:
         )
         _ask(console, db, "1. A look-up", LOOK_UP)
         _ask(console, db, "2. An aggregation over a hierarchy", AGGREGATION)
-        _draw(console, db, "3. Paths: how may fluoxetine bear on simvastatin?", PATHS)
-        _explain(console, db, "4. The plan: only the ends are wanted, so no path is ever enumerated", REACHABLE)
-        _retrieve(console, db, "5. k-hop retrieval: what lies within two hops of a question's entities")
+        _draw(console, db, "3. Paths: how may fluoxetine affect simvastatin?", PATHS)
+        _explain(console, db, "4. The plan: only the ends matter, so no path is ever enumerated", REACHABLE)
+        _retrieve(console, db, "5. k-hop retrieval: everything within two hops of a question's entities")
         _fail(console, db, "6. A mistake, and what comes back to repair it", ERROR)
     console.print()
     console.print(
-        Text("hoplite ui --sample opens this graph in the browser; hoplite serve takes any Neo4j driver.", "dim")
+        Text("hoplite ui --sample opens this graph in the browser; hoplite serve works with any Neo4j driver.", "dim")
     )
 
 

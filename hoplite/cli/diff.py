@@ -1,5 +1,5 @@
-"""`hoplite diff`: the same queries on Hoplite and on a live Neo4j, with a table, a JSON file or an HTML page of what
-differs. The exit status is 1 where something does."""
+"""`hoplite diff`: the same queries on Hoplite and on a live Neo4j, with a table, a JSON file or an HTML page of the
+differences. The exit status is 1 if there are any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_diff_command(commands: Any) -> None:
         "diff",
         help="run queries here and on a live Neo4j, and compare",
         description="Run each query on both, in transactions that are rolled back, and compare columns, rows, errors "
-        "and counters. The exit status is 1 where something differs.",
+        "and counters. The exit status is 1 if something differs.",
     )
     diff.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"{MEMORY} (the default)")
     diff.add_argument("--neo4j", required=True, metavar="URI", help="such as bolt://localhost:7687")
@@ -30,8 +30,8 @@ def add_diff_command(commands: Any) -> None:
     report = diff.add_argument_group("report")
     report.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON")
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as a page with rows side by side")
-    report.add_argument("--all", action="store_true", help="show equal answers, too")
-    report.add_argument("--notifications", action="store_true", help="compare notifications, too")
+    report.add_argument("--all", action="store_true", help="show equal answers too")
+    report.add_argument("--notifications", action="store_true", help="compare notifications too")
     report.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each query; 60")
     diff.set_defaults(command=_diff, sample=False, imported=None)
 
@@ -40,7 +40,7 @@ def _diff(options: argparse.Namespace) -> int:
     from hoplite.differ.run import diff
 
     if options.database == MEMORY and not (options.import_graph or options.graph):
-        raise UsageError("An empty graph compares to nothing: give --import, or --graph FILE.")
+        raise UsageError("The graph is empty, so there is nothing to compare: give --import, or --graph FILE.")
     with open_database(options) as db:
         if options.import_graph:
             import_from_server(db, options.neo4j, options)

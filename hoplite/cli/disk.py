@@ -1,4 +1,4 @@
-"""`hoplite verify`, `recover`, `stats` and `compact`: what concerns a database as files."""
+"""`hoplite verify`, `recover`, `stats` and `compact`: a database as files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hoplite.cli.opening import UsageError, progress_bar
 def add_disk_commands(commands: Any) -> None:
     verify = commands.add_parser(
         "verify",
-        help="read a database on disk from end to end, and say what is damaged",
+        help="check a database on disk for damage",
         description="Read every file of a database and check it. Exits with 1 if anything is damaged.",
     )
     verify.set_defaults(command=_verify)
-    stats = commands.add_parser("stats", help="say how large a database on disk is, and what it is made of")
+    stats = commands.add_parser("stats", help="show the size of a database on disk, and what it consists of")
     stats.set_defaults(command=_stats)
     compact = commands.add_parser(
         "compact",
@@ -27,15 +27,15 @@ def add_disk_commands(commands: Any) -> None:
     compact.set_defaults(command=_compact)
     recover = commands.add_parser(
         "recover",
-        help="bring what a damaged database still holds into a new one",
-        description="Make a new database of everything in a damaged one that can still be read, checked by checksums, "
-        "and say what is missing. Nothing is written to the damaged one. Exits with 0 if everything is there, with 3 "
-        "if something is missing or could not be checked.",
+        help="rescue what a damaged database still holds into a new one",
+        description="Create a new database from everything in a damaged one that can still be read, checked by "
+        "checksums, and report what is missing. Nothing is written to the damaged one. Exits with 0 if everything is "
+        "there, with 3 if something is missing or could not be checked.",
     )
     recover.set_defaults(command=_recover)
     for command in (verify, recover, stats, compact):
         command.add_argument("database", type=Path, metavar="DB", help="the folder")
-    recover.add_argument("to", type=Path, metavar="TO", help="the new folder, which must not be there yet")
+    recover.add_argument("to", type=Path, metavar="TO", help="the new folder, which must not exist yet")
     for command in (stats, compact):
         command.add_argument("--memory", metavar="SIZE", help="how much of it to hold at once, such as 512MB")
 
@@ -70,7 +70,7 @@ def _recover(options: argparse.Namespace) -> int:
     for title, lines in (
         ("Damaged:", done.damage),
         ("Missing:", done.missing),
-        ("Brought over unchecked:", done.unchecked_files),
+        ("Recovered unchecked:", done.unchecked_files),
         ("Also:", done.notes),
     ):
         if lines:

@@ -1,4 +1,5 @@
-"""The driver's own values as text and JSON: entities, times, points. `render.py` comes here only for one of them."""
+"""The driver's values as text and JSON: entities, times, points. `render.py` loads this only when it needs one of
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ CAPTION_KEYS = ("name", "title", "label", "id")
 
 
 def caption(node: Node) -> str:
-    """What a node is called in a drawing: its name or title, else its labels."""
+    """The caption of a node in a drawing: its name or title, else its labels."""
     for key in CAPTION_KEYS:
         if key in node:
             return str(node[key])
@@ -21,7 +22,7 @@ def caption(node: Node) -> str:
 
 
 def driver_text(value: Any, of_part: Callable[[Any], str]) -> str:
-    """A value as one would write it in Cypher; `of_part` does the same for what it holds."""
+    """A value as Cypher would write it; `of_part` does the same for its parts."""
     match value:
         case Node():
             labels = "".join(f":{label}" for label in sorted(value.labels))
@@ -49,7 +50,7 @@ def _properties(entity: Node | Relationship, of_part: Callable[[Any], str]) -> s
 
 
 def driver_json(value: Any, of_part: Callable[[Any], Any]) -> Any:
-    """A value for JSON; `of_part` does the same for what it holds."""
+    """A value for JSON; `of_part` does the same for its parts."""
     match value:
         case Node():
             return {

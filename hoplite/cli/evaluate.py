@@ -1,4 +1,4 @@
-"""`hoplite eval`: what models wrote for questions, compared with gold queries, before and after repair."""
+"""`hoplite eval`: queries that models wrote for questions, compared with gold queries, before and after repair."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 def add_eval_command(commands: Any) -> None:
     parser = commands.add_parser(
         "eval",
-        help="measure what models wrote for questions, before and after repair",
-        description="Compare what models wrote for questions with gold queries, as it is and after repair, and print "
-        "how much of it is right. Nothing is written.",
+        help="measure queries that models wrote for questions, before and after repair",
+        description="Compare queries that models wrote for questions with gold queries, as written and after repair, "
+        "and print how many are right. Nothing is written.",
     )
     parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="JSON lines with question and gold; also .gz")
     parser.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help="the graph that they are about")
     parser.add_argument("--graphs", type=Path, metavar="FOLDER",
-                        help="where questions name their graph: a folder with NAME/graph.jsonl.gz")  # fmt: skip
+                        help="if questions name their graph: a folder with NAME/graph.jsonl.gz")  # fmt: skip
     parser.add_argument("--model", action="append", default=[], metavar="MODEL",
                         help="a file of recorded answers, the name of a model that the questions have answers of, or "
                         "NAME@URL of an OpenAI-compatible endpoint; again for several; all recorded ones")  # fmt: skip
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth question")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each query; 10")
-    parser.add_argument("--no-evidence", action="store_true", help="do not compare what the rows rest on")
+    parser.add_argument("--no-evidence", action="store_true", help="do not compare the evidence for the rows")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all measures as JSON")
     add_database_options(parser)
     parser.set_defaults(command=_eval, read_only=True)
@@ -76,7 +76,7 @@ def _model(name: str, questions: list[Question], database: Any) -> Model:
 
 
 def _databases(options: argparse.Namespace) -> Any:
-    """The graph of a question: by its name in the folder of graphs, or the one database."""
+    """The graph of a question: by its name in the folder of graphs, or the given database."""
     import hoplite
 
     @cache

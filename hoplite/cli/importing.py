@@ -1,4 +1,4 @@
-"""`hoplite import`: files of many forms, or a live Neo4j, in; counts on the screen."""
+"""`hoplite import`: files of many formats, or a live Neo4j, in; counts on the screen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
     "triples": "subject, type and object, separated by tabs",
     "ntriples": "N-Triples (RDF)",
     "csv": "neo4j-admin's CSV: a folder with an import.args, or --nodes and --relationships",
-    "table": "a plain CSV file; what its columns hold is inferred, and said before anything is written",
+    "table": "a plain CSV file; the types of its columns are inferred, and shown before anything is written",
     "mapping": "plain CSV files that a mapping in JSON describes",
     "parquet": "a folder that `hoplite export parquet` wrote",
     "cypher": "a script of Cypher statements",
@@ -30,18 +30,18 @@ KINDS: Mapping[str, str] = {
 }
 PASSWORD_VARIABLE = "NEO4J_PASSWORD"
 UNFINISHED = ".importing"
-"""What the name of a new database ends in, until it is complete."""
+"""The suffix of a new database until it is complete."""
 _SHOWN_PROBLEMS = 20
 
 
 def add_import_command(commands: Any) -> None:
     importing = commands.add_parser(
         "import",
-        help="load a graph and say what is in it",
-        description="Load a graph into DB, which is made if it is not there, and print its counts. An import that fails"
-        " leaves DB as it was. What was fetched from a live Neo4j is kept in DB.fetched until the import is complete:"
-        " the same command again goes on from there. A graph in memory lives as long as this command: give --query to"
-        " ask it something.",
+        help="load a graph and print its counts",
+        description="Load a graph into DB, which is created if it does not exist, and print its counts. If the import"
+        " fails, DB is unchanged. What was fetched from a live Neo4j is kept in DB.fetched until the import is"
+        " complete: repeat the command to continue from there. A graph in memory lives as long as this"
+        " command: give --query to query it.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="kinds:\n" + "\n".join(f"  {kind:10}{text}" for kind, text in KINDS.items()),
     )
@@ -53,13 +53,13 @@ def add_import_command(commands: Any) -> None:
     importing.add_argument("--to", metavar="DB", help="the same as DB")
     importing.add_argument("--query", metavar="CYPHER", help="run this query on the imported graph")
     importing.add_argument("--on-error", choices=("fail", "skip", "report"), default="fail",
-                           help="what becomes of rows that cannot be read (of files)")  # fmt: skip
+                           help="what to do with rows of files that cannot be read")  # fmt: skip
     add_csv_options(importing.add_argument_group("neo4j-admin's CSV"))
     _add_table_options(importing.add_argument_group("a plain CSV file"))
-    part = importing.add_argument_group("a part of a live Neo4j")
+    part = importing.add_argument_group("part of a live Neo4j")
     part.add_argument("--label", action="append", metavar="NAME",
-                      help="only nodes with it; the nodes of a plain CSV file get it; may be repeated")  # fmt: skip
-    part.add_argument("--type", action="append", metavar="NAME", help="only relationships of it; may be repeated")
+                      help="only nodes with this label; for plain CSV, the label of its nodes; repeatable")  # fmt: skip
+    part.add_argument("--type", action="append", metavar="NAME", help="only relationships of this type; repeatable")
     add_server_options(part)
     importing.set_defaults(command=_import, sample=False, imported=None)
 
@@ -74,10 +74,10 @@ def add_csv_options(group: Any) -> None:
 
 
 def _add_table_options(group: Any) -> None:
-    group.add_argument("--key", metavar="COLUMN", help="says which node a row is; becomes unique")
-    group.add_argument("--upsert", action="store_true", help="change the nodes whose key is there already")
+    group.add_argument("--key", metavar="COLUMN", help="identifies the node of a row; becomes unique")
+    group.add_argument("--upsert", action="store_true", help="change nodes whose key already exists")
     group.add_argument("--relationship", type=_pattern, metavar="LABEL:TYPE:LABEL",
-                       help="rows are relationships between nodes that are there")  # fmt: skip
+                       help="rows are relationships between existing nodes")  # fmt: skip
     group.add_argument("--start", default="start", metavar="COLUMN", help="the key of the node it begins at; start")
     group.add_argument("--end", default="end", metavar="COLUMN", help="the key of the node it ends at; end")
     group.add_argument("--column", action="append", default=[], type=_column, metavar="NAME=KIND",
@@ -105,13 +105,13 @@ def add_server_options(group: Any) -> None:
 
 
 def server_auth(options: argparse.Namespace) -> tuple[str, str] | None:
-    """Who asks the server; None where there is no password to give."""
+    """Credentials for the server; None if there is no password."""
     password = os.environ.get(PASSWORD_VARIABLE)
     return None if password is None else (options.user, password)
 
 
 def import_from_server(db: Database, uri: str, options: argparse.Namespace, staging: Path | None = None) -> None:
-    """Import with a progress bar; what could not be taken over is said on stderr."""
+    """Import with a progress bar; what could not be imported is reported on stderr."""
     with progress_bar(f"Importing {uri}") as progress:
         done = db.import_neo4j(
             uri,
@@ -148,7 +148,7 @@ def _import(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _filled(options: argparse.Namespace) -> Iterator[Database]:
-    """The database with the graph in it. One that was not there before is given its name once it is complete."""
+    """The database with the graph in it. A new one gets its name once it is complete."""
     place = Path(options.database)
     if options.database == MEMORY or place.exists():
         with open_database(options, create=True) as db:
@@ -168,9 +168,9 @@ def _make(place: Path, options: argparse.Namespace) -> None:
     from hoplite.storage.importers.fetched import fetched_path
 
     unfinished = place.with_name(place.name + UNFINISHED)
-    if unfinished.exists():  # of a process that was killed
+    if unfinished.exists():  # left by a killed process
         with driver_errors():
-            DiskGraph(unfinished).close()  # refuses where an import is still at it, and what is not a database
+            DiskGraph(unfinished).close()  # refuses if an import is still running, or if it is not a database
         shutil.rmtree(unfinished)
     db = hoplite.open(unfinished)
     try:
@@ -191,7 +191,7 @@ def _fill(db: Database, options: argparse.Namespace, staging: Path | None = None
 
 
 def _settle_places(options: argparse.Namespace) -> None:
-    """Which of the two places is the source and which the database."""
+    """Decide which of the two places is the source and which the database."""
     listed = bool(options.nodes or options.relationships)
     if listed and options.kind != "csv":
         raise UsageError("--nodes and --relationships are for CSV: hoplite import csv --nodes FILE ...")

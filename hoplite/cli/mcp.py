@@ -1,4 +1,4 @@
-"""`hoplite mcp`: a Model Context Protocol server over a database, for one client on stdio or many over HTTP."""
+"""`hoplite mcp`: a Model Context Protocol server for a database, for one client on stdio or many over HTTP."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hoplite.cli.opening import MEMORY, add_database_options, open_database
 def add_mcp_command(commands: Any) -> None:
     mcp = commands.add_parser(
         "mcp",
-        help="serve a database to models by the Model Context Protocol",
-        description="Serve a database by the Model Context Protocol: on standard input and output, or with --http.",
+        help="serve a database to models over the Model Context Protocol",
+        description="Serve a database over the Model Context Protocol: on standard input and output, or with --http.",
     )
     mcp.add_argument("database", nargs="?", default=MEMORY, metavar="DB", help=f"a folder, or {MEMORY} (the default)")
-    mcp.add_argument("--write", action="store_true", help="offer write_neo4j_cypher, too")
+    mcp.add_argument("--write", action="store_true", help="offer write_neo4j_cypher too")
     mcp.add_argument("--http", type=_address, metavar="[HOST:]PORT",
                      help="serve streamable HTTP at http://HOST:PORT/mcp; HOST is 127.0.0.1 if not given")  # fmt: skip
     add_database_options(mcp)

@@ -17,7 +17,7 @@ MEMORY = ":memory:"
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done; the message says what can."""
+    """Something that cannot be done; the message says what can."""
 
 
 def add_database_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Database:
-    """The database of the options; one on disk must be there, unless it is to be created."""
+    """The database of the options; one on disk must exist, unless it is to be created."""
     import hoplite
 
     place: str = arguments.database
@@ -47,7 +47,7 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
     import_folder = options.get("import_folder")
     if arguments.sample:
         if arguments.imported or place != MEMORY:
-            raise UsageError("--sample is a database in memory of its own: give neither a path nor --import with it.")
+            raise UsageError("--sample opens a separate database in memory: do not give a path or --import with it.")
         from hoplite.sample import load_sample
 
         return load_sample()
@@ -57,16 +57,14 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
         read_only, memory = options.get("read_only", False), options.get("memory")
         db = hoplite.open(place, read_only=read_only, memory=memory, import_folder=import_folder)
     else:
-        raise UsageError(
-            f"{place}: there is no database here. `hoplite import` makes one, and so does `hoplite shell`."
-        )
+        raise UsageError(f"{place}: there is no database here. `hoplite import` or `hoplite shell` creates one.")
     if arguments.imported:
         import_file(db, arguments.imported)
     return db
 
 
 def import_file(db: Database, path: Path, kind: str | None = None) -> None:
-    """Load a file with a progress bar on stderr (only where that is a terminal)."""
+    """Load a file with a progress bar on stderr (only if that is a terminal)."""
     kind = kind or ("triples" if {".tsv", ".txt"} & set(path.suffixes) else "jsonl")
     with progress_bar(f"Importing {path.name}") as progress:
         if kind == "triples":
@@ -77,7 +75,7 @@ def import_file(db: Database, path: Path, kind: str | None = None) -> None:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yields `progress(done, total)`, as importers and exporters call it, drawn with the rate and the time left."""
+    """Yields `progress(done, total)` for importers and exporters, drawn with the rate and the time left."""
     if find_spec("rich") is None:
         yield _unseen
         return
@@ -108,11 +106,11 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 def _unseen(_done: int, _total: int | None = None) -> None:
-    """Progress that nobody sees."""
+    """Progress that is not shown."""
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """`name=value`; the value is JSON where it can be read as such, else text."""
+    """`name=value`; the value is JSON if it can be parsed as such, else text."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")

@@ -1,4 +1,4 @@
-"""Results in, text out: a table for the eye, JSON or CSV for the next program; paths drawn as one would on paper."""
+"""Results in, text out: a table for people, JSON or CSV for programs; paths drawn as in Cypher."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-_NARROWEST = 6  # characters of a column that are still of use
+_NARROWEST = 6  # characters of the narrowest useful column
 
 
 def cypher_text(value: Any) -> str:
-    """A value as one would write it in Cypher; a path with captions: (Aspirin)-[:INTERACTS_WITH]->(Warfarin)."""
+    """A value as Cypher would write it; a path with captions: (Aspirin)-[:INTERACTS_WITH]->(Warfarin)."""
     kind = type(value)
     if value is None:
         return "null"
@@ -41,12 +41,13 @@ def cypher_text(value: Any) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """As `cypher_text`, but a string stands without quotes."""
+    """Like `cypher_text`, but with strings unquoted."""
     return value if isinstance(value, str) else cypher_text(value)
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON. Entities keep their ids, and relationships their ends; what JSON lacks becomes text."""
+    """A value for JSON. Entities keep their ids, and relationships their ends; what JSON cannot express becomes
+    text."""
     kind = type(value)
     if kind is float and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -64,7 +65,7 @@ def plain(value: Any) -> Any:
 
 
 def fitting(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -> Table:
-    """A table that can be read on a screen of that width: records below each other where columns would be slivers."""
+    """A table that fits a screen of that width: records one below the other if columns would be too narrow."""
     if len(columns) * (_NARROWEST + 3) + 1 <= width:
         return table(columns, rows)
     from rich import box
@@ -81,7 +82,7 @@ def fitting(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
-    """A rich table; numbers stand at the right."""
+    """A rich table; numbers are aligned right."""
     from rich import box
     from rich.table import Table
 
@@ -110,14 +111,14 @@ def _style(value: Any) -> str:
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Text that is shown as it is: `[:TREATS]` is not markup."""
+    """Text that is shown literally: `[:TREATS]` is not markup."""
     from rich.text import Text
 
     return Text(content, style=style)
 
 
 def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, out: TextIO) -> int:
-    """Write an answer; the number of rows. JSON lines and CSV are written as the rows come."""
+    """Write an answer; returns the number of rows. JSON lines and CSV are written as the rows come."""
     count = 0
     match form:
         case "table":
@@ -142,7 +143,7 @@ def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, o
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:
-    """On a terminal it fits the screen; elsewhere lines are as long as they need to be."""
+    """On a terminal it fits the screen; elsewhere lines are as long as needed."""
     if find_spec("rich") is None:
         out.write(plain_table(columns, rows))
         return
@@ -159,7 +160,7 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: Tex
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table without the extra `cli`: the same lines, drawn for no screen in particular."""
+    """A table without the extra `cli`: the same lines, not fitted to a screen."""
     cells = [[cell_text(value).splitlines() or [""] for value in row] for row in rows]
     parts = [[column.splitlines() or [""] for column in columns], *cells]
     widths = [max(len(line) for row in parts for line in row[place]) for place in range(len(columns))]

@@ -18,27 +18,31 @@ _LOOPBACK, _PORT = "127.0.0.1", 7687
 
 
 def add_serve_commands(commands: Any) -> None:
-    serve = commands.add_parser("serve", help="serve a database by Bolt, to every driver and to the browser")
+    serve = commands.add_parser("serve", help="serve a database over Bolt, to every driver and to the browser")
     _add_common(serve, _PORT)
     serve.add_argument(
-        "--host", default=_LOOPBACK, help="the address to listen on; 127.0.0.1, which only this machine reaches"
+        "--host", default=_LOOPBACK, help="the address to listen on; 127.0.0.1, which only this machine can reach"
     )
     access = serve.add_argument_group("access")
     access.add_argument("--auth-file", type=Path, metavar="FILE",
                         help="lines user:password; or HOPLITE_AUTH=user/password in the environment")  # fmt: skip
-    access.add_argument("--no-auth", action="store_true", help="ask nobody, even where other machines can connect")
+    access.add_argument(
+        "--no-auth", action="store_true", help="do not authenticate clients, even if other machines can connect"
+    )
     access.add_argument("--tls-cert", type=Path, metavar="FILE", help="a certificate with its chain, in PEM")
     access.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, in PEM")
     access.add_argument("--host-name", action="append", default=[], metavar="NAME",
-                        help="a name by which browsers may ask for this server")  # fmt: skip
+                        help="a host name by which browsers may address this server")  # fmt: skip
     access.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN",
                         help="pages from this origin may connect too: https://example.org")  # fmt: skip
-    access.add_argument("--diff", action="store_true", help="let clients have queries compared with a Neo4j they name")
+    access.add_argument("--diff", action="store_true", help="let clients compare queries with a Neo4j that they name")
     more = serve.add_argument_group("limits of connections")
     more.add_argument("--max-connections", type=int, default=400, metavar="N", help="400")
-    more.add_argument("--idle-timeout", type=float, metavar="SECONDS", help="close a connection that is silent so long")
+    more.add_argument(
+        "--idle-timeout", type=float, metavar="SECONDS", help="close a connection that is silent for this long"
+    )
     more.add_argument("--grace", type=float, default=10.0, metavar="SECONDS",
-                      help="for what is running when the server ends; 10")  # fmt: skip
+                      help="for running statements when the server stops; 10")  # fmt: skip
     serve.set_defaults(command=_serve)
 
     ui = commands.add_parser("ui", help="open a database in the browser")
@@ -78,7 +82,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     def ready(server: Server) -> None:
         if options.host != _LOOPBACK or not access.is_required:
-            who = "users and passwords are asked for" if access.is_required else "nobody is asked for a password"
+            who = "clients must authenticate" if access.is_required else "clients need not authenticate"
             print(f"hoplite: listening on {options.host}, {who}", file=sys.stderr)
         print(f"{server.uri}", flush=True)
 
@@ -178,7 +182,7 @@ def _tls(options: argparse.Namespace) -> Any:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(options.tls_cert, options.tls_key)
-    except OSError as error:  # which does not say of which file it speaks
+    except OSError as error:  # the error does not say which file it is about
         files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file is not None)
-        raise UsageError(f"{files}: no certificate and key can be read there ({error.strerror or error})") from None
+        raise UsageError(f"{files}: cannot read a certificate and key ({error.strerror or error})") from None
     return context

@@ -1,4 +1,4 @@
-"""The interactive shell: statements end with `;`, lines that begin with `:` are commands of the shell itself."""
+"""The interactive shell: statements end with `;`, lines that begin with `:` are shell commands."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def run_shell(db: Database, *, timeout: float | None, max_rows: int | None, read
 
 
 class ShellError(Exception):
-    """A command of the shell that cannot be carried out; the message says why."""
+    """A shell command that cannot be carried out; the message says why."""
 
 
 class Shell:
-    """What the user has set, and the transaction that is open, if one is."""
+    """The user's settings, and the open transaction, if there is one."""
 
     def __init__(self, db: Database, session: Session) -> None:
         self.db, self.session = db, session
@@ -103,13 +103,13 @@ class Shell:
         self._leave()
 
     def run_script(self, text: str) -> int:
-        """Statements and commands, one after another; stops at the first that fails. The exit status."""
+        """Statements and commands, one after another; stops at the first that fails. Returns the exit status."""
         self._run_lines(text)
         self._leave()
         return 1 if self.failures else 0
 
     def _run_lines(self, text: str) -> bool:
-        """False: a statement failed, or the script asked to leave."""
+        """False if a statement failed, or the script asked to leave."""
         entered = ""
         for line in [*text.splitlines(), ";"]:
             entered += line + "\n"
@@ -122,7 +122,7 @@ class Shell:
         return True
 
     def run_text(self, text: str) -> bool:
-        """What was entered at the prompt; False: leave."""
+        """Run what was entered at the prompt; False to leave."""
         stripped = text.strip()
         if is_exit(stripped):
             return False
@@ -139,14 +139,14 @@ class Shell:
         name, _, argument = text.rstrip(";").partition(" ")
         command = self._commands.get(name.lower())
         if command is None:
-            self._complain(f"There is no {name}; :help lists what there is.")
+            self._complain(f"There is no {name}; :help lists the commands.")
         else:
             self._guarded(lambda: command(argument.strip()))
 
     def _leave(self) -> None:
         if self._transaction is not None:
             self._guarded(lambda: self._end(":rollback"))
-            self._complain("The transaction that was still open has been rolled back.")
+            self._complain("The open transaction was rolled back.")
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -174,12 +174,12 @@ class Shell:
         self.parameters.update(given)
 
     def _value(self, expression: str) -> Any:
-        """What a Cypher expression gives; it may use the parameters that already exist."""
+        """The value of a Cypher expression, which may use the existing parameters."""
         return self.session.run(f"RETURN {expression} AS value", self.parameters).value()[0]
 
     def _begin(self, _: str) -> None:
         if self._transaction is not None:
-            raise ShellError("A transaction is open already: :commit or :rollback it first.")
+            raise ShellError("A transaction is already open: :commit or :rollback it first.")
         self._transaction = self.session.begin()
 
     def _end(self, name: str) -> None:
@@ -250,7 +250,7 @@ class Shell:
             self.console.print(drawn)
 
     def _guarded(self, action: Callable[[], None]) -> bool:
-        """Run it; an error is printed and the shell goes on. True where there was none."""
+        """Run it; an error is printed and the shell continues. True if there was none."""
         try:
             action()
         except Neo4jError as error:
@@ -269,7 +269,7 @@ class Shell:
 
 
 def prompt_session(db: Database, **streams: Any) -> PromptSession[str]:
-    """`streams`: an input and an output of prompt_toolkit's, for tests."""
+    """`streams`: a prompt_toolkit input and output, for tests."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.history import FileHistory, History, InMemoryHistory
@@ -305,7 +305,7 @@ def prompt_session(db: Database, **streams: Any) -> PromptSession[str]:
 
 
 def history_path() -> Path | None:
-    """Where the shell keeps its history; None where there is no place to write."""
+    """Where the shell keeps its history; None if there is no place to write."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     folder = state / "hoplite"
     try:

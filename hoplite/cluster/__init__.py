@@ -35,8 +35,8 @@ def open(
 ) -> Cluster:
     """Open a version of a database folder on workers, to read.
 
-    path            the folder, under a name that every worker finds it by
-    workers         processes, each of which owns a share of the partitions
+    path            the folder, under a path that is valid for every worker
+    workers         number of processes, each of which owns a share of the partitions
     address         of a Ray cluster ("auto": the one that this machine is part of); without one, Ray is started here
     worker_memory   how much of the database each worker holds at once, such as "2GB"
     memory          the same for this process

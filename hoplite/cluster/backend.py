@@ -1,8 +1,8 @@
-"""Hops over workers: one search a level at a time, many searches each on the worker that owns its sources.
+"""Hops over workers: a single search runs level by level, many searches each run on the worker that owns their sources.
 
-A level is exchanged: the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and
-what nobody has seen before is the next frontier. What is asked for with masks, bounds or exclusions runs in this
-process, over the same files.
+For a level, the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and those
+not seen before are the next frontier. Searches with masks, bounds or exclusions run in this process, over the same
+files.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
 from hoplite.storage.snapshot import Snapshot
 
-# How often a call is made again after its worker has died.
+# How often a call is repeated after its worker has died.
 _ATTEMPTS = 4
-# Nodes from which on a single hop is worth a message.
+# From this many nodes, a single hop is worth a message.
 _FEWEST_ROWS = 4096
 # Sources whose first steps are taken together.
 _ROWS_AT_ONCE = 4096
@@ -55,7 +55,7 @@ class Tally:
         self.table = np.zeros((workers, 5))
 
     def add(self, worker: int, work: Work, sent: int, received: int) -> None:
-        """Take note of a call."""
+        """Count a call."""
         self.table[worker] += (1, work.items, work.seconds, sent, received)
 
     def since(self, before: Tally) -> Tally:
@@ -65,7 +65,7 @@ class Tally:
         return left
 
     def copy(self) -> Tally:
-        """As it is now."""
+        """The current counts."""
         return self.since(Tally(len(self.table)))
 
     def __str__(self) -> str:
@@ -332,7 +332,7 @@ class ClusterBackend(NumpyBackend):
         return self._stream(worker, "run", arguments, check)
 
     def _stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        """What a method of a worker yields, from now on; it is asked again if it dies before the first of it."""
+        """What a method of a worker yields; the call is repeated if the worker dies before its first result."""
         call = next(_numbers)
         begun = self._pool.stream(worker, method, (call, *arguments), check)
         return self._read(worker, method, arguments, check, call, begun)
@@ -362,7 +362,7 @@ class ClusterBackend(NumpyBackend):
                 raise
 
     def _ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
-        """The answers of several workers to what each of them is asked; a worker that dies is asked again."""
+        """The answers of several workers to their requests; a worker that dies is asked again."""
         for _ in range(_ATTEMPTS):
             call = next(_numbers)
             try:
@@ -387,7 +387,7 @@ class ClusterBackend(NumpyBackend):
             raise worker_lost() from None
 
     def _is_ours(self, hop: Hop) -> bool:
-        """Whether workers have the arrays of this hop, and nothing is asked of each step."""
+        """Whether workers have the arrays of this hop, and there is no condition on each step."""
         ours = {None, *map(id, self._adjacencies)}
         return not hop.has_mask and {id(side) for side in hop.sides} <= ours
 

@@ -1,4 +1,4 @@
-"""A cluster as a database: `run`, `khop`, `session`, `explain` and `profile` of the one version that it has open."""
+"""A cluster as a database: `run`, `khop`, `session`, `explain` and `profile` on the one version that it has open."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Cluster(PinnedDatabase):
         self._backend = self._name  # type: ignore[assignment]  # a name that no user can ask for
 
     def refresh(self) -> None:
-        """Move to the newest version of the folder. Results that are still being read keep the one they have."""
+        """Move to the newest version of the folder. Results that are still being read keep theirs."""
         assert self._lease is not None
         before = self._lease
         self._at = None
@@ -71,8 +71,8 @@ class Cluster(PinnedDatabase):
         before.close()
 
     def run_many(self, query: str, parameter_sets: Iterable[Mapping[str, Any]]) -> list[Result]:
-        """Run a statement once for each set of parameters, as many at a time as there are workers; the results, in that
-        order. Each goes to the worker that owns the nodes it begins at, so that a partition is read by one worker."""
+        """Run a statement once for each set of parameters, as many at a time as there are workers; returns the results
+        in that order. Each goes to the worker that owns its start nodes, so that a partition is read by one worker."""
         sets = list(parameter_sets)
 
         def run(parameters: Mapping[str, Any]) -> Result:
@@ -96,7 +96,8 @@ class Cluster(PinnedDatabase):
         return f"{said}\nRuns: {_described(place, self._pool.size)}"
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
-        """Run a statement in this process with its hops on workers, and say what each operator and each worker did."""
+        """Run a statement in this process with its hops on workers, and report what each operator and each worker
+        did."""
         before = self._hops.tally.copy()
         return f"{super().profile(query, parameters, **params)}\n\n{self._hops.tally.since(before)}"
 
@@ -105,7 +106,7 @@ class Cluster(PinnedDatabase):
         return str(self._hops.tally)
 
     def close(self) -> None:
-        """End the workers."""
+        """Stop the workers."""
         if not self._closed:
             super().close()
             unregister(self._name)
@@ -126,7 +127,7 @@ class Cluster(PinnedDatabase):
         return self._elsewhere(prepared, execution)
 
     def _elsewhere(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
-        """The rows of a plan that one worker runs."""
+        """The rows of a plan that runs on one worker."""
         assert prepared.plan is not None
         seeds = seeds_of(prepared.plan, execution.graph, execution.parameters)
         if seeds is None or not len(seeds):

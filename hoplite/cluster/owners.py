@@ -1,4 +1,5 @@
-"""Which worker owns which nodes: partitions are dealt out so that each worker has about as many relationships."""
+"""Which worker owns which nodes: partitions are assigned so that workers have about the same number of
+relationships."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from hoplite.storage.incidence import Adjacency
 
 
 class Owners:
-    """Made once for a version of the graph. A graph of fewer partitions than workers is cut into ranges of nodes."""
+    """Computed once for a version of the graph. A graph with fewer partitions than workers is split into ranges of
+    nodes."""
 
     def __init__(self, adjacency: Adjacency, workers: int) -> None:
         self.workers = workers
@@ -25,7 +27,7 @@ class Owners:
             self._partition_of = None
 
     def of(self, nodes: Positions) -> NDArray[np.int64]:
-        """The worker of each node. Nodes that came after the partitions were made belong to anyone."""
+        """The worker of each node. Any worker may own nodes that are newer than the partitions."""
         if self._partition_of is None:
             return np.minimum(nodes * self.workers // self._node_count, self.workers - 1)
         known = nodes < len(self._partition_of)
@@ -34,7 +36,7 @@ class Owners:
 
 
 def _dealt_out(sizes: NDArray[np.int64], workers: int) -> NDArray[np.int64]:
-    """The worker of each partition, the largest dealt out first to whoever has least."""
+    """The worker of each partition: the largest are assigned first, each to the worker with the least."""
     worker_of = np.zeros(len(sizes), np.int64)
     load = [(0, worker) for worker in range(workers)]
     for partition in np.argsort(-sizes, kind="stable").tolist():

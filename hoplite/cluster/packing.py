@@ -1,4 +1,4 @@
-"""What travels between processes: nodes as few bytes as they fit in, and batches without what only one process has."""
+"""What travels between processes: nodes in as few bytes as possible, and batches without what only one process has."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def pack(nodes: Positions, node_count: int) -> Packed:
 
 
 def unpack(packed: Packed) -> Positions:
-    """The nodes; in ascending order where they came as bits."""
+    """The nodes; ascending if they came as bits."""
     if packed.is_bits:
         return np.flatnonzero(np.unpackbits(cast(NDArray[np.uint8], packed.array)))
     return packed.array.astype(np.int64)
 
 
 def portable(batch: Batch) -> Batch:
-    """The batch with texts of its own, instead of places in a pool that only this process has."""
+    """The batch with copies of its texts, instead of places in a pool that only this process has."""
     return Batch({name: _portable(column) for name, column in batch.columns.items()}, batch.row_count)
 
 

@@ -1,4 +1,4 @@
-"""A database that stays at one version of its folder, whatever others write to it, as all processes of a cluster do."""
+"""A database that stays at one version of its folder, whatever others write to it, as in all processes of a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hoplite.storage.snapshot import Snapshot
 
 
 class PinnedDatabase(Database):
-    """Opened to read, apart from whoever else has the folder open in this process."""
+    """Opened for reading, separate from other users of the folder in this process."""
 
     def __init__(self, path: str | os.PathLike[str], *, at: Version | None = None, **settings: Any) -> None:
         self._at = at
@@ -42,7 +42,7 @@ class PinnedDatabase(Database):
 
     @property
     def version(self) -> Version:
-        """The version that it stays at."""
+        """The version it stays at."""
         assert self._lease is not None
         return self._lease.graph.version
 
@@ -57,7 +57,7 @@ class PinnedDatabase(Database):
     def start(
         self, prepared: Prepared, parameters: Mapping[str, Any], limits: Limits, stop: threading.Event
     ) -> tuple[Execution, Iterator[Batch]]:
-        """A statement that begins to run, and its rows to come; `stop` ends it."""
+        """Start a statement; returns its rows to come. `stop` ends it."""
         limits = replace(limits, stop=stop)
         execution = self._execution(self.snapshot(), parameters, None, limits, limits.allowance())
         return execution, self._batches(prepared, execution)

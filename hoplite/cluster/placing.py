@@ -1,8 +1,8 @@
-"""Where a plan runs: whole on one worker, with its hops across all of them, or in the process that leads them.
+"""Where a plan runs: whole on one worker, with its hops across all workers, or in the leading process.
 
-Hops go across workers where they are searches without conditions on their way, which are taken a level at a time or,
-for trails, from where their first step leads, and are likely to be so wide that the work outweighs a message to every
-worker for each level. Everything else runs whole on one worker.
+Hops go across workers if they are searches without conditions on the way, which run level by level or, for trails, from
+the nodes of their first step, and are likely to be wide enough that the work outweighs a message to every worker per
+level. Everything else runs whole on one worker.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hoplite.storage.snapshot import Snapshot
 
 Split = Literal["auto", "never", "always"]
 
-# Steps that a search is likely to take, from which on several workers share it.
+# From this many expected steps, several workers share a search.
 WIDE_STEPS = 200_000
 
 _SEARCHES_ALONE = (pp.Repeat, pp.SelectShortest, pp.FollowBound)
@@ -28,7 +28,7 @@ _STAYS = (pp.CallProcedure, pp.LoadCsv, pp.Show, pp.Write, pp.InTransactions, pp
 
 
 class Place(NamedTuple):
-    """Where, and why."""
+    """Where a plan runs, and why."""
 
     where: Literal["here", "one worker", "across workers"]
     reason: str
@@ -46,12 +46,12 @@ def place_of(plan: pp.Plan, graph: Snapshot, split: Split) -> Place:
         if isinstance(node, _SEARCHES_ALONE):
             return Place("one worker", f"{type(node).__name__} follows relationships one by one")
         if isinstance(node, _SEARCHES) and _asks_of_steps(node):
-            return Place("one worker", "what is asked of each step is looked up where it runs")
+            return Place("one worker", "conditions on each step are evaluated where it runs")
         if isinstance(node, pp.Trails) and node.into:
-            return Place("one worker", "trails to a given node are led by their distance to it")
+            return Place("one worker", "trails to a given node are guided by their distance to it")
     searches = [node for node in nodes if isinstance(node, _SEARCHES)]
     if not searches:
-        return Place("one worker", "there is no search to be split")
+        return Place("one worker", "there is no search to split")
     steps = max(steps_of(node.traversal, graph) for node in searches)
     if split == "auto" and steps < WIDE_STEPS:
         return Place("one worker", f"a search takes about {steps:,.0f} steps, too few to be split")
@@ -70,7 +70,7 @@ def _asks_of_steps(node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTr
 
 
 def steps_of(traversal: Traversal, graph: Snapshot) -> float:
-    """About how many steps a search from one node takes."""
+    """Approximately how many steps a search from one node takes."""
     count = graph.relationship_count
     if traversal.types is not None:
         count = sum(graph.type_count(name) for name in traversal.types)
@@ -78,7 +78,7 @@ def steps_of(traversal: Traversal, graph: Snapshot) -> float:
 
 
 def likely_steps(degree: float, upper: int | None, relationship_count: int) -> float:
-    """How many steps that is where nodes have so many relationships."""
+    """How many steps that is for nodes of this degree."""
     levels = 64 if upper is None else min(upper, 64)
     total, width = 0.0, 1.0
     for _ in range(levels):
@@ -90,7 +90,7 @@ def likely_steps(degree: float, upper: int | None, relationship_count: int) -> f
 
 
 def seeds_of(plan: pp.Plan, graph: Snapshot, parameters: Mapping[str, Any]) -> Positions | None:
-    """The nodes that a plan begins at, where it begins at a few that a literal or a parameter names."""
+    """The start nodes of a plan, if it starts at a few that a literal or a parameter names."""
     for node in walk(plan):
         match node:
             case pp.ParameterSeek(label=label, key=key, value=value):

@@ -1,4 +1,4 @@
-"""Workers as actors of Ray, which starts one again when its process ends."""
+"""Workers as Ray actors, which Ray restarts when their process ends."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hoplite.errors import CypherError, argument_error, driver_errors
 from hoplite.extras import optional
 from hoplite.storage.disk.graph import Version
 
-# Seconds between two looks at whether an answer is still wanted.
+# Seconds between checks whether an answer is still wanted.
 _PATIENCE_S = 0.02
-# Seconds within which a worker that died is back.
+# Seconds that a dead worker may take to come back.
 _RETURN_S = 60.0
-# Batches of rows that a worker makes before they are read.
+# Batches of rows that a worker computes ahead of the reader.
 _AHEAD = 8
 
 
@@ -42,7 +42,7 @@ class RayPool:
         from hoplite.cluster.worker import Worker
 
         self._end_actors()
-        # Where Ray runs on this machine alone nothing else asks for its processors.
+        # If Ray runs on this machine alone, nothing else asks for its processors.
         options = {"num_cpus": 0 if self._is_here else 1, "max_restarts": -1, "concurrency_groups": {"control": 1}}
         actor = self._ray.remote(**options)(Worker)
         self._actors = [actor.remote(path, version, memory) for _ in range(self.size)]
@@ -85,7 +85,7 @@ class RayPool:
                 time.sleep(_PATIENCE_S)
 
     def kill(self, worker: int) -> None:
-        """End a worker's process, as a fault would."""
+        """End a worker's process, as a failure would."""
         self._ray.kill(self._actors[worker], no_restart=False)
 
     def close(self) -> None:
@@ -120,10 +120,10 @@ def _init(ray: Any, address: str | None, size: int) -> None:
     settings: dict[str, Any] = {"include_dashboard": False, "num_cpus": max(size, os.cpu_count() or 1)}
     if address is not None:
         settings = {"address": address}
-    with suppress(KeyError):  # workers find this package where this process finds it
+    with suppress(KeyError):  # workers import this package from the same place as this process
         settings["runtime_env"] = {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}
     ray.init(log_to_driver=False, logging_level="error", **settings)
 
 
 def _no_check() -> None:
-    """The workers of a cluster that is being opened are waited for."""
+    """Workers of a cluster that is being opened are always waited for."""

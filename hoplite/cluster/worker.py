@@ -1,6 +1,6 @@
-"""What runs in a worker: a version of the database, opened to read, and the kernels and plans that it is asked to run.
+"""What runs in a worker: a version of the database, opened for reading, and the kernels and plans it is asked to run.
 
-A worker keeps nothing between calls but the open database, so that a call may be made again after it was restarted.
+A worker keeps nothing between calls but the open database, so a call can be repeated after a restart.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hoplite.engine.read_plans import prepare_plan
 from hoplite.errors import CypherError, transaction_terminated
 from hoplite.storage.disk.graph import Version
 
-# Plans that are kept built, by their text; and calls whose end a worker remembers being asked for.
+# How many built plans are kept, by their text; and how many cancelled calls a worker remembers.
 _KEPT_PLANS, _KEPT_STOPS = 256, 1024
 
 
@@ -63,20 +63,20 @@ class Bounds(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """An error of Cypher's, on its way to the process that asked."""
+    """A Cypher error on its way to the calling process."""
 
     error: CypherError
 
 
 class Work(NamedTuple):
-    """What a call has cost the worker."""
+    """What a call cost the worker."""
 
     seconds: float
     items: int
 
 
 class Worker:
-    """Made once in each process of a cluster."""
+    """Created once in each process of a cluster."""
 
     def __init__(self, path: str, version: Version, memory: str | int | None) -> None:
         self._database = PinnedDatabase(path, at=version, memory=memory)
@@ -88,11 +88,11 @@ class Worker:
         anticipate("auto")
 
     def ready(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it can take calls."""
         return True
 
     def echo(self, content: Any) -> Any:
-        """What was sent, for those who measure the way."""
+        """Return what was sent, to measure the connection."""
         return content
 
     def close(self) -> None:
@@ -100,11 +100,11 @@ class Worker:
         self._database.close()
 
     def stop(self, call: int) -> None:
-        """End a call that is running, or has not begun."""
+        """End a call that is running, or has not started."""
         self._stop_of(call).set()
 
     def loads(self) -> dict[str, Any]:
-        """How the cache of the database has been doing."""
+        """The cache's counters."""
         return self._database.stats()
 
     # --- hops ---
@@ -183,7 +183,7 @@ class Worker:
     def run(
         self, call: int, plan: str, parameters: Mapping[str, Any], bounds: Bounds
     ) -> Iterator[Batch | Failed | Work]:
-        """The rows of a plan in batches, then what it cost; an error ends it."""
+        """The rows of a plan in batches, then its cost; an error ends it."""
         begin = time.perf_counter()
         limits = Limits(timeout=bounds.seconds, memory_bytes=bounds.memory_bytes, read_only=True)
         rows = 0

@@ -1,1 +1,1 @@
-"""Queries run on Hoplite and on a live Neo4j, answers compared: `hoplite.diff(db, driver, queries)`."""
+"""Queries run on Hoplite and on a live Neo4j, and the answers compared: `hoplite.diff(db, driver, queries)`."""

@@ -39,14 +39,14 @@ class Failure:
 
     @property
     def is_limit(self) -> bool:
-        """Whether it is only one of time or rows, or a connection that broke."""
+        """Whether it is only a time or row limit, or a lost connection."""
         return self.code.endswith(_TIMED_OUT) or self.code == _TOO_MANY or self.code in _GONE
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query gave. `graph` is the graph after a write, `records` the rows as the driver gave them, where they
-    were asked for."""
+    """What a query gave. `graph` is the graph after a write, `records` the rows as the driver gave them, if
+    requested."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -74,11 +74,11 @@ class Side(Protocol):
     """A database that answers."""
 
     def answer(self, query: str, parameters: Mapping[str, Any], limits: Limits) -> Answer:
-        """Run a query and take back what it changed."""
+        """Run a query and undo its changes."""
 
 
 class HopliteSide:
-    """Answers of a Hoplite database; `name` knows the entities that both sides have."""
+    """Answers of a Hoplite database; `name` identifies the entities that both sides have."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -100,7 +100,7 @@ class HopliteSide:
         return self._with_source_ids(query, answer)
 
     def _with_source_ids(self, query: str, answer: Answer) -> Answer:
-        """What `id()` and `elementId()` gave, as the source would have it."""
+        """The values of `id()` and `elementId()`, converted to the source's."""
         source = self._db.source_ids
         if source is None or _IDS.search(query) is None:
             return answer
@@ -120,7 +120,7 @@ class HopliteSide:
 
 
 class Neo4jSide:
-    """Answers of a server; entities are known by their element ids where the import kept them."""
+    """Answers of a server; entities are identified by their element ids if the import kept them."""
 
     def __init__(self, driver: Driver, database: str | None, db: Database) -> None:
         self._driver = driver
@@ -147,7 +147,7 @@ class Neo4jSide:
 
 
 def read_answer(result: Any, ask: Callable[[str], Any], name: Name, limits: Limits, began: float) -> Answer:
-    """A result in canonical form; `ask` runs a further query in the same transaction, to see the graph."""
+    """A result in canonical form; `ask` runs another query in the same transaction, to see the graph."""
     rows: list[Row] = []
     records: list[tuple[Any, ...]] = []
     columns = tuple(result.keys())
@@ -179,7 +179,7 @@ def _row(record: Any, name: Name) -> Row:
 
 
 def _graph(ask: Any, name: Name, limits: Limits) -> tuple[Row, ...]:
-    """All nodes and relationships with what they hold; nothing where there are too many."""
+    """All nodes and relationships with their content; nothing if there are too many."""
     rows: list[Row] = []
     for query in _WHOLE_GRAPH:
         for record in ask(query):
@@ -196,7 +196,7 @@ def _notification(status: Any) -> str:
 
 
 def failed_answer(error: Neo4jError | DriverError, began: float) -> Answer:
-    """The answer that is an error."""
+    """The answer for an error."""
     code = getattr(error, "code", None) or type(error).__name__
     message = getattr(error, "message", None) or str(error)
     return Answer(failure=Failure(code, message), seconds=time.perf_counter() - began)

@@ -1,13 +1,13 @@
 """Two answers to one query, and how they relate.
 
-    equal              the same columns and the same rows: as multisets, and in the order that ORDER BY asks for
+    equal              the same columns and the same rows: as multisets, and in the order that ORDER BY requires
     both error         errors with the same code
-    nondeterministic   rows differ, but the query leaves open which are right, and both are as far as can be told
+    nondeterministic   rows differ, but the query leaves open which are right, and both may be
     different          anything else
     one error          only one side has an answer
-    skipped            Neo4j ran into the limits of time or rows, or went away: there is nothing to compare with
+    skipped            Neo4j exceeded the time or row limit, or went away: there is nothing to compare with
 
-Floats may differ in their last digits. The order inside lists counts only where the query fixes it.
+Floats may differ in their last digits. The order inside lists counts only if the query fixes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Verdict(Enum):
 
     @property
     def is_difference(self) -> bool:
-        """Whether it needs a person's look."""
+        """Whether a person should look at it."""
         return self in (Verdict.DIFFERENT, Verdict.ONE_ERROR)
 
 
@@ -50,7 +50,7 @@ Judgement = tuple[Verdict, str, tuple[Row, ...], tuple[Row, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One query and what became of it. `only_*` are the rows of one side that the other lacks."""
+    """One query and its outcome. `only_*` are the rows of one side that the other lacks."""
 
     name: str
     query: str
@@ -149,7 +149,7 @@ def judge(
 
 
 def _judge_errors(ours: Answer, theirs: Answer) -> Judgement:
-    """Of two answers that are not both rows; two that are have no error to compare."""
+    """For two answers that are not both rows; if both are, there is no error to compare."""
     mine, yours = ours.failure, theirs.failure
     if mine is None and yours is None:
         return Verdict.EQUAL, "", (), ()
@@ -174,7 +174,7 @@ def _judge_open(
     only_ours: tuple[Row, ...],
     only_theirs: tuple[Row, ...],
 ) -> Judgement:
-    """Rows differ: may they?"""
+    """Rows differ: is that allowed?"""
     same_count = len(ours.rows) == len(theirs.rows)
     if shape.unlimited is not None and same_count and _same_sequence(ours.rows, theirs.rows, shape, tolerance):
         reason = _limit_explains(ours, theirs, *without_limit(), shape, tolerance)
@@ -189,8 +189,7 @@ def _judge_open(
 def _limit_explains(
     ours: Answer, theirs: Answer, all_ours: Answer, all_theirs: Answer, shape: Shape, tolerance: float
 ) -> str | None:
-    """Why both may be right: the same rows without the limit, and each side kept some of them. None where they are
-    not."""
+    """Why both may be right: the same rows without the limit, of which each side kept some. None if they are not."""
     if any(whole.failure is not None and whole.failure.is_limit for whole in (all_ours, all_theirs)):
         return "LIMIT or SKIP of more rows than are compared"
     if all_ours.failure is not None or all_theirs.failure is not None:

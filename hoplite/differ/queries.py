@@ -41,7 +41,7 @@ def read_queries(path: Path) -> list[NamedQuery]:
 
 
 def as_queries(given: Iterable[NamedQuery | str | Mapping[str, Any]]) -> list[NamedQuery]:
-    """Texts, or maps as in JSON lines, as queries."""
+    """Queries from texts, or from maps as in JSON lines."""
     return [_query(one, str(number)) for number, one in enumerate(given, 1)]
 
 

@@ -1,4 +1,4 @@
-"""Comparisons as a report: counts, JSON, a table in the terminal, and one HTML page that needs nothing else."""
+"""Comparisons as a report: counts, JSON, a table in the terminal, and one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Report:
 
     @property
     def differences(self) -> tuple[Comparison, ...]:
-        """Those that need a person's look."""
+        """Those that a person should look at."""
         return tuple(one for one in self.comparisons if one.verdict.is_difference)
 
     @property
     def exit_code(self) -> int:
-        """0 where there is no difference, else 1."""
+        """0 if there is no difference, else 1."""
         return 1 if self.differences else 0
 
     def counts(self) -> dict[str, int]:
@@ -71,7 +71,7 @@ class Report:
         return _PAGE.replace("{summary}", html.escape(self.summary())).replace("{rows}", rows)
 
     def print(self, stream: TextIO, everything: bool = False) -> None:
-        """A table: differences only, unless everything is asked for; and the summary."""
+        """A table, by default of the differences only, and the summary."""
         from rich.console import Console
         from rich.table import Table
 
@@ -106,7 +106,7 @@ def _milliseconds(answer: Answer) -> str:
 
 
 def shown_rows(rows: Sequence[Row]) -> list[list[str]]:
-    """The first rows as texts, in an order of their own so that both sides can be read line by line."""
+    """The first rows as texts, sorted so that both sides can be read line by line."""
     return [[written(value) for value in row] for row in sorted(rows, key=repr)[:ROWS_SHOWN]]
 
 

@@ -32,7 +32,7 @@ def diff(
     max_rows: int = 200_000,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Report:
-    """Run each query on a Hoplite database and on a live Neo4j, and compare. Whatever a query writes is taken back.
+    """Run each query on a Hoplite database and on a live Neo4j, and compare. All writes are undone.
 
     Nodes and relationships are matched through the map that `db.import_neo4j` made; without one, by labels or type and
     properties.

@@ -1,4 +1,4 @@
-"""What a query leaves open: the order of its rows, which rows a LIMIT keeps, the order inside lists, chance."""
+"""What a query leaves open: the order of its rows, which rows a LIMIT keeps, the order inside lists, randomness."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FREE_LISTS = {
     *(f"apoc.coll.{name}" for name in ("disjunction", "intersection", "subtract", "toset", "union")),
 }
 _MERGING = {"count", "max", "min"}
-_TYPED_SUMS = {"avg", "sum"}  # an integer or a float by what they add up: nothing stands for anything there
+_TYPED_SUMS = {"avg", "sum"}  # an integer or a float depending on what they add up: no value represents others there
 _CUT = lazy_pattern(r"\b(SKIP|OFFSET|LIMIT)\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`sort_columns`: the columns that ORDER BY sorts by, up to a key that is not one. `keyed`: the query with its
-    hidden sort keys as further columns, where it has any. `unlimited`: the query without its last SKIP and LIMIT,
-    where it has them. `free_lists`: whether a list may come in any order. `merges`: whether rows that are equal are
-    made one, so that lists in another order are more rows or fewer, and 1 may stand for 1.0. `open`: why two right
-    answers may differ beyond that; empty where they may not. `node_ids`, `relationship_ids`: the columns that are
-    `id()` of one."""
+    """`sort_columns`: the columns that ORDER BY sorts by, up to the first key that is not a column. `keyed`: the query
+    with its hidden sort keys as additional columns, if it has any. `unlimited`: the query without its last SKIP and
+    LIMIT, if it has them. `free_lists`: whether a list may come in any order. `merges`: whether equal rows become one,
+    so that lists in another order may change the number of rows, and 1 may represent 1.0. `open`: why two right answers
+    may differ beyond that; empty if they may not. `node_ids`, `relationship_ids`: the columns that are `id()` of an
+    entity."""
 
     sort_columns: tuple[int, ...] = ()
     keyed: str | None = None
@@ -49,7 +49,7 @@ class Shape:
 
 
 def shape_of(query: str) -> Shape:
-    """The shape of a query; that of nothing in particular where it cannot be parsed."""
+    """The shape of a query; an empty one if it cannot be parsed."""
     try:
         statement = parse(query)
     except CypherError:
@@ -70,7 +70,7 @@ def shape_of(query: str) -> Shape:
 
 
 def _last_projection(statement: Any) -> ast.Projection | None:
-    """Of the RETURN that ends a query without UNION."""
+    """The projection of the RETURN that ends a query without UNION."""
     for node in walk(statement):
         if isinstance(node, ast.Union):
             return None
@@ -95,7 +95,7 @@ def _sort_columns(projection: ast.Projection) -> tuple[int, ...]:
             None,
         )
         if column is None:
-            break  # ordered by these first; what a hidden key orders is left open
+            break  # sorted by these first; the effect of a hidden key is left open
         columns.append(column)
     return tuple(columns)
 
@@ -114,7 +114,7 @@ def _id_columns(statement: Any, last: ast.Projection) -> tuple[tuple[int, ...], 
 
 
 def _keyed(query: str, projection: ast.Projection) -> str | None:
-    """Works for keys in terms of what stands before the RETURN; the others make it fail on both sides."""
+    """Works for keys that use only names before the RETURN; the others make it fail on both sides."""
     if projection.star or len(_sort_columns(projection)) == len(projection.order):
         return None
     end = projection.items[-1].span.end
@@ -166,14 +166,14 @@ def _has_free_lists(statement: Any, names: set[str]) -> bool:
 
 
 def _picks_shortest(node: Any) -> bool:
-    """Whether it takes one, or k, of the paths of a length; ALL SHORTEST and GROUPS take all of them."""
+    """Whether it takes one, or k, of the paths of one length; ALL SHORTEST and GROUPS take all of them."""
     if isinstance(node, ast.ShortestPathFunction):
         return not node.every
     return isinstance(node, ast.PathSelector) and node.kind in ("ANY", "SHORTEST")
 
 
 def _merges_rows(node: Any) -> bool:
-    """DISTINCT and UNION, and aggregation, which makes one of the rows with equal keys, or of equal values."""
+    """DISTINCT, UNION and aggregation, which merge rows with equal keys, or equal values."""
     match node:
         case ast.Union(all=every):
             return not all(every)

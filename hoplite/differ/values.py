@@ -1,7 +1,8 @@
 """Driver values in a canonical form: equal answers of two databases give equal tuples, whatever their ids.
 
-Each value is a tuple of a tag and its content, so that 1, 1.0 and true differ. Entities that both databases know stand
-under one name; others (made by the query, or loaded without a map of ids) under their labels or type and properties.
+Each value is a tuple of a tag and its content, so that 1, 1.0 and true differ. Entities that both databases know are
+identified by one name; others (created by the query, or loaded without a map of ids) by their labels or type and
+properties.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 Canonical: TypeAlias = tuple[Any, ...]
 Name: TypeAlias = Callable[[Any], str | None]
-"""The name under which both databases know a node or relationship; None where they do not."""
+"""The name by which both databases know a node or relationship; None if they do not."""
 
 
 def canonical(value: Any, name: Name) -> Canonical:
-    """The canonical form of a value of the driver's types."""
+    """The canonical form of a driver value."""
     match value:
         case None:
             return ("null",)
@@ -54,7 +55,7 @@ def canonical(value: Any, name: Name) -> Canonical:
             return ("list", *(canonical(item, name) for item in value))
         case dict():
             return ("map", *((key, canonical(value[key], name)) for key in sorted(value)))
-    return ("broken", type(value).__name__)  # a value that the driver cannot read stands for itself
+    return ("broken", type(value).__name__)  # a value that the driver cannot read represents itself
 
 
 def _node(node: Node, name: Name) -> Canonical:
@@ -66,7 +67,7 @@ def _relationship(relationship: Relationship, name: Name) -> Canonical:
     known = name(relationship)
     if known is not None:
         return ("relationship", known)
-    # Without its ends: Neo4j sends them by id only.
+    # Without its ends, which Neo4j sends by id only.
     return ("relationship", relationship.type, _properties(relationship, name))
 
 
@@ -89,7 +90,7 @@ def without_number_types(value: Canonical) -> Canonical:
 
 
 def close(left: Any, right: Any, tolerance: float) -> bool:
-    """Whether two canonical values are equal but for the last digits of floats."""
+    """Whether two canonical values are equal except for the last digits of floats."""
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(close(a, b, tolerance) for a, b in zip(left, right, strict=True))
     if isinstance(left, float) and isinstance(right, float):
@@ -98,7 +99,7 @@ def close(left: Any, right: Any, tolerance: float) -> bool:
 
 
 def written(value: Canonical) -> str:
-    """A canonical value as a person reads it."""
+    """A canonical value in readable form."""
     tag, *parts = value
     match tag:
         case "null":

@@ -1,12 +1,12 @@
-"""The official driver's API without Bolt: its own sessions, transactions and results, over a database in the process.
+"""The official driver's API without Bolt: its sessions, transactions and results over a database in the process.
 
     from hoplite import GraphDatabase
 
     with GraphDatabase.driver("hoplite://memory") as driver:
         records, summary, keys = driver.execute_query("RETURN 1 AS one")
 
-The driver package talks to a server through connections that it takes from a pool. Here the pool gives it connections
-whose other end is a `Conversation` with a `hoplite.Database`; everything above them is the driver's own code.
+The driver package talks to a server through connections that it takes from a pool. Here the pool provides connections
+whose other end is a `Conversation` with a `hoplite.Database`; everything above them is the driver's code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["AsyncDriver", "AsyncGraphDatabase", "Driver", "GraphDatabase", "inst
 
 
 def __getattr__(name: str) -> Any:
-    """The driver's package is loaded when somebody asks for a driver: a server has a conversation without one."""
+    """The driver package is imported when a driver is requested: a server uses conversations without it."""
     if name not in __all__:
         raise AttributeError(f"module 'hoplite.driver' has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""The error for a database that was closed beneath its drivers."""
+"""The error for a database that was closed while drivers use it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from neo4j.exceptions import ServiceUnavailable
 
 
 class DatabaseClosed(ServiceUnavailable):
-    """A database in the process does not come back, as a server may: nothing is gained by trying again."""
+    """Unlike a server, a database in the process does not come back: retrying is useless."""
 
     def is_retryable(self) -> bool:
         """Never."""

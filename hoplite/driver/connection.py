@@ -1,8 +1,8 @@
 """Connections as the driver's sessions use them: messages are queued, sent, and their replies fetched one at a time.
 
-`run`, `pull` and the others only queue. What happens when replies are fetched differs: a `Connection` works on the
-message in the calling thread, an `AsyncConnection` in a thread of its pool, so that the event loop goes on. It works on
-all messages of the queue in one go, for a change of threads costs more than most of them.
+`run`, `pull` and the others only queue. When replies are fetched, a `Connection` processes the message in the calling
+thread, an `AsyncConnection` in a thread of its pool, so that the event loop continues. The latter processes the whole
+queue at once, because switching threads costs more than most messages.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _ONE_ROW_AT_A_TIME = tuple(map(int, neo4j.__version__.split(".")[:2])) < (6, 2)
 class ResultScope:
     """What belongs together in one result on the client's side: nodes and relationships of one graph.
 
-    Stands where the driver has its tables for packing and unpacking values, which are not needed here.
+    It takes the place of the driver's tables for packing and unpacking values, which are not needed here.
     """
 
     graph: Graph = field(default_factory=Graph)
 
     @property
     def hydration_hooks(self) -> ResultScope:
-        """Given to every message, so that the result of a statement finds its scope."""
+        """Passed with every message, so that the result of a statement finds its scope."""
         return self
 
     dehydration_hooks = hydration_hooks
@@ -64,22 +64,22 @@ class ResultScope:
 
 @dataclass(slots=True, eq=False)
 class _Message:
-    """A message in the queue, and whom to tell of its replies."""
+    """A queued message, and the handlers of its replies."""
 
     replies: Replies
     handlers: Handlers
 
 
 class Place(Protocol):
-    """What the pool knows a connection by."""
+    """The pool's handle for a connection."""
 
     def let_go(self) -> bool:
-        """Whether it was held until now."""
+        """Release it; returns whether it was held."""
         ...
 
 
 class _Queue:
-    """What both kinds of connections share: the queue of messages, and the names that sessions look up."""
+    """What both kinds of connection share: the message queue, and the names that sessions look up."""
 
     unresolved_address = ADDRESS
     ssr_enabled = False
@@ -87,14 +87,14 @@ class _Queue:
     supports_multiple_databases = True
     supports_re_auth = True
     supports_notification_filtering = True
-    most_recent_qid: int | None = None  # kept here by the driver's results up to version 5
+    most_recent_qid: int | None = None  # set by the driver's results up to version 5
 
     def __init__(self, database: Database, notifications: NotificationFilter, place: Place) -> None:
         self.place = place
         self._conversation = Conversation(database)
         self._notifications = notifications
         self._messages: deque[_Message] = deque()
-        self._outcomes: deque[tuple[_Message, Outcome]] = deque()  # worked out, and nobody told yet
+        self._outcomes: deque[tuple[_Message, Outcome]] = deque()  # computed, but not reported yet
         self._closed = False
         self.log_id = self.local_port = next(_IDS) & 0xFFFF
         self.connection_id = f"hoplite-{self.log_id}"
@@ -117,7 +117,7 @@ class _Queue:
         hydration_hooks: Any = None,
         **handlers: Callable[..., Any] | None,
     ) -> None:
-        """Open a transaction. Bookmarks need no waiting for: every committed transaction is seen at once."""
+        """Open a transaction. Bookmarks need no waiting: every committed transaction is visible at once."""
         wanted = self._notifications.narrowed(notifications_min_severity, notifications_disabled_classifications)
         terms = Terms(db, mode == READ_ACCESS, checked_timeout(timeout), metadata, imp_user, wanted)
         self._queue(self._conversation.begin(terms), handlers)
@@ -138,7 +138,7 @@ class _Queue:
         hydration_hooks: ResultScope | None = None,
         **handlers: Callable[..., Any] | None,
     ) -> None:
-        """Run a statement. Parameters are taken over here, so that a value that cannot be one is refused at once."""
+        """Run a statement. Parameters are converted here, so that an invalid value is refused at once."""
         wanted = self._notifications.narrowed(notifications_min_severity, notifications_disabled_classifications)
         terms = Terms(db, mode == READ_ACCESS, checked_timeout(timeout), metadata, imp_user, wanted)
         given = parameters or {}
@@ -168,7 +168,7 @@ class _Queue:
         hydration_hooks: Any = None,
         **handlers: Callable[..., Any] | None,
     ) -> None:
-        """Give up the rest of a result."""
+        """Discard the rest of a result."""
         self._queue(self._conversation.discard(n, qid), handlers)
 
     def commit(
@@ -184,7 +184,7 @@ class _Queue:
         self._queue(self._conversation.rollback(), handlers)
 
     def telemetry(self, api: Any, **_: Any) -> None:
-        """Nobody is told which parts of the API are used."""
+        """Usage of the API is not reported."""
 
     def _queue(self, replies: Replies, handlers: Handlers) -> None:
         self._messages.append(_Message(replies, handlers))
@@ -200,12 +200,12 @@ class _Queue:
         return False
 
     def closed(self) -> bool:
-        """Given back to the pool, and not to be used again."""
+        """Returned to the pool, and not to be used again."""
         return self._closed
 
     @property
     def is_reset(self) -> bool:
-        """Nothing is queued, and nothing open."""
+        """Whether nothing is queued or open."""
         return not self._messages and not self._outcomes and self._conversation.is_idle
 
     def kill(self) -> None:
@@ -215,7 +215,8 @@ class _Queue:
         self._conversation.stop()
 
     def _work(self) -> bool:
-        """Work out the next reply to the first message in the queue. Whether it was the end of it, without an error."""
+        """Compute the next reply to the first message in the queue. Returns whether that was its end, without an
+        error."""
         message = self._messages[0]
         outcome: Outcome
         try:
@@ -239,7 +240,7 @@ class _Queue:
             raise ServiceUnavailable("Failed to read from a connection that was closed.")
 
     def _forget(self) -> list[_Message]:
-        """Empty the queue; what was in it."""
+        """Empty the queue; returns what was in it."""
         messages = list(self._messages)
         self._messages.clear()
         self._outcomes.clear()
@@ -247,7 +248,7 @@ class _Queue:
 
 
 def checked_timeout(timeout: float | None) -> float | None:
-    """A timeout in seconds, refused as the driver refuses what is not a positive number."""
+    """A timeout in seconds; refuses what the driver refuses: anything but a positive number."""
     if timeout is None:
         return None
     try:
@@ -260,7 +261,7 @@ def checked_timeout(timeout: float | None) -> float | None:
 
 
 def _calls(outcome: Outcome) -> list[Call]:
-    """The handlers to be called for an outcome, with their arguments."""
+    """The handlers to call for an outcome, with their arguments."""
     if isinstance(outcome, BaseException):
         return [("on_failure", ({},)), ("on_summary", ())]
     if isinstance(outcome, list):
@@ -275,10 +276,10 @@ class Connection(_Queue):
     """A connection for one thread."""
 
     def send_all(self) -> None:
-        """Nothing to send: the replies are worked out when they are fetched."""
+        """Nothing to send: replies are computed when they are fetched."""
 
     def fetch_message(self) -> tuple[int, int]:
-        """Tell of the next reply. Returns how many rows and how many ends there were."""
+        """Report the next reply. Returns how many rows and how many ends there were."""
         self._check_open()
         if not self._outcomes:
             if not self._messages:
@@ -293,12 +294,12 @@ class Connection(_Queue):
         return (len(outcome), 0) if isinstance(outcome, list) else (0, 1)
 
     def fetch_all(self) -> None:
-        """Work on every message in the queue."""
+        """Process every message in the queue."""
         while self._messages or self._outcomes:
             self.fetch_message()
 
     def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
-        """Give up everything that is open; messages in the queue are ignored."""
+        """Give up everything that is open; queued messages are ignored."""
         messages = self._forget()
         self._conversation.reset()
         for message in messages:
@@ -317,11 +318,11 @@ class Connection(_Queue):
 
 
 class Threads(Protocol):
-    """Who has the threads to work in."""
+    """Provides the threads to work in."""
 
     @property
     def threads(self) -> Executor:
-        """Those of this process."""
+        """The threads of this process."""
         ...
 
 
@@ -333,10 +334,10 @@ class AsyncConnection(_Queue):
         self._pool = pool
 
     async def send_all(self) -> None:
-        """Nothing to send: the replies are worked out when they are fetched."""
+        """Nothing to send: replies are computed when they are fetched."""
 
     async def fetch_message(self) -> tuple[int, int]:
-        """Report the next reply, working on the queue first if there is none yet."""
+        """Report the next reply, processing the queue first if there is none yet."""
         self._check_open()
         if not self._outcomes:
             if not self._messages:
@@ -351,12 +352,12 @@ class AsyncConnection(_Queue):
         return (len(outcome), 0) if isinstance(outcome, list) else (0, 1)
 
     async def fetch_all(self) -> None:
-        """Work on every message in the queue."""
+        """Process every message in the queue."""
         while self._messages or self._outcomes:
             await self.fetch_message()
 
     async def reset(self, dehydration_hooks: Any = None, hydration_hooks: Any = None) -> None:
-        """Give up everything that is open; messages in the queue are ignored."""
+        """Give up everything that is open; queued messages are ignored."""
         messages = self._forget()
         if not self._conversation.is_idle:
             await self._in_thread(self._conversation.reset)
@@ -369,12 +370,12 @@ class AsyncConnection(_Queue):
         await self.reset()
 
     def _work_on_queue(self) -> None:
-        """Work on messages until one has rows or an error, or none is left."""
+        """Process messages until one has rows or an error, or none is left."""
         while self._messages and self._work():
             pass
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        """Run something in a thread; a task that is cancelled meanwhile ends what runs there."""
+        """Run something in a thread; cancelling the task ends what runs there."""
         try:
             await asyncio.get_running_loop().run_in_executor(self._pool.threads, work)
         except asyncio.CancelledError:

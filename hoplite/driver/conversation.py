@@ -1,8 +1,8 @@
 """One conversation with a database: what a server does with the messages of one connection.
 
 A message (`begin`, `run`, `pull`, `discard`, `commit`, `rollback`) is a generator of replies: lists of rows, and then,
-as its return value, the metadata that ends it. Errors are the driver's. After one the conversation must be `reset`.
-Messages are worked on one at a time, by `next_reply`; `stop` may be called from another thread meanwhile.
+as its return value, the metadata that ends it. Errors are the driver's. After an error the conversation must be
+`reset`. Messages are processed one at a time by `next_reply`; meanwhile `stop` may be called from another thread.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EVERYTHING = -1  # of its rows
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a client says about a transaction when it begins one."""
+    """What a client specifies when it begins a transaction."""
 
     database: str | None = None
     read_only: bool = False
@@ -62,28 +62,28 @@ class Terms:
 
 
 class Scope(Protocol):
-    """Who is told which graph the nodes and relationships of a result belong to."""
+    """Told which graph the nodes and relationships of a result belong to."""
 
     graph: Graph
 
 
 @dataclass(slots=True)
 class _Stream:
-    """The rows of one statement on their way to the client, or the error that takes their place."""
+    """The rows of one statement on their way to the client, or the error that replaces them."""
 
     result: Result | None
     terms: Terms
     failure: Neo4jError | None = None
 
     def take(self, count: int) -> list[Row] | None:
-        """The next rows at hand, up to `count`; None at the end."""
+        """The next available rows, up to `count`; None at the end."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
         return self.result.next_rows(None if count == EVERYTHING else count)
 
     def skip(self, count: int) -> bool:
-        """Skip `count` rows; whether there were that many, so that more may follow."""
+        """Skip `count` rows; returns whether there were that many, so that more may follow."""
         if count == EVERYTHING or self.failure is not None:
             return False
         assert self.result is not None
@@ -94,7 +94,7 @@ class _Stream:
         return self.result is not None and self.result.is_at_end()
 
     def end(self) -> Metadata:
-        """The metadata after the last row; rows that are left are given up."""
+        """The metadata after the last row; the remaining rows are discarded."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
@@ -106,7 +106,7 @@ class _Stream:
 
 @dataclass(slots=True)
 class _Open:
-    """An explicit transaction, and what was said about it."""
+    """An explicit transaction, and its terms."""
 
     transaction: Transaction
     terms: Terms
@@ -114,7 +114,7 @@ class _Open:
     deadline: float | None
 
     def current_limits(self) -> Limits:
-        """The limits of the next statement: what is left of the time."""
+        """The limits of the next statement, with the time that is left."""
         if self.deadline is None:
             return self.limits
         left = self.deadline - time.monotonic()
@@ -124,14 +124,14 @@ class _Open:
 
 
 def neo4j_error() -> type[Neo4jError]:
-    """What a server says is wrong. The driver's package is loaded for the first error, and takes its time."""
+    """What a server reports as the error. The driver package is imported for the first one, which takes a while."""
     from neo4j.exceptions import Neo4jError
 
     return Neo4jError
 
 
 def driver_error() -> type[DriverError]:
-    """What is wrong on the way to a server."""
+    """An error on the way to a server."""
     from neo4j.exceptions import DriverError
 
     return DriverError
@@ -141,7 +141,7 @@ class Conversation:
     """The server's side of a connection."""
 
     def __init__(self, database: Database, limits: Limits | None = None) -> None:
-        """`limits` are the database's own where none are given."""
+        """`limits` default to the database's."""
         self._database = database
         self._own_limits = database._limits if limits is None else limits
         self._open: _Open | None = None
@@ -153,16 +153,16 @@ class Conversation:
 
     @property
     def is_open(self) -> bool:
-        """An explicit transaction is open."""
+        """Whether an explicit transaction is open."""
         return self._open is not None
 
     def has_result(self, number: int = NEWEST) -> bool:
-        """That result waits to be read."""
+        """Whether that result is waiting to be read."""
         return (self._newest if number == NEWEST else number) in self._streams
 
     @property
     def is_idle(self) -> bool:
-        """No transaction is open, and no result waits to be read."""
+        """Whether no transaction is open, and no result is waiting to be read."""
         return self._open is None and not self._streams
 
     # --- messages ----------------------------------------------------------------------------------------------
@@ -184,10 +184,10 @@ class Conversation:
         terms: Terms,
         scope: Scope | None = None,
     ) -> Replies:
-        """Run a statement in the open transaction, or in one of its own under these terms.
+        """Run a statement in the open transaction, or in its own under these terms.
 
-        What is wrong with a statement is said here. What goes wrong while it runs is said where its rows are asked for,
-        unless it has none.
+        Errors in the statement are raised here. Errors while it runs are raised when its rows are pulled, unless it has
+        none.
         """
         began = time.perf_counter()
         explicit = self._open
@@ -216,7 +216,7 @@ class Conversation:
         yield  # a message without rows
 
     def pull(self, count: int, number: int) -> Replies:
-        """So many rows of a result, in pieces as they are found."""
+        """Up to `count` rows of a result, in pieces as they are found."""
         stream = self._stream(number)
         left = count
         while left:
@@ -229,7 +229,7 @@ class Conversation:
         return self._finish(number) if stream.is_at_end() else {"has_more": True}
 
     def discard(self, count: int, number: int) -> Replies:
-        """Give up `count` rows of a result."""
+        """Discard `count` rows of a result."""
         stream = self._stream(number)
         if stream.skip(count) and not stream.is_at_end():
             return {"has_more": True}
@@ -287,11 +287,11 @@ class Conversation:
             self._stop.clear()
 
     def interrupt(self) -> None:
-        """End the statement that is running, without waiting for it; from any thread. A `reset` must follow."""
+        """End the running statement without waiting for it; from any thread. A `reset` must follow."""
         self._stop.set()
 
     def stop(self) -> None:
-        """End the conversation, and the statement that is running, without waiting for it; from any thread."""
+        """End the conversation and the running statement without waiting for it; from any thread."""
         self._stopped = True
         self._stop.set()
         if self._working.acquire(blocking=False):
@@ -313,7 +313,7 @@ class Conversation:
         return metadata
 
     def checked_name(self, terms: Terms) -> str:
-        """The name of the database that is meant. Raises if there is none, or if it may not be used this way."""
+        """The name of the requested database. Raises if it does not exist, or may not be used this way."""
         self._database_of(terms)
         return _name(terms)
 
@@ -322,7 +322,7 @@ class Conversation:
         return self._limits(self._database, terms).allowance()
 
     def _limits(self, database: Database, terms: Terms) -> Limits:
-        """The database's own limits, made stricter by what the client asks for."""
+        """The database's limits, tightened by what the client requests."""
         limits = self._own_limits
         if database is not self._database:
             limits = replace(database._limits, hydrator=limits.hydrator)
@@ -335,7 +335,7 @@ class Conversation:
         )
 
     def _database_of(self, terms: Terms, text: str | None = None) -> Database:
-        """The database that is meant by its name."""
+        """The database of that name."""
         if self._database._closed:
             from hoplite.driver.closed import DatabaseClosed
 
@@ -355,7 +355,7 @@ class Conversation:
         return open_system()
 
     def _bookmark(self) -> str:
-        """A mark of the last committed version, in the form of Neo4j's."""
+        """A bookmark for the last committed version, in Neo4j's form."""
         graph = self._database._graph
         identity, version = uuid.UUID(graph.uuid).bytes, graph._version.to_bytes(8, "big")
         return "FB:" + base64.b64encode(b"\x91\xcc\x10" + identity + b"\xcb" + version + b"\x90").decode()
@@ -373,7 +373,7 @@ def _refusal(text: str) -> CypherError | None:
 
 
 def _columns(database: Database, text: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of a statement that failed; none where it failed before it ran."""
+    """The columns of a statement that failed; none if it failed before it ran."""
     try:
         return database._prepare(text, database._graph.snapshot(), parameters, database._limits.allowance()).columns
     except CypherError:

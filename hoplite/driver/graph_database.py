@@ -1,4 +1,4 @@
-"""`GraphDatabase` and `AsyncGraphDatabase`: the driver's entry points, which know URLs of this engine as well."""
+"""`GraphDatabase` and `AsyncGraphDatabase`: the driver's entry points, which also accept `hoplite://` URLs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hoplite.api.database import Database
 from hoplite.driver.pool import AsyncPool, Pool
 from hoplite.driver.target import Target, is_ours, of_database, open_target
 
-_CHECKED_AS = "bolt://localhost:7687"  # the driver checks its settings as it would for a server of its own
+_CHECKED_AS = "bolt://localhost:7687"  # the driver checks its settings as it would for a server
 _TARGET = "hoplite_target"
 _CONFIG: Any = Config  # the driver does not annotate it
 
@@ -32,7 +32,7 @@ class Driver(neo4j.Driver):
 
     @property
     def embedded(self) -> Database:
-        """The database behind the driver."""
+        """The database that the driver uses."""
         return self._pool.database
 
 
@@ -46,16 +46,16 @@ class AsyncDriver(neo4j.AsyncDriver):
 
     @property
     def embedded(self) -> Database:
-        """The database behind the driver."""
+        """The database that the driver uses."""
         return self._pool.database
 
 
 class GraphDatabase(neo4j.GraphDatabase):
-    """Makes drivers: for `hoplite://` URLs, for a `hoplite.Database`, and for servers as the driver package does."""
+    """Makes drivers: for `hoplite://` URLs, for a `hoplite.Database`, and for servers, like the driver package."""
 
     @classmethod
     def driver(cls, uri: Any = None, *, auth: Any = None, database: Any = None, **config: Any) -> neo4j.Driver:
-        """A driver for a URL, or over a database that is open already and stays so: `driver(database=db)`."""
+        """A driver for a URL, or over a database that is already open and stays open: `driver(database=db)`."""
         made: neo4j.Driver = _made(super().driver, uri, auth, database, config)
         return made
 
@@ -74,11 +74,11 @@ class GraphDatabase(neo4j.GraphDatabase):
 
 
 class AsyncGraphDatabase(neo4j.AsyncGraphDatabase):
-    """Makes asynchronous drivers, as `GraphDatabase` does."""
+    """Makes asynchronous drivers, like `GraphDatabase`."""
 
     @classmethod
     def driver(cls, uri: Any = None, *, auth: Any = None, database: Any = None, **config: Any) -> neo4j.AsyncDriver:
-        """A driver for a URL, or over a database that is open already and stays so: `driver(database=db)`."""
+        """A driver for a URL, or over a database that is already open and stays open: `driver(database=db)`."""
         made: neo4j.AsyncDriver = _made(super().driver, uri, auth, database, config)
         return made
 
@@ -97,7 +97,7 @@ class AsyncGraphDatabase(neo4j.AsyncGraphDatabase):
 
 
 def _made(make: Any, uri: Any, auth: Any, database: Any, config: dict[str, Any]) -> Any:
-    """A driver from the driver package's own function, with the database to use among the settings."""
+    """A driver from the driver package's function, with the database to use among the settings."""
     if isinstance(database, Database):
         if uri is not None and not is_ours(uri):
             raise neo4j.exceptions.ConfigurationError(f"Give either a database or the URL {uri!r}.")

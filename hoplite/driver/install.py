@@ -1,4 +1,4 @@
-"""A hook for libraries that make their own driver: `neo4j.GraphDatabase.driver("hoplite://...")` reaches us."""
+"""A hook for libraries that create their own driver: `neo4j.GraphDatabase.driver("hoplite://...")` works."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import neo4j
 from hoplite.driver.graph_database import AsyncGraphDatabase, GraphDatabase
 from hoplite.driver.target import is_ours
 
-_before: dict[type, Any] = {}  # the driver package's own functions, while ours stand in their place
+_before: dict[type, Any] = {}  # the driver package's functions while ours replace them
 
 
 def install_driver() -> None:
-    """Let the driver package's own entry points open `hoplite://` URLs. Other URLs go where they went before."""
+    """Let the driver package's entry points open `hoplite://` URLs. Other URLs work as before."""
     _install(neo4j.GraphDatabase, GraphDatabase)
     _install(neo4j.AsyncGraphDatabase, AsyncGraphDatabase)
 
 
 def uninstall_driver() -> None:
-    """Put the driver package's own functions back."""
+    """Restore the driver package's functions."""
     for entry, function in _before.items():
         entry.driver = function  # type: ignore[attr-defined]
     _before.clear()

@@ -1,4 +1,4 @@
-"""Which notifications a client wants to hear of."""
+"""Which notifications a client wants."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SEVERITIES = {"OFF": 2, "WARNING": 1, "INFORMATION": 0}
 
 @dataclass(frozen=True, slots=True)
 class NotificationFilter:
-    """The least severity to be sent, and the classifications that are not; as a driver, session or query sets them."""
+    """The lowest severity to send, and the classifications not to send, as set by a driver, session or query."""
 
     min_severity: str = "INFORMATION"
     disabled: frozenset[str] = frozenset()
 
     def narrowed(self, min_severity: str | None, disabled: Iterable[str] | None) -> NotificationFilter:
-        """This filter with the parts replaced that are given."""
+        """This filter with the given parts replaced."""
         changed = self
         if min_severity is not None:
             changed = replace(changed, min_severity=_written(min_severity))
@@ -28,7 +28,7 @@ class NotificationFilter:
         return changed
 
     def wanted(self, statuses: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The status objects to be sent: the outcome always, notifications as far as they pass."""
+        """The status objects to send: the outcome always, notifications if they pass."""
         return [status for status in statuses if "neo4j_code" not in status or self._passes(status)]
 
     def _passes(self, status: dict[str, Any]) -> bool:
@@ -39,5 +39,5 @@ class NotificationFilter:
 
 
 def _written(value: Any) -> str:
-    """The driver's enumerations are strings, and may come as either."""
+    """The driver's enumerations are strings, and may be given as either."""
     return str(getattr(value, "value", value))

@@ -1,9 +1,9 @@
-"""Where the driver's sessions get their connections from. One costs nothing, so each is made when it is needed.
+"""Where the driver's sessions get their connections. A connection costs nothing, so each is created when needed.
 
-There are never more of them than `max_connection_pool_size`, as with a server. For the asynchronous driver this means
-that a thread is always free to continue with a transaction, whatever others wait for.
+There are never more than `max_connection_pool_size`, as with a server. For the asynchronous driver this means that a
+thread is always free to continue a transaction, whatever others wait for.
 
-A forked process has its own pool: threads, and the holders of connections among them, stay in the parent.
+A forked process has its own pool: threads, including those that hold connections, stay in the parent.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _OPENS_AGAIN = int(neo4j.__version__.split(".")[0]) < 6
 
 
 class _Place:
-    """A place in the pool, which a connection holds. Where both are dropped without a word, it is given back later:
-    the collector may come at any moment, also in the middle of taking a place."""
+    """A place in the pool, held by a connection. If both are simply dropped, it is returned later: the garbage
+    collector may run at any moment, even while a place is being taken."""
 
     __slots__ = ("_dropped", "_is_held")
 
@@ -46,7 +46,7 @@ class _Place:
         self._is_held = True
 
     def let_go(self) -> bool:
-        """Whether it was held until now."""
+        """Release it; returns whether it was held."""
         was_held, self._is_held = self._is_held, False
         return was_held
 
@@ -76,11 +76,11 @@ class _PoolBase:
 
     @property
     def database(self) -> Database:
-        """What the connections lead to."""
+        """The database that the connections use."""
         return self._target.database
 
     def _open_again(self) -> None:
-        """Called before a connection is taken: someone continues with a driver that was closed, or with its session."""
+        """Called before a connection is taken: a closed driver, or its session, is being used again."""
         if not _OPENS_AGAIN or self._target.reopen is None:
             raise DriverError("Driver closed")
         self._target = self._target.reopen()
@@ -89,7 +89,7 @@ class _PoolBase:
     _free: threading.Semaphore | asyncio.Semaphore
 
     def _take_back(self) -> None:
-        """Free the places of connections that nobody has any more."""
+        """Free the places of connections that are no longer referenced."""
         with suppress(IndexError):
             while True:
                 self._dropped.pop()
@@ -103,7 +103,7 @@ class _PoolBase:
         """Nothing to wait for."""
 
     def after_fork_in_parent(self) -> None:
-        """Go on as before."""
+        """Continue as before."""
 
 
 class Pool(_PoolBase):
@@ -117,12 +117,12 @@ class Pool(_PoolBase):
         forks.watch(self)
 
     def after_fork_in_child(self) -> None:
-        """Begin with all connections free."""
+        """Start with all connections free."""
         self._free = threading.Semaphore(self._size)
         self._dropped = deque()
 
     def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> Connection:
-        """A connection; who may use it, and for what, is said with each transaction."""
+        """A connection; each transaction says who may use it, and for what."""
         if self._is_closed:
             self._open_again()
         seconds = _seconds(timeout)
@@ -137,7 +137,7 @@ class Pool(_PoolBase):
         return Connection(self.database, self._notifications, _Place(self._dropped))
 
     def release(self, *connections: Connection) -> None:
-        """Take connections back."""
+        """Return connections."""
         for connection in connections:
             try:
                 connection.close()
@@ -145,13 +145,13 @@ class Pool(_PoolBase):
                 self._let_go(connection)
 
     def kill_and_release(self, *connections: Connection) -> None:
-        """Take connections back without waiting for what they do."""
+        """Return connections without waiting for what they do."""
         for connection in connections:
             connection.kill()
             self._let_go(connection)
 
     def close(self) -> None:
-        """The end of the driver."""
+        """Close the pool with the driver."""
         if not self._is_closed:
             self._is_closed = True
             self._target.close()
@@ -172,13 +172,13 @@ class AsyncPool(_PoolBase):
         return ThreadPoolExecutor(self._size, thread_name_prefix="hoplite")
 
     def after_fork_in_child(self) -> None:
-        """Begin with all connections free, and with new threads."""
+        """Start with all connections free, and with new threads."""
         self._free = asyncio.Semaphore(self._size)
         self._dropped = deque()
         self.threads = self._new_threads()
 
     async def acquire(self, access_mode: str, timeout: Any, *_: Any, **__: Any) -> AsyncConnection:
-        """A connection; who may use it, and for what, is said with each transaction."""
+        """A connection; each transaction says who may use it, and for what."""
         if self._is_closed:
             self._open_again()
             self.threads = self._new_threads()
@@ -197,7 +197,7 @@ class AsyncPool(_PoolBase):
         return AsyncConnection(self.database, self._notifications, _Place(self._dropped), self)
 
     async def release(self, *connections: AsyncConnection) -> None:
-        """Take connections back."""
+        """Return connections."""
         for connection in connections:
             try:
                 await connection.close()
@@ -205,13 +205,13 @@ class AsyncPool(_PoolBase):
                 self._let_go(connection)
 
     def kill_and_release(self, *connections: AsyncConnection) -> None:
-        """Take connections back without waiting for what they do."""
+        """Return connections without waiting for what they do."""
         for connection in connections:
             connection.kill()
             self._let_go(connection)
 
     async def close(self) -> None:
-        """The end of the driver."""
+        """Close the pool with the driver."""
         if not self._is_closed:
             self._is_closed = True
             self.threads.shutdown(wait=False)
@@ -219,7 +219,7 @@ class AsyncPool(_PoolBase):
 
 
 def _seconds(timeout: Any) -> float | None:
-    """A timeout, which newer versions of the driver give as a deadline."""
+    """A timeout, which newer versions of the driver pass as a deadline."""
     if hasattr(timeout, "to_timeout"):
         timeout = timeout.to_timeout()
     return None if timeout is None or timeout == float("inf") else max(0.0, float(timeout))
@@ -233,7 +233,7 @@ def _waits(seconds: float | None) -> Iterator[float]:
 
 
 def _timed_out(seconds: float | None) -> Exception:
-    """The driver's error for a pool that stays empty; up to version 5 it has no class of its own."""
+    """The driver's error for an exhausted pool; up to version 5 there is no class for it."""
     kind = getattr(exceptions, "ConnectionAcquisitionTimeoutError", exceptions.ClientError)
     error: Exception = kind(f"failed to obtain a connection from the pool within {seconds!r}s (timeout)")
     return error

@@ -1,4 +1,4 @@
-"""The `system` database, as far as an embedded one has it: SHOW and CALL answer there, nothing else is allowed."""
+"""The `system` database, as far as an embedded database has one: only SHOW and CALL are allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def open_system() -> Database:
 
 
 def refusal(text: str) -> CypherError | None:
-    """Why a statement cannot run on the system database; None where it can."""
+    """Why a statement cannot run on the system database; None if it can."""
     match parse(text).body:
         case Show() | JoinedShows():
             return None
@@ -42,6 +42,6 @@ def refusal(text: str) -> CypherError | None:
 
 
 def _unsupported(clauses: tuple[ast.Clause, ...]) -> str:
-    """The names of clauses that have no place there: `MATCH, SET`."""
+    """The names of clauses that are not allowed there: `MATCH, SET`."""
     allowed = (ast.CallProcedure, ast.ReturnClause, ast.UseClause)
     return ", ".join(sorted(clause_name(clause) for clause in clauses if not isinstance(clause, allowed)))

@@ -1,11 +1,11 @@
 """What a URL or a database stands for:
 
 hoplite://memory         a new database in memory, gone with the driver
-hoplite://memory/name    one that is shared by the drivers of this process, as long as one of them is open
-hoplite:///data/kg.hop   the folder /data/kg.hop; where there is none, the one of that name in the working directory
+hoplite://memory/name    one that the drivers of this process share while any of them is open
+hoplite:///data/kg.hop   the folder /data/kg.hop; if it does not exist, the one of that name in the working directory
 hoplite://kg.hop         the folder kg.hop in the working directory
 
-Whatever else has a folder open in this process shares it.
+Everything in this process that opens the same folder shares it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MEMORY = "memory"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A database, and what is to be done with it when the driver that was made for it is closed."""
+    """A database, and what to do with it when its driver is closed."""
 
     database: Database
     close: Callable[[], None]
-    reopen: Callable[[], Target] | None = None  # where the database outlasts the driver
+    reopen: Callable[[], Target] | None = None  # if the database outlives the driver
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ _sharing = forks.brief_lock()
 
 
 def is_ours(uri: object) -> bool:
-    """Whether a URL names a database of this engine."""
+    """Whether a URL names a Hoplite database."""
     return isinstance(uri, str) and uri.partition(":")[0].lower() == SCHEME
 
 
@@ -72,7 +72,7 @@ def of_database(database: Database) -> Target:
 
 
 def _nothing() -> None:
-    """What is done with a database that other code owns."""
+    """Do nothing: other code owns the database."""
 
 
 def _folder(path: Path) -> Target:
@@ -86,13 +86,13 @@ def _in_memory(name: str) -> Target:
 
 
 def _alone(database: Database) -> Target:
-    """A database that is its driver's alone. Whoever goes on with a closed driver finds it as it was: libraries close
-    drivers that they go on to use."""
+    """A database that belongs to one driver. If a closed driver is used again, as some libraries do, the database is as
+    before."""
     return Target(database, database._rest, lambda: _alone(database))
 
 
 def _joined(name: str, own: _Shared) -> Target:
-    """The database of a name, or this one where there is none of that name."""
+    """The shared database of a name, or this one if there is none yet."""
     with _sharing:
         shared = _shared.setdefault(name, own)
         shared.users += 1

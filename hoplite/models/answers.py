@@ -1,4 +1,4 @@
-"""What kind of answer a query gives: one that is always there, or one that is nothing but nulls and zeros."""
+"""The kind of answer a query gives: one that always exists, or one of nothing but nulls and zeros."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def is_aggregate(node: Any) -> bool:
 
 
 def always_answers(query: ast.Query) -> bool:
-    """Whether a query has one row whatever the graph holds: all of its columns aggregate.
+    """Whether a query returns one row whatever the graph holds: all of its columns aggregate.
 
-    A count of nothing is 0, and that may be the truth.
+    A count of nothing is 0, which may be the right answer.
     """
     parts = query.queries if isinstance(query, ast.Union) else (query,)
     return all(_single_row(part) for part in parts)
@@ -47,7 +47,7 @@ def _names(node: Any) -> set[str]:
 
 
 def gives_nothing(query: ast.Query, missing: set[int]) -> bool:
-    """Whether every column is null or zero, given the properties (by identity) that are not there."""
+    """Whether every column is null or zero, given the properties (by identity) that do not exist."""
     parts = query.queries if isinstance(query, ast.Union) else (query,)
     return all(_void(part, missing) for part in parts)
 

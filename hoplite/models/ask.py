@@ -1,6 +1,6 @@
-"""A question in words, by a model that writes Cypher: prompt, query, repair, rows, and what the rows rest on.
+"""A question in plain words, answered by a model that writes Cypher: prompt, query, repair, rows, and their evidence.
 
-Where a query fails or finds nothing, the model is told so and asked again.
+If a query fails or finds nothing, the model is told so and asked again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Write a better one. Return only the query.
 
 @dataclass(slots=True)
 class Attempt:
-    """One query of the model: as it was written, as it was run, what was changed, and what came of it."""
+    """One query of the model: as written, as run, the changes, and the outcome."""
 
     written: str
     query: str
@@ -49,7 +49,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class Asked:
-    """The answer to a question. `seconds` are by stage: schema, generation, repair, execution, evidence."""
+    """The answer to a question. `seconds` are per stage: schema, generation, repair, execution, evidence."""
 
     question: str
     cypher: str = ""
@@ -75,7 +75,7 @@ def ask(
     decoding: Decoding | None = None,
     bounds: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Ask a model for a query until one gives rows, a limited number of times; the last one counts."""
+    """Ask a model for a query until one returns rows, a limited number of times; the last one counts."""
     generate = endpoint(model, decoding or Decoding()) if isinstance(model, str) else model
     asked = Asked(question)
     clock = _Clock(asked.seconds)
@@ -103,14 +103,14 @@ def ask(
 
 
 def prompt_for(db: Database, question: str, examples: Sequence[tuple[str, str]] = (), max_tokens: int = 2_000) -> str:
-    """What a model is told: the schema, examples of questions with their queries, and the question."""
+    """The prompt: the schema, examples of questions with their queries, and the question."""
     schema = db.schema_text(question, max_tokens=max_tokens)
     shown = "".join(f"\nQuestion: {one}\n{query}\n" for one, query in examples)
     return _PROMPT.format(schema=schema, examples=shown, question=question)
 
 
 def query_in(text: str) -> str:
-    """The query in what a model said: without its thoughts, fences and greetings."""
+    """The query in a model's reply, without its thoughts, fences and greetings."""
     text = re.sub(r"<think>.*?(</think>|\Z)", "", text, flags=re.DOTALL)
     fenced = re.findall(r"```(?:cypher|sql)?\s*\n?(.*?)```", text, flags=re.DOTALL | re.IGNORECASE)
     if fenced:
@@ -120,7 +120,7 @@ def query_in(text: str) -> str:
 
 
 def _problem(rows: Rows, found: str) -> str | None:
-    """What to tell the model: an error, or that nothing was found; None where there are rows."""
+    """What to tell the model: an error, or that nothing was found; None if there are rows."""
     if rows.error is not None:
         return f"It failed: {rows.error['message']}\n{found}"
     if is_nothing(rows.rows):

@@ -1,4 +1,5 @@
-"""A model behind an OpenAI-compatible endpoint: `qwen3:4b@http://localhost:11434/v1`, by the standard library alone."""
+"""A model behind an OpenAI-compatible endpoint: `qwen3:4b@http://localhost:11434/v1`, using only the standard
+library."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from typing import Any
 
 
 class ModelFailed(Exception):
-    """The endpoint did not answer, or answered with something else than a text."""
+    """The endpoint did not answer, or answered with something other than a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model chooses its words; passed on as it is."""
+    """How a model samples its words; passed on unchanged."""
 
     temperature: float = 0.2
     top_p: float = 0.95
@@ -27,7 +28,7 @@ class Decoding:
     seed: int | None = None
 
     def settings(self) -> dict[str, Any]:
-        """By the names of the protocol, and of Ollama, llama.cpp and vLLM where it has none."""
+        """By the names of the protocol, or of Ollama, llama.cpp and vLLM where it has none."""
         given: dict[str, Any] = {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -40,11 +41,12 @@ class Decoding:
 
 
 def endpoint(name: str, decoding: Decoding, seconds: float = 120.0) -> Callable[[str], str]:
-    """The model of this name and place; without a place, OPENAI_BASE_URL says it. OPENAI_API_KEY is sent if set."""
+    """The model of this name and address; without an address, OPENAI_BASE_URL is used. OPENAI_API_KEY is sent if
+    set."""
     model, _, place = name.partition("@")
     url = (place or os.environ.get("OPENAI_BASE_URL", "")).rstrip("/")
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"{name!r} has no place: write NAME@URL, or set OPENAI_BASE_URL.")
+        raise ValueError(f"{name!r} has no address: write NAME@URL, or set OPENAI_BASE_URL.")
 
     def ask(prompt: str) -> str:
         body = {"model": model, "messages": [{"role": "user", "content": prompt}], **decoding.settings()}

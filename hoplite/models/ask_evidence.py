@@ -1,13 +1,13 @@
-"""What the rows of a query rest on: the nodes and relationships that its patterns matched.
+"""The evidence for the rows of a query: the nodes and relationships that its patterns matched.
 
-The query is run again with its paths named and carried along: every WITH and RETURN collects them with its own
-columns, so that grouping, ordering and cutting stay what they are.
+The query is run again with its paths named and carried along: every WITH and RETURN collects them next to its columns,
+so that grouping, ordering and limits stay the same.
 
     MATCH (a)-[:R]->(b) RETURN a.x
     MATCH `  p0` = (a)-[:R]->(b) RETURN a.x, collect(`  p0`)[..20] AS `  p0`
 
-The parts of a UNION are run apart. Patterns inside CALL {} are named there and handed out; those that a WHERE asks for
-(EXISTS {}, COUNT {}, a bare pattern) are looked up where the next WITH or RETURN stands.
+The parts of a UNION run separately. Patterns inside CALL {} are named there and returned; those in a WHERE (EXISTS {},
+COUNT {}, a bare pattern) are looked up at the next WITH or RETURN.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hoplite.api.database import Database
 
 _PATHS_OF_A_ROW = 20
-_NAME = "`  p{}`"  # no query has such a name
+_NAME = "`  p{}`"  # no query uses such a name
 
 
 @dataclass(slots=True)
@@ -37,12 +37,12 @@ class Evidence:
 
     @property
     def ids(self) -> frozenset[str]:
-        """All element ids: what is compared with another evidence."""
+        """All element ids, to compare with other evidence."""
         return frozenset(self.nodes) | frozenset(self.relationships)
 
 
 def evidence_of(db: Database, query: str, parameters: dict[str, Any], *, rows: int, seconds: float) -> Evidence:
-    """The evidence for the first rows of a query that reads; empty where it has no patterns that can be named."""
+    """The evidence for the first rows of a query that reads; empty if it has no patterns that can be named."""
     found = Evidence()
     for text in evidence_queries(query):
         answer = db.run_untrusted(text, parameters, rows=rows, bytes=10_000_000, seconds=seconds)
@@ -57,7 +57,7 @@ def evidence_of(db: Database, query: str, parameters: dict[str, Any], *, rows: i
 
 
 def evidence_queries(query: str) -> list[str]:
-    """The query with its paths as further columns, the parts of a UNION apart; nothing where there are none to name."""
+    """The query with its paths as additional columns, one for each part of a UNION; empty if there are none to name."""
     try:
         body = parse(query).body
     except CypherError:
@@ -73,7 +73,7 @@ def evidence_queries(query: str) -> list[str]:
 
 
 class _Naming:
-    """Gives paths names, and has every WITH and RETURN hand them on."""
+    """Names paths, and makes every WITH and RETURN pass them on."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -81,16 +81,16 @@ class _Naming:
         self._count = 0
 
     def written(self, span: ast.Span) -> str:
-        """The part of the text with everything that was added to it."""
+        """The part of the text with all additions."""
         text, start = self._text[: span.end], span.start
         for place, added in sorted(self._edits, reverse=True):
             text = text[:place] + added + text[place:]
         return text[start:]
 
     def single(self, query: ast.SingleQuery) -> list[str]:
-        """The names that a query ends with."""
+        """The names at the end of a query."""
         names: list[str] = []
-        asked: list[tuple[str, str]] = []  # names of what subqueries of a WHERE find, which the next projection makes
+        asked: list[tuple[str, str]] = []  # names for subqueries of a WHERE, which the next projection computes
         for clause in query.clauses:
             match clause:
                 case ast.MatchClause(patterns=patterns, predicate=predicate):
@@ -119,7 +119,7 @@ class _Naming:
                 yield name
 
     def _conditions(self, predicate: ast.Expression | None) -> Iterator[tuple[str, str]]:
-        """The patterns that rows were let through for: those of EXISTS and COUNT, and bare ones, that must hold."""
+        """The patterns that a WHERE requires: those of EXISTS and COUNT, and bare ones."""
         waiting: list[ast.Expression] = [] if predicate is None else [predicate]
         while waiting:
             node = waiting.pop()
@@ -144,7 +144,7 @@ class _Naming:
         return name, f"COLLECT {{ MATCH {name} = {pattern} RETURN {name} LIMIT {_PATHS_OF_A_ROW} }}"
 
     def _carry(self, projection: ast.Projection, names: Iterable[str], asked: Iterable[tuple[str, str]]) -> None:
-        """What a WITH or RETURN has to say to hand the paths on; `*` does so by itself."""
+        """What a WITH or RETURN must add to pass the paths on; `*` does so by itself."""
         if projection.star or not projection.items:
             return
         made = [*((name, name) for name in names), *asked]
@@ -154,7 +154,7 @@ class _Naming:
 
 
 def _paths(value: Any) -> Iterator[dict[str, Any]]:
-    """The paths in a value of any depth: each WITH that collects them puts a list around them."""
+    """The paths in a value of any depth: each WITH that collects them nests them in a list."""
     if isinstance(value, list):
         for item in value:
             yield from _paths(item)

@@ -1,4 +1,4 @@
-"""Functions of other languages, and what Cypher has for them."""
+"""Functions of other languages, and their equivalents in Cypher."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COMPONENTS = ("year", "month", "day", "hour", "minute", "second", "week", "quart
 
 
 def replaced_call(call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
-    """What Cypher has for a call of an unknown function; None where nothing is known of it."""
+    """The Cypher equivalent of a call of an unknown function; None if there is none."""
     name = call.name.lower()
     for rule in _RULES:
         found = rule(name, call, arguments, wraps)
@@ -101,7 +101,7 @@ def _presence(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps
 
 
 def _joined(name: str, call: ast.FunctionCall, arguments: Sequence[str], wraps: bool) -> str | None:
-    """`string_agg(x, ', ')`: the texts of a group in one."""
+    """`string_agg(x, ', ')`: the texts of a group joined into one."""
     if name not in ("string_agg", "group_concat", "listagg", "array_to_string") or len(arguments) != 2:
         return None
     distinct = "DISTINCT " if call.distinct else ""

@@ -1,4 +1,4 @@
-"""Changes of a text, each with the place in the first text that it came from."""
+"""Changes to a text that keep track of the original positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was changed: where in the text that was given, and why."""
+    """A change: its position in the original text, and the reason."""
 
     kind: str
     span: Span
@@ -39,7 +39,7 @@ class Fix:
 
 
 class Draft:
-    """A text that is changed step by step and knows where each of its characters stood at first."""
+    """A text that is changed step by step and knows the original position of each character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -47,7 +47,7 @@ class Draft:
         self._places = list(range(len(text) + 1))  # of each character in the first text; of the end, too
 
     def apply(self, fixes: Sequence[Fix]) -> None:
-        """Make the edits of fixes that were found in the text as it is now; they do not overlap."""
+        """Apply the edits of fixes for the current text; they do not overlap."""
         edits: list[Edit] = []
         for fix in fixes:
             for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
@@ -60,7 +60,7 @@ class Draft:
             self._places[edit.start : edit.end] = [self._places[edit.start]] * len(edit.after)
 
     def span(self, start: int, end: int) -> Span:
-        """The part of the first text that a part of this one came from."""
+        """The part of the original text that a part of this one came from."""
         return Span(self._places[start], self._places[end])
 
 

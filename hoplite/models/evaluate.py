@@ -1,6 +1,6 @@
 """Questions with gold queries, and what models wrote for them: how often they are right, before and after repair.
 
-A file of questions has a JSON object on each line: `question`, `gold` (a Cypher query), and where wanted `id`, `graph`
+A file of questions has a JSON object on each line: `question`, `gold` (a Cypher query), and optionally `id`, `graph`
 (the name of a graph), `parameters`, and `models`: recorded queries by the name of a model.
 """
 
@@ -43,13 +43,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a model wrote, and how long it took where that is known."""
+    """What a model wrote, and how long it took, if known."""
 
     query: str
     seconds: float | None = None
 
 
-Model = Callable[[Question], Generated | None]  # None where it has nothing to say to a question
+Model = Callable[[Question], Generated | None]  # None if it has no answer to a question
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def read_questions(path: Path, every: int = 1) -> Iterator[Question]:
-    """The questions of a file, or one in `every` of them, chosen by a hash of the question."""
+    """The questions of a file, or one in `every`, chosen by a hash of the question."""
     for entry in _lines(path):
         graph, text = entry.get("graph"), entry["question"]
         digest = hashlib.sha256(f"{graph or ''}{text}".encode()).hexdigest()
@@ -111,7 +111,7 @@ def read_questions(path: Path, every: int = 1) -> Iterator[Question]:
 
 
 def recorded_model(path: Path) -> Model:
-    """A model whose answers are in a file: lines with `id` or `question`, `query`, and `seconds` where known."""
+    """A model whose answers are in a file: lines with `id` or `question`, `query`, and `seconds` if known."""
     answers = {entry.get("id", entry.get("question")): entry for entry in _lines(path)}
 
     def model(question: Question) -> Generated | None:
@@ -160,7 +160,7 @@ class _Run:
 
 
 class Evaluation:
-    """Runs what models wrote, and gold; `database` gives the graph of a question."""
+    """Runs gold queries and what models wrote; `database` gives the graph of a question."""
 
     def __init__(
         self, database: Callable[[str | None], Database], *, seconds: float = 10.0, evidence: bool = True

@@ -1,4 +1,4 @@
-"""How good answers are: rows as bags and as rankings, evidence as sets, times with intervals."""
+"""How good answers are: rows as bags and as rankings, evidence as sets, times with confidence intervals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 
 CUTS = (1, 5, 10)
 _RESAMPLES = 1_000
-_SEED = 20_240_229  # the same intervals in every run
+_SEED = 20_240_229  # a seed, for the same intervals in every run
 
 Row = str
 
 
 def comparable(row: Sequence[Any]) -> Row:
-    """A row of JSON values as a text that is equal for equal rows: columns in any order, floats to six places."""
+    """A row of JSON values as a text that is the same for equal rows: columns in any order, floats to six places."""
     return json.dumps(sorted((_rounded(value) for value in row), key=_key), sort_keys=True)
 
 
@@ -47,14 +47,14 @@ def same_bag(found: Sequence[Row], wanted: Sequence[Row]) -> bool:
 
 
 def is_nothing(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether an answer has no rows, or nothing but nulls, zeros and empty lists in them."""
+    """Whether an answer has no rows, or only nulls, zeros and empty lists in them."""
     return all(value is None or value == 0 or value == [] for row in rows for value in row)
 
 
 def ranked(found: Sequence[Row], wanted: Sequence[Row], cut: int) -> dict[str, float]:
-    """Precision, recall, F1, hits and reciprocal rank among the first rows, each different row counted once.
+    """Precision, recall, F1, hits and reciprocal rank among the first rows, each distinct row counted once.
 
-    Precision is of the rows that there are, where these are fewer than `cut`; recall is of all rows that are wanted.
+    Precision is relative to the rows returned, if fewer than `cut`; recall is relative to all expected rows.
     """
     wanted_rows = set(wanted)
     first = list(dict.fromkeys(found))[:cut]
@@ -75,12 +75,12 @@ def ranked(found: Sequence[Row], wanted: Sequence[Row], cut: int) -> dict[str, f
 
 
 def jaccard(found: frozenset[str], wanted: frozenset[str]) -> float:
-    """How much two sets have in common; two empty ones everything."""
+    """The Jaccard similarity of two sets; 1 for two empty ones."""
     return len(found & wanted) / len(found | wanted) if found | wanted else 1.0
 
 
 def same_text(found: str, wanted: str) -> bool:
-    """Whether two queries are the same but for white space, the case of letters outside of texts, and a semicolon."""
+    """Whether two queries are the same apart from white space, the case of letters outside texts, and a semicolon."""
     return _plain(found) == _plain(wanted)
 
 
@@ -90,7 +90,7 @@ def _plain(query: str) -> str:
 
 
 def spread(values: Sequence[float], of: Callable[[Any], float] = statistics.fmean) -> dict[str, float]:
-    """The mean, the standard deviation, and the interval that 95% of resampled means are in."""
+    """The mean, the standard deviation, and the interval that contains 95% of resampled means."""
     if not values:
         return {}
     numbers = np.asarray(values, np.float64)

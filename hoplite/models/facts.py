@@ -1,7 +1,7 @@
-"""What a graph has, as far as a query's text can be held against it: counts of patterns, keys by label, values.
+"""Facts about a graph that a query's text can be checked against: counts of patterns, keys by label, values.
 
-Everything is asked for when it is first needed and kept for one version of the graph. Counts and keys come from the
-statistics that storage keeps; values from look-ups that are made once for a label and key.
+Everything is looked up when first needed and remembered for one version of the graph. Counts and keys come from the
+statistics in storage; values from look-ups made once per label and key.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 from hoplite.engine.procedures.schema import property_types
 from hoplite.storage.snapshot import Snapshot
 
-_MOST_NODES = 200_000  # of a label whose values are looked at
+_MOST_NODES = 200_000  # nodes of a label whose values are read
 _MOST_SPELLINGS = 50_000  # values of a key that are folded
 _MOST_SOUND, _LONGEST_SOUND = 1_000, 10_000  # texts that are remembered, and characters of one
 
 
 class Memory:
-    """What was found out about one version of a graph, without holding it: a pinned version makes writes dearer."""
+    """What was found out about one version of a graph, without holding it: a pinned version makes writes more
+    expensive."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -46,7 +47,7 @@ class Facts:
     # --- texts ---
 
     def is_sound(self, text: str, types: Mapping[str, Any]) -> bool:
-        """Whether nothing was found wrong with a text before."""
+        """Whether a text is already known to have nothing wrong."""
         return (text, *types.items()) in self._memory.sound
 
     def found_sound(self, text: str, types: Mapping[str, Any]) -> None:
@@ -99,8 +100,8 @@ class Facts:
     # --- patterns ---
 
     def count(self, start: str | None, type: str | None, end: str | None) -> int:
-        """How many relationships `(:start)-[:type]->(:end)` there are; None leaves a part open. Where the count is not
-        exact, it is never 0.
+        """How many relationships `(:start)-[:type]->(:end)` there are; None leaves a part open. An inexact count is
+        never 0.
         """
         asked = (start, type, end)
         known = self._memory.counts.get(asked)
@@ -120,7 +121,7 @@ class Facts:
         return known
 
     def ends(self, type: str, outgoing: bool) -> tuple[str, ...]:
-        """The labels that relationships of a type lead to, or start from, the commonest first."""
+        """The labels that relationships of a type lead to, or start from, the most frequent first."""
         known = self._memory.ends.get((type, outgoing))
         if known is None:
             counts = {
@@ -134,7 +135,7 @@ class Facts:
     # --- values ---
 
     def value_types(self, is_node: bool, owner: str, key: str) -> frozenset[str] | None:
-        """The types of the values of a key on a label or type; None where they were not looked at."""
+        """The types of the values of a key on a label or type; None if they were not read."""
         asked = (is_node, owner, key)
         if asked not in self._memory.value_types:
             self._memory.value_types[asked] = None if self._is_large(is_node, owner) else self._value_types(*asked)
@@ -145,7 +146,7 @@ class Facts:
         return frozenset() if bool(column.null_mask().all()) else frozenset(property_types(column))
 
     def has_value(self, is_node: bool, owner: str, key: str, value: Any) -> bool | None:
-        """Whether some entity has the value; None where nobody looked."""
+        """Whether some entity has the value; None if unknown."""
         asked = (is_node, owner, key, (type(value), value))
         found = self._memory.found
         if asked not in found:
@@ -157,7 +158,7 @@ class Facts:
         return bool(len(seek(owner, key, [value])[1]))
 
     def spellings(self, is_node: bool, owner: str, key: str, folded_value: str) -> list[str]:
-        """The strings among the values that are the same without case, blanks and punctuation."""
+        """The strings among the values that are the same apart from case, spaces and punctuation."""
         asked = (is_node, owner, key)
         known = self._memory.spellings.get(asked)
         if known is None:
@@ -181,5 +182,5 @@ class Facts:
 
 
 def folded_text(text: str) -> str:
-    """A value without case, blanks and punctuation, which models drop and add."""
+    """A value without case, spaces and punctuation, which models drop and add."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -1,4 +1,4 @@
-"""What a check says about a statement that failed or was warned about, made on demand."""
+"""What a check says about a statement that failed or caused a warning, computed on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Hints(Sequence[str]):
-    """The problems of a statement as sentences, each with what could be meant. Empty once the database is closed."""
+    """The problems of a statement as sentences, with suggestions. Empty once the database is closed."""
 
     def __init__(self, database: Database, text: str, parameters: Mapping[str, Any]) -> None:
         self._database = weakref.ref(database)

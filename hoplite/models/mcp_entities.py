@@ -1,7 +1,7 @@
-"""Names in a question to nodes of the graph: as they are written, in another case, as a beginning or a part, misspelt.
+"""Finding the nodes that names in a question refer to: as written, in another case, as a prefix or a part, misspelt.
 
-Texts are looked at label by label and property by property, those that are unique or indexed first, within a time. What
-a full-text index finds comes with the rest.
+Texts are searched label by label and property by property, unique or indexed ones first, within a time limit. Results
+of full-text indexes are added.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import Strings
 
-_CHUNK = 20_000  # texts between two looks at the clock
-_PROSE = 120  # characters: longer texts on average are not names
+_CHUNK = 20_000  # texts between two time checks
+_PROSE = 120  # characters: if texts are longer on average, they are not names
 _LIKE = 0.5  # the share of pairs of letters that a misspelt name keeps
-_LEAST = 0.6  # of the similarity of two texts that are still told
+_LEAST = 0.6  # lowest similarity reported
 _CLOSE = 50  # texts that are compared letter by letter
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A node that a name may stand for."""
+    """A node that a name may refer to."""
 
     node: int  # its position
     label: str
@@ -41,14 +41,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was found, the best first; `complete` where nothing was left out for want of time."""
+    """What was found, the best first; `complete` if nothing was left out for lack of time."""
 
     found: list[Found]
     complete: bool
 
 
 def find_entities(graph: Snapshot, name: str, label: str | None, most: int, seconds: float) -> Search:
-    """The nodes that a name may stand for, among those with a label where one is given."""
+    """The nodes that a name may refer to, optionally only those with a label."""
     end = time.monotonic() + seconds
     best: dict[int, Found] = {}
     complete = True
@@ -62,7 +62,7 @@ def find_entities(graph: Snapshot, name: str, label: str | None, most: int, seco
 
 
 def fulltext_indexes(graph: Snapshot, label: str | None) -> list[str]:
-    """The names of full-text indexes over nodes with the label, or over any."""
+    """The names of full-text indexes over nodes with the label, or with any."""
     return [
         index.name
         for index in graph.schema.indexes
@@ -88,7 +88,7 @@ def text_properties(graph: Snapshot, label: str | None) -> Iterator[tuple[str, s
 
 
 def _search(graph: Snapshot, label: str, key: str, name: str, end: float, keep: Callable[[Found], None]) -> bool:
-    """Look through the texts of one property; whether there was time for all."""
+    """Search the texts of one property; returns whether there was time for all."""
     nodes = graph.nodes_with_label(label)
     wanted = folded(name)
     grams = _grams(wanted)
@@ -123,7 +123,7 @@ def _search(graph: Snapshot, label: str, key: str, name: str, end: float, keep: 
 
 
 def _match(text: str, name: str, wanted: str) -> tuple[str, float]:
-    """How a text matches a name, and how well: 1 is the same."""
+    """How a text matches a name, and how well: 1 is identical."""
     if text == name:
         return "exact", 1.0
     if not wanted or len(text) < len(wanted) - 2:

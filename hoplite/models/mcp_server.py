@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol over one database, on the official SDK (extra `mcp`).
 
-A tool runs in a thread of its own, a few at a time. Where a client gives up, the statement is stopped.
+A tool runs in its own thread, a few at a time. If a client gives up, the statement is stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hoplite.models.mcp_tools import Settings, ToolFailed, Tools
 if TYPE_CHECKING:
     from hoplite.api.database import Database
 
-_INSTRUCTIONS = """A graph database that speaks Cypher as Neo4j 5 does.
+_INSTRUCTIONS = """A graph database that speaks the Cypher of Neo4j 5.
 Call get_neo4j_schema first; find_entities turns names of a question into nodes. Then write one Cypher query for
 read_neo4j_cypher. Return properties rather than whole nodes, and use LIMIT. Where a query fails or finds nothing, try
 repair_cypher and explain_cypher. neighbourhood shows what is around a node, with evidence."""
@@ -36,7 +36,7 @@ Parameters = Annotated[dict[str, Any] | None, Field(description="The statement's
 
 
 def make_server(db: Database, settings: Settings) -> MCPServer:
-    """The server with its tools; it writes only where the settings say so."""
+    """The server with its tools; it offers writes only if the settings allow it."""
     server: MCPServer = MCPServer("hoplite", instructions=_INSTRUCTIONS, log_level="WARNING")
     tools = Tools(db, settings)
     at_once = threads()
@@ -59,7 +59,7 @@ Run = Callable[[Callable[[threading.Event], str]], Any]
 
 
 def threads() -> anyio.CapacityLimiter:
-    """How many statements run at once: more would share the same cores, and need memory each."""
+    """How many statements run at once: more would share the same cores, and each needs memory."""
     return anyio.CapacityLimiter(2 * (os.cpu_count() or 1))
 
 
@@ -78,7 +78,7 @@ def _add_cypher_tools(server: MCPServer, tools: Tools, run: Run, write: bool) ->
     async def read_neo4j_cypher(
         query: Query,
         params: Parameters = None,
-        cursor: Annotated[str | None, Field(description="From the answer before, for its next rows.")] = None,
+        cursor: Annotated[str | None, Field(description="From the previous answer, for its next rows.")] = None,
     ) -> str:
         return str(await run(lambda stop: tools.read(query, params or {}, cursor, stop)))
 
@@ -96,19 +96,21 @@ def _add_cypher_tools(server: MCPServer, tools: Tools, run: Run, write: bool) ->
     if write:
         _add(server, write_neo4j_cypher, _WRITES, "Run a Cypher statement that writes, and return what it changed.")
     _add(server, explain_cypher, _READS, "Show the plan of a Cypher statement without running it.")
-    _add(server, repair_cypher, _READS, "Mend what is provably wrong in a Cypher statement (names, directions, "
+    _add(server, repair_cypher, _READS, "Fix what is provably wrong in a Cypher statement (names, directions, "
          "syntax), and say what else is suspicious. Runs nothing.")  # fmt: skip
 
 
 def _add_graph_tools(server: MCPServer, tools: Tools, run: Run) -> None:
     async def get_neo4j_schema(
-        question: Annotated[str | None, Field(description="What the schema is for: what it names comes first.")] = None,
+        question: Annotated[
+            str | None, Field(description="What the schema is for: what it mentions comes first.")
+        ] = None,
         form: Annotated[str, Field(description="text, json or cypher")] = "text",
     ) -> str:
         return str(await run(lambda stop: tools.schema(question, form)))
 
     async def find_entities(
-        names: Annotated[list[str], Field(description="Names, as a question has them.")],
+        names: Annotated[list[str], Field(description="Names, as in the question.")],
         label: Annotated[str | None, Field(description="Only nodes with this label.")] = None,
         limit: Annotated[int, Field(description="How many nodes for each name.")] = 5,
     ) -> str:
@@ -125,10 +127,10 @@ def _add_graph_tools(server: MCPServer, tools: Tools, run: Run) -> None:
 
     _add(server, get_neo4j_schema, _READS, "Describe the graph: labels, relationship types, properties with types and "
          "values, and which patterns occur.")  # fmt: skip
-    _add(server, find_entities, _READS, "Find the nodes that names in a question stand for: as written, in another "
-         "case, as a beginning or part of a text, misspelt, or by a full-text index.")  # fmt: skip
-    _add(server, neighbourhood, _READS, "Show what is within some hops of nodes, each with one shortest path to it as "
-         "evidence.")  # fmt: skip
+    _add(server, find_entities, _READS, "Find the nodes that names in a question refer to: as written, in another "
+         "case, as a prefix or part of a text, misspelt, or by a full-text index.")  # fmt: skip
+    _add(server, neighbourhood, _READS, "Show what is within a number of hops of some nodes, each with one shortest "
+         "path to it as evidence.")  # fmt: skip
 
 
 def _add(server: MCPServer, tool: Callable[..., Any], annotations: ToolAnnotations, description: str) -> None:

@@ -1,7 +1,7 @@
 """What the tools of the Model Context Protocol server do, without the protocol: arguments in, JSON texts out.
 
-Whatever cannot be done raises `ToolFailed` with a message for the model. Every tool works within the settings: nothing
-that a client says raises a limit.
+What cannot be done raises `ToolFailed` with a message for the model. Every tool works within the settings: a client
+cannot raise a limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DIRECTIONS = tuple(SIDES)
 
 
 class ToolFailed(Exception):
-    """What a tool was asked for cannot be done; the message says why."""
+    """A tool cannot do what it was asked to; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Settings:
 
 
 class Tools:
-    """The tools over one database; `stop` is set from another thread when the client gives up."""
+    """The tools for one database; another thread sets `stop` when the client gives up."""
 
     def __init__(self, db: Database, settings: Settings) -> None:
         self._db = db
@@ -85,11 +85,11 @@ class Tools:
         return self._cut("\n".join(lines))
 
     def repair(self, query: str, parameters: dict[str, Any]) -> str:
-        """The statement with what is provably wrong in it mended."""
+        """The statement with everything fixed that is provably wrong."""
         return json.dumps(self._db.repair(query, parameters).as_dict(), ensure_ascii=False)
 
     def find(self, names: Sequence[str], label: str | None, limit: int, stop: threading.Event) -> str:
-        """The nodes that names may stand for, the best first."""
+        """The nodes that names may refer to, the best first."""
         if not names or len(names) > _MOST_NAMES:
             raise ToolFailed(f"Give 1 to {_MOST_NAMES} names.")
         most = max(1, min(limit, _MOST_ENTITIES))
@@ -106,7 +106,7 @@ class Tools:
     def neighbourhood(
         self, ids: Sequence[str], hops: int, types: Sequence[str], direction: str, limit: int, stop: threading.Event
     ) -> str:
-        """The nodes within some hops, each with one shortest path to it as evidence."""
+        """The nodes within some hops, each with one shortest path as evidence."""
         if not 1 <= hops <= _MOST_HOPS:
             raise ToolFailed(f"hops can be 1 to {_MOST_HOPS}.")
         if direction not in _DIRECTIONS:
@@ -184,7 +184,7 @@ class Tools:
                 document["cursor"] = answer.cursor
                 document["hint"] = (
                     "For the next rows call again with the same query and params and this cursor. Fewer columns, "
-                    "properties in the place of nodes, an aggregation or a LIMIT make the answer shorter."
+                    "properties instead of nodes, an aggregation or a LIMIT make the answer shorter."
                 )
         if answer.warnings:
             document["warnings"] = [one["message"] for one in answer.warnings]
@@ -193,7 +193,7 @@ class Tools:
     def _from_fulltext(
         self, graph: Any, name: str, label: str | None, most: int, known: set[str], stop: threading.Event
     ) -> list[dict[str, Any]]:
-        """What full-text indexes find beyond."""
+        """What full-text indexes find in addition."""
         found: list[dict[str, Any]] = []
         words = " ".join(word for word in "".join(c if c.isalnum() else " " for c in name).split())
         for index in fulltext_indexes(graph, label) if words else ():
@@ -216,10 +216,10 @@ class Tools:
         return text if len(text.encode()) <= most else text.encode()[:most].decode(errors="ignore") + "\n... (cut)"
 
     def _fitting(self, make: Callable[[int], dict[str, Any]], count: int) -> str:
-        """The document of this many entries as JSON, or of as many as fit the budget."""
+        """The document with this many entries as JSON, or with as many as fit the budget."""
 
         def text(entries: int) -> str:
-            left_out = {} if entries == count else {"left_out": "Not all of it fits: ask for less at once."}
+            left_out = {} if entries == count else {"left_out": "Not everything fits: ask for less at once."}
             return json.dumps(make(entries) | left_out, ensure_ascii=False, allow_nan=False)
 
         low, high = 0, count
@@ -233,7 +233,7 @@ class Tools:
 
 
 def _subgraph(paths: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Paths as chains of names, and each node and relationship in them once."""
+    """Paths as chains of names, and each of their nodes and relationships once."""
     nodes: dict[str, dict[str, Any]] = {}
     found: list[dict[str, Any]] = []
     for path in paths:

@@ -1,7 +1,7 @@
 """How alike two names are: labels, types, property keys and functions as people and models misspell them.
 
-Case, underscores, hyphens and plurals do not count. What is left is compared letter by letter (insertions, deletions,
-replacements and neighbours that changed places) and word by word.
+Case, underscores, hyphens and plurals do not count. The rest is compared letter by letter (insertions, deletions,
+replacements and swapped neighbours) and word by word.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 CLOSE = 0.72  # a misspelling, or the same words in another order
-ALIKE = 0.5  # worth being suggested
+ALIKE = 0.5  # worth suggesting
 
 
 @lru_cache(4096)
@@ -57,7 +57,7 @@ def likeness(one: str, other: str) -> float:
         return 0.98 if a else 0.0
     apart, length = distance(a, b), max(len(a), len(b))
     by_letters = 1 - apart / length
-    if apart == 1 and length > 3:  # one slip, whatever the length
+    if apart == 1 and length > 3:  # one typo, whatever the length
         by_letters = max(by_letters, 0.85)
     elif apart == 2 and length > 6:
         by_letters = max(by_letters, 0.8)
@@ -86,7 +86,7 @@ def _shared(mine: tuple[str, ...], theirs: tuple[str, ...]) -> float:
 
 @lru_cache(16384)
 def distance(one: str, other: str) -> int:
-    """How many letters are to be inserted, deleted, replaced or swapped with their neighbour.
+    """The number of insertions, deletions, replacements and swaps of neighbouring letters.
 
     >>> distance("nmae", "name"), distance("tittle", "title")
     (1, 1)
@@ -106,13 +106,13 @@ def distance(one: str, other: str) -> int:
 
 
 def ranked(name: str, candidates: Iterable[str], least: float = ALIKE) -> list[str]:
-    """The candidates that are like a name, the likeliest first."""
+    """The candidates similar to a name, the most similar first."""
     scored = [(likeness(name, candidate), candidate) for candidate in candidates if candidate != name]
     return [candidate for score, candidate in sorted(scored, key=lambda s: (-s[0], s[1])) if score >= least]
 
 
 def closest(name: str, candidates: Iterable[str], least: float = CLOSE) -> str | None:
-    """The one candidate that a name was meant to be; None where none is close, or two are equally close."""
+    """The one candidate that a name probably means; None if none is close, or two are equally close."""
     scored = sorted(((likeness(name, c), c) for c in candidates if c != name), reverse=True)
     if not scored or scored[0][0] < least:
         return None

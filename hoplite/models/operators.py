@@ -1,4 +1,4 @@
-"""Operators and words of other languages: what stands between two operands, or before one."""
+"""Operators and words of other languages, between two operands or before one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hoplite.models.writing import quoted
 
 _COMPARING = frozenset(["=", "<>", "!=", "<", ">", "<=", ">=", "=~", "CONTAINS", "IN"])
 
-# Words that other languages have for an operator of Cypher.
+# Words of other languages for an operator of Cypher.
 _WORDS = {
     "STARTSWITH": "STARTS WITH", "STARTS_WITH": "STARTS WITH", "BEGINSWITH": "STARTS WITH",
     "ENDSWITH": "ENDS WITH", "ENDS_WITH": "ENDS WITH",
@@ -49,7 +49,7 @@ def _operators(stopped: Stopped) -> Iterator[Fix]:
     ):
         start = stopped.operand_start(stopped.at - 1)
         end = token.end + (stopped.text[token.end : token.end + 1] == " ")
-        yield _fix(stopped, "NOT stands before what it denies.", Edit(start, start, "NOT "), Edit(token.start, end, ""))
+        yield _fix(stopped, "NOT comes before what it negates.", Edit(start, start, "NOT "), Edit(token.start, end, ""))
     if word == "BETWEEN":
         yield from _between(stopped)
     if word in ("FILTER", "HAVING") and before is not None:
@@ -84,7 +84,7 @@ def _named_operators(stopped: Stopped) -> Iterator[Fix]:
 
 
 def _half_comparison(stopped: Stopped) -> Iterator[Fix]:
-    """`x >= 1 AND <= 5`: what is compared is written each time."""
+    """`x >= 1 AND <= 5`: the left operand is written each time."""
     tokens, at = stopped.tokens, stopped.at
     if stopped.token.word not in _COMPARING or at < 3 or tokens[at - 1].word not in ("AND", "OR"):
         return
@@ -94,7 +94,7 @@ def _half_comparison(stopped: Stopped) -> Iterator[Fix]:
         if tokens[i].word in _COMPARING:
             operand = stopped.text[stopped.operand_start(i - 1) : tokens[i - 1].end]
             place = stopped.token.start
-            yield _fix(stopped, "What is compared is written on both sides of AND.", Edit(place, place, f"{operand} "))
+            yield _fix(stopped, "Both sides of AND need a complete comparison.", Edit(place, place, f"{operand} "))
             return
 
 
@@ -121,7 +121,7 @@ def _cast(stopped: Stopped) -> Iterator[Fix]:
 
 
 def _unquoted(stopped: Stopped) -> Iterator[Fix]:
-    """`= The Matrix`: text stands in quotes."""
+    """`= The Matrix`: text needs quotes."""
     tokens, at = stopped.tokens, stopped.at
     first = at
     while first and "NAME" in tokens[first - 1].kinds and tokens[first - 1].word not in _COMPARING:
@@ -133,11 +133,11 @@ def _unquoted(stopped: Stopped) -> Iterator[Fix]:
         last += 1
     if last > at:
         start, end = tokens[first].start, tokens[last - 1].end
-        yield _fix(stopped, "Text stands in quotes.", Edit(start, end, f'"{stopped.text[start:end]}"'))
+        yield _fix(stopped, "Text is written in quotes.", Edit(start, end, f'"{stopped.text[start:end]}"'))
 
 
 def _like(stopped: Stopped, token: Token, pattern: Token) -> Iterator[Fix]:
-    """`LIKE '%x%'` as one of Cypher's operators on text."""
+    """`LIKE '%x%'` as one of Cypher's string operators."""
     quote, inside = pattern.text[0], pattern.text[1:-1]
     plain = inside.strip("%")
     caseless = token.text.upper() == "ILIKE"
@@ -178,11 +178,13 @@ def _aliases(stopped: Stopped) -> Iterator[Fix]:
         yield _fix(stopped, "A name is not written in quotes.", Edit(token.start, token.end, quoted(token.text[1:-1])))
     if tokens[at - 2].word == "AS" and token.word == "NAME":
         name = quoted(stopped.text[before.start : token.end])
-        yield _fix(stopped, "A name with blanks stands in backticks.", Edit(before.start, token.end, name))
+        yield _fix(stopped, "A name with spaces is written in backticks.", Edit(before.start, token.end, name))
     closing = stopped.closing(at) if token.text == "(" else None
     if tokens[at - 2].word == "AS" and closing is not None:
         name = quoted(stopped.text[before.start : tokens[closing].end])
-        yield _fix(stopped, "A name with brackets stands in backticks.", Edit(before.start, tokens[closing].end, name))
+        yield _fix(
+            stopped, "A name with brackets is written in backticks.", Edit(before.start, tokens[closing].end, name)
+        )
     projected = stopped.clause_start(frozenset(["RETURN", "WITH"])) is not None and not stopped.has_where()
     ends = after is None or after.text in (",", ";", "") or after.word in ("ORDER", "LIMIT", "SKIP", "MATCH", "RETURN")
     if projected and ends and token.word == "NAME" and (tokens[at - 2].text == "." or before.text in (")", "]")):

@@ -1,8 +1,8 @@
-"""Labels, types and directions that find nothing: which hop is impossible, and what it was meant to be.
+"""Labels, types and directions that find nothing: which hop is impossible, and what was meant.
 
-A hop is impossible where the counts of (label, type, label) say so. What is tried, in this order: another spelling of
-an unknown name; the other direction; the one type that connects the labels; the label that the type leads to, if what
-is asked of the node is there; the node of the same pattern that the type belongs to; the node left out in between.
+A hop is impossible if the counts of (label, type, label) say so. What is tried, in this order: another spelling of an
+unknown name; the other direction; the one type that connects the labels; the label that the type leads to, if its nodes
+have the required properties; the node of the same pattern that the type belongs to; a missing node in between.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Patterns:
             self.uses.setdefault(use.entity, []).append(use)
 
     def findings(self) -> Iterator[Finding]:
-        """Unknown names first; hops with unknown names are looked at when these are settled."""
+        """Unknown names first; hops with unknown names are checked once these are fixed."""
         for entity in self.reading.entities:
             if not entity.written:
                 for name in entity.label_names():
@@ -78,7 +78,7 @@ class Patterns:
         return any(t.name in self.facts.types for hop in entity.hops for t in hop.relationship.label_names())
 
     def fits(self, entity: Entity, label: str) -> bool:
-        """Whether a label could stand for another: the hops are possible, and what is asked for is there."""
+        """Whether a label could replace another: the hops are possible, and the required properties exist."""
         for hop in entity.hops:
             other = hop.right if hop.left is entity else hop.left
             if not all(n.name in self.facts.labels for n in other.label_names()):
@@ -134,7 +134,7 @@ class Patterns:
         )
 
     def groups(self, entity: Entity) -> list[tuple[str | None, ...]]:
-        """Labels of which one must hold, for each condition."""
+        """Labels one of which must hold, for each condition."""
         found: list[tuple[str | None, ...]] = [(name.name,) for name in entity.required]
         found += [tuple(name.name for name in choice) for choice in entity.choices]
         return found or [(None,)]
@@ -183,7 +183,7 @@ class Patterns:
         return all(any(count(a, t, b) for a in one for b in other for t in types) for one in left for other in right)
 
     def connecting(self, hop: Hop) -> dict[str, bool]:
-        """The types that connect the labels of a hop, with whether they lead from left to right."""
+        """The types that connect the labels of a hop, and whether they lead from left to right."""
         left, right = self.groups(hop.left), self.groups(hop.right)
         if left == [(None,)] or right == [(None,)]:
             return {}
@@ -231,7 +231,7 @@ class Patterns:
         return max((likeness(n.name, name) for n in hop.relationship.label_names()), default=0.0)
 
     def other_type(self, hop: Hop, connecting: dict[str, bool]) -> Fix | None:
-        """The one type that connects the labels, or the one that is most like what is written."""
+        """The one type that connects the labels, or the one most similar to what is written."""
         if hop.relationship.is_list or hop.relationship.choices or not connecting or len(hop.relationship.hops) > 1:
             return None
         names = list(connecting)
@@ -247,7 +247,7 @@ class Patterns:
         return Fix("type", tuple(edits), f"{ends} are connected by {chosen}.", hop.pattern.span.start)
 
     def other_label(self, hop: Hop, connecting: dict[str, bool]) -> Fix | None:
-        """The label that the type leads to, where what is asked of the node is found there and not here."""
+        """The label that the type leads to, if the required properties are found there and not here."""
         for entity in (hop.right, hop.left):
             if len(entity.required) != 1 or entity.choices or entity.opaque:
                 continue
@@ -278,7 +278,7 @@ class Patterns:
         return bool(entity.hops)
 
     def support(self, entity: Entity, label: str) -> int:
-        """How much of what is asked of a node is found on a label: 2 for a value, -1 for a key that is not there."""
+        """How well a label supports the conditions on a node: 2 for a value, -1 for a key that does not exist."""
         score = 0
         for use in self.uses.get(entity, ()):
             score += self.evidence(use, [label], True)
@@ -297,7 +297,7 @@ class Patterns:
         return score
 
     def other_node(self, hop: Hop, connecting: dict[str, bool]) -> Fix | None:
-        """The hop hangs on the wrong node: another node of the query has such relationships."""
+        """The hop is attached to the wrong node: another node of the query has such relationships."""
         if connecting or not hop.relationship.required or hop.relationship.is_list:
             return None
         types = self.types(hop)
@@ -336,7 +336,7 @@ class Patterns:
         return Fix("pattern", tuple(edits), f"{types} belongs to {labels}, here {name}.", pattern.span.start)
 
     def left_out(self, hop: Hop, connecting: dict[str, bool]) -> Fix | None:
-        """One node between the two was left out: the type fits one end, and one type leads on to the other."""
+        """A node between the two was left out: the type fits one end, and one type leads on to the other."""
         if connecting or not hop.relationship.required or hop.relationship.is_list:
             return None
         if len(hop.left.required) != 1 or len(hop.right.required) != 1 or len(self.types(hop)) != 1:
@@ -369,7 +369,7 @@ class Patterns:
 
 
 def _merged(edits: list[Edit], insertion: Edit) -> list[Edit]:
-    """Edits at one place become one: an insertion goes to the outside of what is replaced there."""
+    """Edits at one position become one: an insertion goes outside of what is replaced there."""
     merged: list[Edit] = []
     done = False
     for edit in edits:

@@ -1,4 +1,4 @@
-"""What comes out of a check or a repair."""
+"""The results of a check or a repair."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hoplite.models.edits import Change, Fix
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at `start` to `end` of a text, and what would mend it, if that is certain enough.
+    """Something wrong at `start` to `end` of a text, and its fix, if that is certain enough.
 
-    `is_doubtful` where the query gives an answer that may be right.
+    `is_doubtful` if the query returns an answer that may be right.
     """
 
     kind: str
@@ -27,9 +27,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with a query: where it is, what it is in a sentence, and what could stand there instead, the
-    likeliest first.
-    """
+    """Something wrong with a query: where it is, a sentence about it, and suggestions, the likeliest first."""
 
     kind: str
     span: Span
@@ -45,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The problems of a query. `str()` is text for a prompt; empty where nothing is wrong."""
+    """The problems of a query. `str()` is text for a prompt; empty if nothing is wrong."""
 
     query: str
     problems: tuple[Problem, ...]
@@ -65,7 +63,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A query that was repaired: the new text, what was changed, and what is wrong with it and was left alone."""
+    """A repaired query: the new text, the changes, and what is wrong with it and was left alone."""
 
     query: str
     original: str

@@ -18,7 +18,7 @@ def _fix(stopped: Stopped, reason: str, *edits: Edit) -> Fix:
 
 
 def _where_behind_return(stopped: Stopped) -> Iterator[Fix]:
-    """`RETURN ... WHERE p` and `HAVING p`: asked before, or of the columns."""
+    """`RETURN ... WHERE p` and `HAVING p`: a condition on the rows before, or on the columns."""
     word = stopped.token.text.upper()
     if word not in ("WHERE", "HAVING"):
         return
@@ -39,11 +39,11 @@ def _where_behind_return(stopped: Stopped) -> Iterator[Fix]:
         yield from _as_columns(stopped, start, first, items, condition, end)
         return
     added = Edit(tokens[start].start, tokens[start].start, _asked(stopped, start, condition))
-    yield _fix(stopped, f"{word} stands before RETURN.", added, removed)
+    yield _fix(stopped, f"{word} comes before RETURN.", added, removed)
 
 
 def _asked(stopped: Stopped, start: int, condition: str) -> str:
-    """A condition before a RETURN: of the MATCH or WITH there, or joined to its WHERE."""
+    """A condition before a RETURN: in the MATCH or WITH there, or joined to its WHERE."""
     tokens = stopped.tokens
     depth = 0
     for i in range(start - 1, -1, -1):
@@ -141,7 +141,7 @@ def _is_column(key: str, column: str) -> bool:
 
 
 def _distinct(stopped: Stopped) -> Iterator[Fix]:
-    """`RETURN a, DISTINCT b`: DISTINCT is about whole rows and stands first."""
+    """`RETURN a, DISTINCT b`: DISTINCT applies to whole rows and comes first."""
     tokens, at = stopped.tokens, stopped.at
     for i in (at, at - 1):
         if i > 0 and tokens[i].word == "DISTINCT":
@@ -153,7 +153,7 @@ def _distinct(stopped: Stopped) -> Iterator[Fix]:
             if tokens[start + 1].word == "DISTINCT" or any(t.text.lower() in AGGREGATES for t in tokens[start:i]):
                 yield _fix(stopped, "Rows are distinct as a whole.", removed)
             else:
-                yield _fix(stopped, "DISTINCT stands first.", removed, Edit(place, place, "DISTINCT "))
+                yield _fix(stopped, "DISTINCT comes first.", removed, Edit(place, place, "DISTINCT "))
 
 
 def _order(stopped: Stopped) -> Iterator[Fix]:
@@ -169,7 +169,7 @@ def _order(stopped: Stopped) -> Iterator[Fix]:
             a = b
         key = stopped.text[tokens[a].start : tokens[b].end]
         place = tokens[at - 1].end
-        yield _fix(stopped, "An order is an ORDER BY.", Edit(place, place, f" ORDER BY {key}"))
+        yield _fix(stopped, "Rows are sorted by ORDER BY.", Edit(place, place, f" ORDER BY {key}"))
 
 
 def _first_rows(stopped: Stopped) -> Iterator[Fix]:
@@ -195,7 +195,7 @@ def _end_of_query(stopped: Stopped) -> int:
 
 
 def _nulls(stopped: Stopped) -> Iterator[Fix]:
-    """`ORDER BY x DESC NULLS LAST`: nulls are the largest, and another place for them is a key before."""
+    """`ORDER BY x DESC NULLS LAST`: nulls are the largest values; to place them elsewhere takes a sort key before."""
     tokens, at, text = stopped.tokens, stopped.at, stopped.text
     if stopped.token.text.upper() != "NULLS" or tokens[at + 1].text.upper() not in ("FIRST", "LAST"):
         return

@@ -1,8 +1,8 @@
-"""Properties that are asked of entities which do not have them, and values that nobody has.
+"""Properties that an entity does not have, and values that do not occur.
 
-For a key that no such node has: the key that holds the value asked for; the same key of the relationship or node next
-to it; another spelling; the key that such things are called by. For a value that no such node has: another spelling of
-it, another type, another key that holds it.
+For a key that no such node has: the key that holds the value; the same key of the adjacent relationship or node;
+another spelling; the key that names such things. For a value that no such node has: another spelling, another type,
+another key that holds it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hoplite.models.reading import Entity, Reading, Use
 from hoplite.models.writing import free_name, literal, named, quoted, with_entry, without_entry
 from hoplite.planner.check.positions import key_offsets
 
-_CALLED = ("name", "title", "label", "description", "id")  # what a thing is called by, where it is called otherwise
+_CALLED = ("name", "title", "label", "description", "id")  # the keys that name things
 _WHOLE = ("full", "display", "complete", "official")
 
 
@@ -36,7 +36,7 @@ class Properties:
         self.text = text
 
     def findings(self) -> Iterator[Finding]:
-        """A finding for each key that is missing and each value that nobody has."""
+        """A finding for each missing key and each value that does not occur."""
         yield from null_comparisons(self.body, self.text)
         yield from self.components()
         missing: list[tuple[Use, list[tuple[str, ...]]]] = []
@@ -63,7 +63,7 @@ class Properties:
     # --- who has what ---
 
     def owners(self, entity: Entity) -> list[tuple[str, ...]] | None:
-        """Labels or types of which one must hold, for each condition; None where nothing is known of them."""
+        """Labels or types one of which must hold, for each condition; None if nothing is known of them."""
         known = self.facts.labels if entity.is_node else self.facts.types
         groups: list[tuple[str, ...]] = [(name.name,) for name in entity.required]
         groups += [tuple(name.name for name in choice) for choice in entity.choices]
@@ -83,7 +83,7 @@ class Properties:
         return sorted(key for key in some if self.has_key(entity, groups, key))
 
     def has_value(self, entity: Entity, groups: list[tuple[str, ...]], key: str, value: Any) -> bool | None:
-        """Whether some such entity has the value; None where nobody looked."""
+        """Whether some such entity has the value; None if unknown."""
         for group in groups:
             found = [self.facts.has_value(entity.is_node, owner, key, value) for owner in group]
             if True in found:
@@ -94,8 +94,8 @@ class Properties:
     # --- keys that are missing ---
 
     def missing(self, use: Use, groups: list[tuple[str, ...]], decides: bool) -> Finding | None:
-        """Where it does not decide about rows, and others columns have values, only what is certain to be meant
-        otherwise: a column of nulls may be wanted."""
+        """If it does not decide about rows, and other columns have values, only what certainly means something else: a
+        column of nulls may be intended."""
         entity = use.entity
         own = self.own_keys(entity, groups)
         shown = "|".join(groups[0])
@@ -133,7 +133,7 @@ class Properties:
         return self.renamed(use, found[0], message)
 
     def by_value(self, use: Use, groups: list[tuple[str, ...]], own: list[str], message: str) -> Fix | None:
-        """The key that holds the value, of this entity or of the one next to it."""
+        """The key that holds the value, of this entity or of an adjacent one."""
         value = _compared_value(use)
         holding = [key for key in own if self.has_value(use.entity, groups, key, value)]
         holding.sort(key=lambda key: -likeness(use.key, key))
@@ -167,7 +167,7 @@ class Properties:
         return entity.names[0] if entity.names else "|".join(n.name for n in entity.label_names())
 
     def moved(self, use: Use, message: str) -> Fix | None:
-        """The same key of the relationship or node next to it, where one of them has it."""
+        """The same key of an adjacent relationship or node, if one of them has it."""
         direct = {e for hop in use.entity.hops for e in (hop.relationship, hop.left, hop.right)}
         holding = [other for other in self.near(use.entity) if self.holds(other, use.key)]
         closest = [other for other in holding if other in direct] or holding
@@ -208,7 +208,7 @@ class Properties:
         return Fix("property of another", tuple(edits), reason, use.key_span.start)
 
     def entry(self, use: Use) -> tuple[int, list[tuple[int, int]]]:
-        """Which entry of its map a use is, and where all of them are."""
+        """The index of a use among the entries of its map, and the spans of all of them."""
         assert isinstance(use.node, ast.MapLiteral)
         starts = [offset for _, offset in key_offsets(use.node, self.text)]
         spans = [(start, value.span.end) for start, (_, value) in zip(starts, use.node.entries, strict=True)]
@@ -221,7 +221,7 @@ class Properties:
         return span.start, span.end
 
     def called(self, use: Use, groups: list[tuple[str, ...]], own: list[str], message: str) -> Fix | None:
-        """`name` and its like, of something that is called by a key of another name."""
+        """`name` and the like, for something that another key names."""
         if folded(use.key) not in _CALLED or not use.entity.is_node:
             return None
         label = groups[0][0]
@@ -231,7 +231,7 @@ class Properties:
         return self.renamed(use, scored[0][1], message)
 
     def calls(self, key: str, label: str, use: Use, groups: list[tuple[str, ...]]) -> float:
-        """How likely a key is what the nodes of a label are called by."""
+        """How likely it is that a key names the nodes of a label."""
         mine, parts = words(key), words(label)
         wanted = folded(use.key)
         if folded(key) == folded(label) or folded(key) in (folded(label) + "name", folded(label) + wanted):
@@ -281,7 +281,7 @@ class Properties:
         return sorted(found)
 
     def components(self) -> Iterator[Finding]:
-        """`n.released.year` of a number, which fails: it is the year itself."""
+        """`n.released.year` of a number, which fails: the number is the year itself."""
         uses = {id(use.node): use for use in self.reading.uses}
         for node in walk(self.body):
             if not isinstance(node, ast.Property) or node.key.lower() != "year":
@@ -300,7 +300,7 @@ class Properties:
             yield Finding("type of value", node.span.start, node.span.end, message, (written,), fix)
 
     def stored(self, use: Use, groups: list[tuple[str, ...]]) -> str | None:
-        """The one type that all values of a key have; None where there are several, or nobody looked."""
+        """The one type that all values of a key have; None if there are several, or unknown."""
         found: set[str] = set()
         for owner in groups[0]:
             types = self.facts.value_types(use.entity.is_node, owner, use.key)
@@ -310,7 +310,7 @@ class Properties:
         return next(iter(found)) if len(found) == 1 and len(groups) == 1 else None
 
     def mismatch(self, use: Use, groups: list[tuple[str, ...]]) -> Finding | None:
-        """A comparison with a value of another type than all stored ones, which is never true."""
+        """A comparison with a value of a different type from all stored ones, which is never true."""
         node = use.value
         if node is None or use.operator not in (*_ORDERING, "IN", "CONTAINS"):
             return None
@@ -329,7 +329,7 @@ class Properties:
             return None
         shown = "|".join(groups[0])
         message = (
-            f"{use.key} of {shown} is a {stored}, and never compares with {self.text[node.span.start : node.span.end]}."
+            f"{use.key} of {shown} is a {stored}, never comparable with {self.text[node.span.start : node.span.end]}."
         )
         reason = f"{use.key} of {shown} is a {stored}; it was compared with another type."
         fix = Fix("type of value", tuple(edits), reason, node.span.start) if edits else None
@@ -337,7 +337,8 @@ class Properties:
         return Finding("type of value", node.span.start, node.span.end, message, suggestions, fix)
 
     def converted(self, use: Use, node: Any, stored: str) -> list[Edit] | None:
-        """The edits that make a comparison one of equal types; none where nobody knows how; None where it is one."""
+        """The edits that make both sides of a comparison the same type; none if that is not possible; None if they
+        are."""
         written = _type_of(node)
         if written is None or written == _family(stored):
             return None
@@ -370,7 +371,7 @@ class Properties:
         return [Edit(item.span.start, item.span.end, str(item.value)) for item in texts]
 
     def element(self, use: Use, node: Any, stored: str) -> list[Edit] | None:
-        """`r.roles = 'Neo'` where lists are stored: whether it is one of them."""
+        """`r.roles = 'Neo'` with stored lists: a test for membership."""
         written = _type_of(node)
         if written is None or use.operator not in ("=", "CONTAINS"):
             return None
@@ -381,7 +382,7 @@ class Properties:
         return [Edit(span.start, span.end, f"{value} IN {self.text[use.span.start : use.span.end]}")]
 
     def number_as_text(self, use: Use, node: ast.Literal) -> list[Edit]:
-        """`n.apr > 0.2` where the numbers are stored as text."""
+        """`n.apr > 0.2` with numbers stored as text."""
         if use.operator in ("=", "<>") and not isinstance(node.value, float):
             return [Edit(node.span.start, node.span.end, literal(str(node.value)))]
         if isinstance(use.node, ast.Property):
@@ -456,7 +457,7 @@ def _type_of(node: Any) -> str | None:
 
 
 def _compared_value(use: Use) -> Any:
-    """The one value that a property is to be equal to."""
+    """The single value that a property must equal."""
     if use.operator != "=" or not isinstance(use.value, ast.Literal):
         return None
     return use.value.value

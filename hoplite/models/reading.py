@@ -1,7 +1,7 @@
-"""What a query says about the graph: its nodes and relationships, hop by hop, and the properties asked of them.
+"""What a query says about the graph: its nodes and relationships, hop by hop, and the properties it uses.
 
-A variable means the same entity for as long as WITH hands it on, under whatever name. Labels that must hold are kept
-apart from alternatives; what cannot be told from the text (dynamic labels, negations) makes an entity opaque.
+A variable means the same entity as long as WITH passes it on, under whatever name. Required labels are separate from
+alternatives; what the text cannot tell (dynamic labels, negations) makes an entity opaque.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Scope: TypeAlias = "dict[str, Entity | None]"
 
 @dataclass(eq=False, slots=True)
 class Entity:
-    """A node or relationship of the query. `required` are labels that must hold; `choices` one of which must."""
+    """A node or relationship of the query. All labels in `required` must hold, and one of each of `choices`."""
 
     is_node: bool
     required: list[ast.LabelName] = field(default_factory=list)
@@ -55,10 +55,9 @@ class Hop:
 
 @dataclass(eq=False, slots=True)
 class Place:
-    """Where in the query something stands: its clause, and the names in sight there.
+    """Where something is in the query: its clause, and the names in scope there.
 
-    `negated` where finding nothing does no harm: after NOT, in IS NULL and coalesce. `filters` where it decides
-    about rows.
+    `negated` if finding nothing does no harm: after NOT, in IS NULL and coalesce. `filters` if it decides about rows.
     """
 
     clause: ast.Clause | None
@@ -82,13 +81,13 @@ class Place:
 
 @dataclass(eq=False, slots=True)
 class Use:
-    """A property asked of an entity: `subject.key`, or an entry of a map in a pattern.
+    """A use of a property: `subject.key`, or an entry of a map in a pattern.
 
-    `operator` and `value` are what it is compared with, where that is a literal, `=` in a map.
+    `operator` and `value` are what it is compared with, if that is a literal; `=` in a map.
     """
 
     entity: Entity
-    subject: str | None  # the variable, where there is one
+    subject: str | None  # the variable, if there is one
     key: str
     key_span: ast.Span
     span: ast.Span
@@ -324,7 +323,7 @@ class _Reader:
             case ast.IsNull(operand=operand, negated=False):
                 self.expression(operand, place.within(negated=True))
             case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "coalesce":
-                for argument in arguments:  # a property that may be missing is asked for in this way
+                for argument in arguments:  # this is how to ask for a property that may be missing
                     self.expression(argument, place.within(negated=True))
             case ast.Unary(operator="NOT", operand=operand):
                 self.expression(operand, place.within(negated=True))
@@ -406,7 +405,7 @@ def _add_labels(entity: Entity, labels: ast.LabelExpression) -> None:
 
 
 def _written_length(text: str, offset: int, key: str) -> int:
-    """How long a name is where it is written, quotes included."""
+    """The length of a name as written, including backticks."""
     if text[offset] == "`":
         return len(key.replace("`", "``")) + 2
     return len(key)

@@ -1,8 +1,8 @@
 """Check and repair of queries that a model wrote.
 
-A text is brought to parse, then to pass the check, then held against the graph; each step changes only what provably
-fails or provably finds nothing. Steps are repeated as long as they change something, for one change may bring the next
-wrong into sight.
+A text is made to parse, then to pass the check, then compared with the graph; each step changes only what provably
+fails or provably finds nothing. Steps are repeated as long as they change something, because one change may reveal the
+next problem.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hoplite.models.syntax import finding_of
 from hoplite.planner.check import check as check_statement
 
 _MOST_ROUNDS = 12
-_DOUBTFUL = ("direction", "pattern")  # where a count of 0 may be the truth: all of the names exist
+_DOUBTFUL = ("direction", "pattern")  # a count of 0 may be right there: all of the names exist
 
 
 class Mender:
@@ -45,7 +45,7 @@ class Mender:
         return Check(text, tuple(_problem(finding, Draft(text)) for finding in findings))
 
     def repair(self, text: str) -> Repair:
-        """The text with everything mended that can be."""
+        """The text with everything fixed that can be."""
         draft = Draft(text)
         tried: set[str] = {text}
         findings, is_refused = self._findings(text)
@@ -60,12 +60,12 @@ class Mender:
                 break
             tried.add(draft.text)
         if is_refused and draft.text != text:
-            draft = Draft(text)  # better the words of the model than ours that do not run either
+            draft = Draft(text)  # better the model's text than ours that does not run either
             findings, _ = self._findings(text)
         return Repair(draft.text, text, tuple(draft.changes), tuple(_problem(finding, draft) for finding in findings))
 
     def _findings(self, text: str) -> tuple[list[Finding], bool]:
-        """What is wrong with a text, and whether it is refused for that."""
+        """What is wrong with a text, and whether it is refused because of that."""
         if self.facts.is_sound(text, self.types):
             return [], False
         findings, is_refused = self._new_findings(text)
@@ -94,7 +94,7 @@ class Mender:
 
 
 def _together(fixes: list[Fix]) -> list[Fix]:
-    """One fix that holds the edits of all that do not touch each other: they were made for the same text."""
+    """One fix with the edits of all that do not overlap: they were made for the same text."""
     kept: list[Fix] = []
     edits: list[Edit] = []
     for fix in fixes:

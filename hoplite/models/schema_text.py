@@ -1,7 +1,7 @@
 """The schema of a graph as text for a prompt, cut to a budget of tokens by what matters.
 
 Every part of the schema (a label, a property, its values, a pattern ...) is an item with a weight: frequent labels and
-types weigh more, and what a question names far more. The text is made of the heaviest items that fit.
+types weigh more, and what a question mentions far more. The text consists of the heaviest items that fit.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from hoplite.values.render import to_string
 Form: TypeAlias = Literal["text", "json", "cypher"]
 
 _FORMS = {"text": as_text, "json": as_json, "cypher": as_cypher}
-_CHARACTERS_PER_TOKEN = 3.5  # of names and punctuation, rather low, so that a budget is kept
+_CHARACTERS_PER_TOKEN = 3.5  # for names and punctuation; rather low, so that the budget is kept
 
-# What an item weighs in relation to the label or type that it belongs to.
+# The weight of an item relative to the label or type that it belongs to.
 _PATTERN, _KEY, _VALUES, _INDEX = 0.9, 0.6, 0.3, 0.5
-_NAMED = 100.0  # times more, where a question names it
-_CONNECTED = 10.0  # times more, where a question names what it is connected with
+_NAMED = 100.0  # factor if a question mentions it
+_CONNECTED = 10.0  # factor if a question mentions what it is connected to
 
 
 def token_count(text: str) -> int:
-    """About how many tokens a model makes of a text."""
+    """The approximate number of tokens of a text."""
     return math.ceil(len(text.encode()) / _CHARACTERS_PER_TOKEN)
 
 
@@ -44,7 +44,7 @@ def schema_text(graph: Snapshot, question: str | None, *, form: Form, max_tokens
     if max_tokens is None or token_count(whole) <= max_tokens:
         return whole
     items = sorted(_items(schema, _Question(question)), key=lambda item: (-item.weight, item.place))
-    # The more items there are, the longer the text is: the largest number that fits is found by halving.
+    # The more items, the longer the text: bisection finds the largest number that fits.
     low, high = 0, len(items)
     while low < high:
         middle = (low + high + 1) // 2
@@ -74,11 +74,11 @@ class _Question:
         self._text = f" {' '.join(_words(text or ''))} "
 
     def names(self, name: str) -> bool:
-        """Whether it has a word of a name."""
+        """Whether it contains a word of a name."""
         return bool(self._words and self._words.intersection(_folded_words(name)))
 
     def has_value(self, of: Property) -> bool:
-        """Whether it has a value that is listed."""
+        """Whether it contains a listed value."""
         return any(f" {' '.join(_words(to_string(value)))} " in self._text for value in of.values)
 
 
@@ -92,7 +92,7 @@ _SHORTEST_STEM = 3
 
 
 def _folded_words(text: str) -> Iterator[str]:
-    """Words without their endings. Words as short as `of` are in every question and every other name."""
+    """Words without their endings. Words as short as `of` are in every question and many names."""
     for word in _words(text):
         if len(word) < _SHORTEST_STEM:
             continue
@@ -115,7 +115,7 @@ def _items(schema: GraphSchema, question: _Question) -> Iterator[_Item]:
             yield _Item((what, kind.name), weights[kind.name])
             yield from _property_items(what, kind, weights[kind.name], question)
     for one in schema.patterns:
-        # As much as its type, or more where one of its ends is asked for; less where the type mostly leads elsewhere.
+        # As much as its type, or more if one of its ends is mentioned; less if the type mostly leads elsewhere.
         of_type = types[one.type]
         ends = max(labels.get(end or "", 0.0) for end in (one.start, one.end))
         share = math.log2(2 + one.count) / math.log2(2 + type_counts[one.type])
@@ -129,7 +129,7 @@ def _property_items(what: str, kind: Kind, weight: float, question: _Question) -
     for one in kind.properties:
         is_named, has_value = question.names(one.key), question.has_value(one)
         held = weight * (_NAMED if is_named or has_value else 1.0)
-        # What finds an entity, and what most have, is asked for most.
+        # What identifies an entity, and what most entities have, is used most.
         likely = 1.0 if one.unique or one.indexed else 0.8 if one.optional else 0.9
         yield _Item((what, kind.name, one.key), _KEY * likely * held)
         if one.values or one.low is not None:
@@ -145,7 +145,7 @@ def _kind_weight(kind: Kind, question: _Question) -> float:
 
 
 def _only(schema: GraphSchema, items: Iterable[_Item]) -> GraphSchema:
-    """The schema with these items alone, and whatever they belong to."""
+    """The schema with only these items, and whatever they belong to."""
     kept: set[tuple[str, ...]] = set()
     for item in items:
         if item.place[0] == "pattern":

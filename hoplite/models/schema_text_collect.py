@@ -1,8 +1,8 @@
 """What a graph has, for a prompt: labels and types with their properties, and the patterns between labels.
 
-Names and counts are exact. Types, values and how many entities lack a property are read from a sample where a label or
-type has more than `SAMPLE` entities: entities at equal distances, so that the same graph always gives the same text.
-A property that nobody in the sample has is looked for among all.
+Names and counts are exact. If a label or type has more than `SAMPLE` entities, types, values and how many entities lack
+a property come from a sample at equal distances, so that the same graph always gives the same text. A property that no
+entity of the sample has is looked for among all.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from hoplite.values.order import group_key, sort_key
 from hoplite.values.value_types import value_type
 
 SAMPLE = 2_000
-_LOOKED_AT = 40 * SAMPLE  # entities among which a sample is looked for, before all are
-_FEW = 3  # values of a property that has too many to list
-_PROSE = 120  # characters: texts that are longer on average are prose, of which a few tell nothing
+_LOOKED_AT = 40 * SAMPLE  # entities searched for a sample before all are
+_FEW = 3  # values shown of a property that has too many to list
+_PROSE = 120  # characters: longer texts are prose, of which a few say nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of a label or type. `values` are all there are where `enumerated`, else some of them; numbers and
-    dates that are too many to list have a `low` and a `high` end instead."""
+    """A property of a label or type. `values` are all values if `enumerated`, else some of them; numbers and dates that
+    are too many to list have a `low` and a `high` end instead."""
 
     key: str
     types: tuple[str, ...]
@@ -76,7 +76,7 @@ class SearchIndex:
 
 @dataclass(frozen=True, slots=True)
 class GraphSchema:
-    """Everything that a text may tell; the most frequent comes first."""
+    """Everything that a text may contain; the most frequent comes first."""
 
     labels: tuple[Kind, ...]
     types: tuple[Kind, ...]
@@ -140,7 +140,7 @@ def _some(entities: Int64s) -> Int64s:
 
 
 def _some_with_label(graph: Snapshot, name: str, count: int) -> Int64s:
-    """The nodes with a label, or a sample; of a common label one taken at equal distances among all nodes, because a
+    """The nodes with a label, or a sample; for a common label, one taken at equal distances among all nodes, because a
     list of its nodes is only made on demand."""
     if count > SAMPLE:
         nodes = _distances(graph.node_count)
@@ -167,7 +167,7 @@ def _distances(count: int) -> Int64s:
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """Values of a property; `whole` where they are all that there are."""
+    """Values of a property; `whole` if they are all of them."""
 
     values: list[Any]
     types: tuple[str, ...]
@@ -176,7 +176,7 @@ class _Sampled:
 
     @staticmethod
     def of(column: Column, whole: bool) -> _Sampled:
-        """The values in a column; of texts that come from a large pool, no more than these are looked at."""
+        """The values in a column; if texts come from a large pool, only these are read."""
         values = [value for value in column.objects().tolist() if value is not None]
         known = COLUMN_TYPES.get(type(column))
         types = tuple(sorted({_type_name(value) for value in values})) if known is None else (known,)
@@ -186,7 +186,7 @@ class _Sampled:
 def _sampled(
     some: Int64s, count: int, read: Callable[[Int64s], Column], holders: Callable[[], Int64s]
 ) -> _Sampled | None:
-    """The values of a property that some of `count` entities have; None where none of all has one."""
+    """The values of a property that some of `count` entities have; None if none of all has one."""
     found = _Sampled.of(read(some), len(some) == count)
     if found.values:
         return found
@@ -210,7 +210,7 @@ def _properties(
 
 
 def _type_name(value: Any) -> str:
-    """A stored list is of one type, so that its first element tells it."""
+    """A stored list has one type, which its first element tells."""
     if isinstance(value, bytes):
         return "BYTE ARRAY"
     if isinstance(value, list):
@@ -221,7 +221,7 @@ def _type_name(value: Any) -> str:
 def _shown(
     values: list[Any], types: tuple[str, ...], whole: bool, most_values: int
 ) -> tuple[bool, tuple[Any, ...], Any, Any]:
-    """Whether the values are enumerated; those that are shown; the ends of their range."""
+    """Whether the values are enumerated; the values shown; the ends of their range."""
     if len(types) > 1 or types[0].startswith(("LIST", "POINT", "BYTE")):
         return False, (), None, None
     is_plain = types[0] in ("STRING", "INTEGER", "BOOLEAN")

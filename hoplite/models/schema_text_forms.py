@@ -1,10 +1,10 @@
-"""A schema, or what is left of it, as compact text, as JSON, and as patterns of Cypher.
+"""A schema, or a part of it, as compact text, as JSON, and as Cypher patterns.
 
     Person (133): name STRING unique, born INTEGER? 1929..1996
     (:Person)-[:ACTED_IN]->(:Movie) (172)
 
-`?` marks a property that some lack. Values are written as Cypher writes them, on one line whatever is in them. A form
-is given the whole schema too, to say how much of it was left out.
+`?` marks a property that some entities lack. Values are written as in Cypher, always on one line. Each form also gets
+the whole schema, to say how much of it was left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def as_text(schema: GraphSchema, whole: GraphSchema) -> str:
 
 
 def as_cypher(schema: GraphSchema, whole: GraphSchema) -> str:
-    """Patterns with types in the place of values."""
+    """Patterns with types in place of values."""
     lines = [f"(:{quoted_name(kind.name)}{_map(kind)})  // {kind.count}{_values_note(kind)}" for kind in schema.labels]
     kinds = {kind.name: kind for kind in schema.types}
     told: set[str] = set()
@@ -117,7 +117,7 @@ def _values_text(one: Property) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as Cypher writes it, where that is short."""
+    """A value as Cypher writes it, cut if it is long."""
     if not isinstance(value, str):
         return to_string(value)
     cut = value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…"

@@ -1,7 +1,7 @@
-"""Statements that parse and are refused: names that WITH dropped, functions that do not exist, clauses that cannot see
-what they speak of.
+"""Statements that parse but are refused: names that WITH dropped, functions that do not exist, clauses that refer to
+what is out of scope.
 
-Each rule takes the error that Neo4j's words are about and gives a fix, or nothing.
+Each rule matches one of Neo4j's messages and gives a fix, or nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Refused:
         return found
 
     def path_to(self, root: Any) -> list[Any]:
-        """The nodes from a root down to what begins at the error."""
+        """The nodes from a root down to the one that begins at the error."""
         path = [root]
         while True:
             below = [c for c in children(path[-1]) if c.span.start <= self.offset < max(c.span.end, c.span.start + 1)]
@@ -78,7 +78,7 @@ class Refused:
             path.append(below[-1])
 
     def place(self) -> Place | None:
-        """The names in sight at the error."""
+        """The names in scope at the error."""
         reading: Reading = read(self.statement, self.text)
         around = [p for p in reading.places if p.clause is not None and p.clause.span.start <= self.offset]
         inside = [p for p in around if p.clause is not None and self.offset < p.clause.span.end]
@@ -86,7 +86,7 @@ class Refused:
 
 
 def visible_before(query: ast.SingleQuery, number: int) -> set[str]:
-    """The variables in sight before a clause."""
+    """The variables in scope before a clause."""
     names: set[str] = set()
     for clause in query.clauses[:number]:
         if isinstance(clause, ast.WithClause):
@@ -144,7 +144,7 @@ def _undefined(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _is_behind(clause: ast.WithClause, offset: int) -> bool:
-    """Whether a place is in the WHERE or ORDER BY of a WITH."""
+    """Whether a position is in the WHERE or ORDER BY of a WITH."""
     items = clause.projection.items
     return bool(items) and offset >= items[-1].span.end
 
@@ -163,7 +163,7 @@ def _kept_by_with(
     projected = _projected_value(refused, query, number, items, name)
     if projected is not None:
         return projected
-    reason = f"WITH does not hand {name} on, and it is used after it."
+    reason = f"WITH drops {name}, which is used after it."
     if any(aggregates(item.expression) for item in items):
         moved = _aggregated_before(refused, query, number, clause, earlier)
         if moved is not None:
@@ -174,8 +174,8 @@ def _kept_by_with(
 
 
 def _handed_on_as_list(refused: Refused, clause: ast.WithClause, name: str, reason: str) -> Fix:
-    """What a WITH aggregates over cannot be one of its keys, or every group would be a group of one: it is collected,
-    and taken apart again behind the WITH."""
+    """What a WITH aggregates over cannot be one of its keys, or every group would have one row: it is collected, and
+    unwound again after the WITH."""
     text = refused.text
     end = clause.projection.items[-1].span.end
     behind = clause.span.start + len(text[clause.span.start : clause.span.end].rstrip())
@@ -203,7 +203,7 @@ def _projected_value(
 def _aggregated_before(
     refused: Refused, query: ast.SingleQuery, number: int, clause: ast.WithClause, earlier: int
 ) -> Fix | None:
-    """An aggregation over what an aggregating WITH has used up is made in that WITH."""
+    """An aggregation over what an aggregating WITH has dropped moves into that WITH."""
     if number == earlier:
         return None
     call = next((node for node in refused.path_to(query.clauses[number]) if is_aggregate(node)), None)
@@ -216,7 +216,9 @@ def _aggregated_before(
     alias = free_name(stem if key is None else f"{stem}_{key}", taken)
     end = clause.projection.items[-1].span.end
     edits = (Edit(end, end, f", {written} AS {quoted(alias)}"), Edit(call.span.start, call.span.end, quoted(alias)))
-    return Fix("variable", edits, f"{written} is made in the WITH that still sees what it is about.", refused.offset)
+    return Fix(
+        "variable", edits, f"{written} is computed in the WITH where its variables are still in scope.", refused.offset
+    )
 
 
 def _misspelled(refused: Refused, name: str) -> Fix | None:
@@ -240,7 +242,7 @@ def _misspelled(refused: Refused, name: str) -> Fix | None:
 
 
 def _bare_key(refused: Refused, name: str) -> Fix | None:
-    """`WHERE age > 60`: the one entity in sight that has such a property."""
+    """`WHERE age > 60`: the one entity in scope that has such a property."""
     place = refused.place()
     if place is None:
         return None
@@ -281,7 +283,7 @@ def _unquoted(refused: Refused, name: str) -> Fix | None:
 
 
 def _unseen(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """Conditions after DISTINCT or an aggregation on what came before it are checked before it."""
+    """Conditions after DISTINCT or an aggregation on what came before it move before it."""
     found = refused.query()
     if found is None:
         return None
@@ -299,13 +301,13 @@ def _unseen(refused: Refused, match: re.Match[str]) -> Fix | None:
     start = _where_start(text, clause.projection.items[-1].span.end, clause.predicate.span.start)
     left = " AND ".join(_written(part, text) for part in kept)
     rest = Edit(start, clause.predicate.span.end, f" WHERE {left}" if left else "")
-    reason = "A condition on what DISTINCT or an aggregation leaves out is asked before it."
+    reason = "A condition on what DISTINCT or an aggregation drops comes before it."
     edits = (before_clause(query, number, " AND ".join(_written(part, text) for part in moved), text), rest)
     return Fix("condition", edits, reason, refused.offset)
 
 
 def before_clause(query: ast.SingleQuery, number: int, condition: str, text: str) -> Edit:
-    """The edit that filters the rows which a clause begins with."""
+    """The edit that filters the rows at the start of a clause."""
     if number:
         before = query.clauses[number - 1]
         if isinstance(before, ast.MatchClause) and not before.optional:
@@ -323,7 +325,7 @@ def before_clause(query: ast.SingleQuery, number: int, condition: str, text: str
 
 
 def _where_start(text: str, start: int, end: int) -> int:
-    """Where the blanks before the WHERE of a clause begin."""
+    """Where the white space before the WHERE of a clause begins."""
     found = re.compile(r"\s*\bWHERE\b", re.IGNORECASE).search(text, start, end)
     return end if found is None else found.start()
 
@@ -354,7 +356,7 @@ def _unknown_function(refused: Refused, match: re.Match[str]) -> Fix | None:
     reason = f"There is no function {call.name}."
     if written is not None:
         edit = Edit(call.span.start, call.span.end, written)
-        return Fix("function", (edit,), f"{reason[:-1]}; {written} says it.", refused.offset)
+        return Fix("function", (edit,), f"{reason[:-1]}; {written} is the equivalent.", refused.offset)
     names = [n for n in refused.functions if n.lower() in AGGREGATES] if call.distinct else refused.functions
     near = _functions_like(call.name, names, CLOSE)
     if not near:
@@ -393,7 +395,8 @@ _COMMON = frozenset(
 
 
 def _functions_like(written: str, names: Iterable[str], least: float) -> list[str]:
-    """Functions of a similar name; of equally similar ones those that queries use most. In capitals where it was."""
+    """Functions with similar names; among equally similar ones, those that queries use most. In capitals if the call
+    was."""
     near = ranked(written, names, least)
     near.sort(
         key=lambda name: -likeness(written, name) - 0.02 * (name.lower() in AGGREGATES or name.lower() in _COMMON)
@@ -402,7 +405,7 @@ def _functions_like(written: str, names: Iterable[str], least: float) -> list[st
 
 
 def _wraps(refused: Refused, call: ast.FunctionCall) -> bool:
-    """Whether an operator in the place of a call needs parentheses."""
+    """Whether an operator that replaces a call needs parentheses."""
     for node in walk(refused.statement.body):
         below = children(node)
         if any(child is call for child in below):
@@ -414,7 +417,7 @@ def _wraps(refused: Refused, call: ast.FunctionCall) -> bool:
 
 
 def _same_column(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """The same column twice is returned once; another one of that name gets one of its own."""
+    """A duplicate column is returned once; a different one of that name gets another name."""
     for clause in walk(refused.statement.body):
         if not isinstance(clause, ast.WithClause | ast.ReturnClause):
             continue
@@ -437,7 +440,7 @@ def _same_column(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _unaliased(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`WITH n.name` needs a name, by which it goes from there on."""
+    """`WITH n.name` needs a name, which is used from there on."""
     taken = _variables(refused.statement.body)
     for query in walk(refused.statement.body):
         if not isinstance(query, ast.SingleQuery):
@@ -462,7 +465,7 @@ def _alias(item: ast.ReturnItem, taken: set[str]) -> str:
 
 
 def _union_columns(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """Parts of a UNION with as many columns go by the names of the first."""
+    """Parts of a UNION with the same number of columns take the names of the first."""
     for union in walk(refused.statement.body):
         if not isinstance(union, ast.Union):
             continue
@@ -487,7 +490,7 @@ def _union_columns(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _new_in_expression(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """A pattern with variables of its own is a subquery."""
+    """A pattern that introduces variables becomes a subquery."""
     for node in walk(refused.statement.body):
         if isinstance(node, ast.PatternExpression):
             names = {v.name for v in walk(node.pattern) if isinstance(v, ast.Variable)}
@@ -507,7 +510,7 @@ def _exists(refused: Refused, match: re.Match[str]) -> Fix | None:
             written = f"{refused.text[inner.span.start : inner.span.end]} IS NOT NULL"
             written = f"({written})" if _wraps(refused, node) else written
             edit = Edit(node.span.start, node.span.end, written)
-            return Fix("function", (edit,), "A property that exists IS NOT NULL.", refused.offset)
+            return Fix("function", (edit,), "A property exists if it IS NOT NULL.", refused.offset)
     return None
 
 
@@ -524,7 +527,7 @@ def _sized_pattern(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _aggregated_condition(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`MATCH ... WHERE count(x) > 2 RETURN ...`: counted in a WITH, for what is used after it."""
+    """`MATCH ... WHERE count(x) > 2 RETURN ...`: counted in a WITH, by what is used after it."""
     found = refused.query()
     if found is None:
         return None
@@ -563,7 +566,7 @@ _PLACES = ("ORDER", "SKIP", "OFFSET", "LIMIT")
 
 
 def _endings(refused: Refused) -> Fix | None:
-    """`LIMIT 5 ORDER BY x`, `LIMIT 5 SKIP 2`: ordered first, then skipped, then cut."""
+    """`LIMIT 5 ORDER BY x`, `LIMIT 5 SKIP 2`: order first, then skip, then limit."""
     text = refused.text
     end = len(text.rstrip().rstrip(";").rstrip())
     starts = [m.start() for m in re.finditer(r"\bRETURN\b", text, re.I)]
@@ -575,7 +578,7 @@ def _endings(refused: Refused) -> Fix | None:
     bounds = [m.start() for m in found] + [end]
     parts = {word: text[bounds[i] : bounds[i + 1]].strip() for i, word in enumerate(words)}
     edit = Edit(bounds[0], end, " ".join(parts[word] for word in right))
-    return Fix("syntax", (edit,), "ORDER BY stands before SKIP, and SKIP before LIMIT.", refused.offset)
+    return Fix("syntax", (edit,), "ORDER BY comes before SKIP, and SKIP before LIMIT.", refused.offset)
 
 
 def _misplaced_ending(refused: Refused, match: re.Match[str]) -> Fix | None:
@@ -583,7 +586,7 @@ def _misplaced_ending(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _ordered_aggregate(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`RETURN x ORDER BY count(y)`: counted in a WITH, for the columns that are returned."""
+    """`RETURN x ORDER BY count(y)`: counted in a WITH, by the returned columns."""
     for clause in walk(refused.statement.body):
         if not isinstance(clause, ast.ReturnClause) or clause.projection.star:
             continue
@@ -608,9 +611,7 @@ def _ordered_aggregate(refused: Refused, match: re.Match[str]) -> Fix | None:
         first = projection.items[0].span.start
         edit = Edit(clause.span.start, first + len(text[first : clause.span.end].rstrip()), "")
         new = f"WITH {', '.join(columns)}{tail} RETURN {', '.join(names)}"
-        return Fix(
-            "condition", (Edit(edit.start, edit.end, new),), "What is ordered by is counted before.", refused.offset
-        )
+        return Fix("condition", (Edit(edit.start, edit.end, new),), "The sort key is computed first.", refused.offset)
     return None
 
 
@@ -639,7 +640,7 @@ def _length_of_text(refused: Refused, match: re.Match[str]) -> Fix | None:
 
 
 def _bars(refused: Refused, match: re.Match[str]) -> Fix | None:
-    """`a > 1 || b < 2`: OR, which joins conditions; `||` joins texts."""
+    """`a > 1 || b < 2`: conditions are joined by OR; `||` joins texts."""
     for clause in walk(refused.statement.body):
         predicate = getattr(clause, "predicate", None)
         if predicate is None:

@@ -1,4 +1,4 @@
-"""A text and the token at which parsing stopped, with what rules ask about its surroundings."""
+"""A text and the token at which parsing stopped, with queries about its surroundings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Stopped:
-    """The tokens of a text, and the number of the one at which parsing stopped."""
+    """The tokens of a text, and the index of the one at which parsing stopped."""
 
     def __init__(self, text: str, tokens: list[Token], offset: int, message: str) -> None:
         self.text = text
@@ -40,7 +40,7 @@ class Stopped:
         return self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
 
     def open_brackets(self) -> list[int]:
-        """The brackets that are open where parsing stopped."""
+        """The brackets that are open at the point where parsing stopped."""
         waiting: list[int] = []
         for i in range(self.at):
             if self.tokens[i].text in _OPENING:
@@ -78,7 +78,7 @@ class Stopped:
         return None
 
     def parts(self, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """First and last token of what commas separate between two tokens."""
+        """The first and last token of each comma-separated part between two tokens."""
         depth, start = 0, first
         for i in range(first, end):
             if self.tokens[i].text in _OPENING:
@@ -93,7 +93,7 @@ class Stopped:
             yield start, end - 1
 
     def variable_of(self, bracket: int) -> tuple[str, tuple[Edit, ...]]:
-        """The variable of the pattern in a bracket, and the edit that gives it one."""
+        """The variable of the pattern in a bracket, and the edit that adds one if needed."""
         token = self.tokens[bracket + 1]
         if "NAME" in token.kinds:
             return token.text, ()
@@ -103,7 +103,7 @@ class Stopped:
         return name, (Edit(place, place, name),)
 
     def operand_start(self, last: int) -> int:
-        """Where the operand begins that ends with a token: a name with its properties, or a bracket."""
+        """Where the operand that ends with a token begins: a name with its properties, or a bracket."""
         i = last
         while i > 0:
             if self.tokens[i].text in _CLOSING:
@@ -134,7 +134,7 @@ class Stopped:
         return None
 
     def next_clause(self, first: int, words: frozenset[str] = CLAUSES) -> int:
-        """The first keyword of a clause from a token on, or the end."""
+        """The first keyword of a clause from a token onwards, or the end."""
         depth = 0
         for i in range(first, len(self.tokens) - 1):
             text = self.tokens[i].text
@@ -146,7 +146,7 @@ class Stopped:
         return len(self.tokens) - 1
 
     def _begins(self, i: int, words: frozenset[str]) -> bool:
-        """Whether a token is one of the words that begin a clause; SQL's are names to Cypher."""
+        """Whether a token is a word that begins a clause; to Cypher, SQL's words are names."""
         word, before = self.tokens[i].word, self.tokens[i - 1] if i else None
         if word == "NAME" and self.tokens[i].text.upper() in _SQL:
             word = self.tokens[i].text.upper()
@@ -155,6 +155,6 @@ class Stopped:
         return word != "WITH" or before is None or before.word not in ("STARTS", "ENDS")
 
     def has_where(self) -> bool:
-        """Whether the clause in which parsing stopped has a WHERE already."""
+        """Whether the clause in which parsing stopped already has a WHERE."""
         start = self.clause_start()
         return start is not None and any(self.tokens[i].word == "WHERE" for i in range(start, self.at))

@@ -1,7 +1,7 @@
-"""Texts that do not parse: prose around the query, forms of SQL and of older Cypher, brackets and commas left out.
+"""Texts that do not parse: prose around the query, forms of SQL and of older Cypher, missing brackets and commas.
 
-A rule looks at the tokens around the place where parsing stopped and offers edits. The first offer with which the text
-parses is taken, or else the first that lets parsing come further; the rest is for the next round.
+A rule looks at the tokens around the point where parsing stopped and offers edits. The first offer that makes the text
+parse is taken, or else the first that lets parsing get further; the rest is left to the next round.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hoplite.models.stopped import CLAUSES, Stopped
 from hoplite.models.writing import quoted
 
 Offers = Iterator[Fix]
-_FEW = 4  # tokens of a sentence, up to the one that cannot be Cypher
+_FEW = 4  # tokens of a sentence before the one that cannot be Cypher
 _BEGINNINGS = CLAUSES | frozenset(["WHERE", "ORDER", "SKIP", "LIMIT", "AND", "OR", "ON"])
 _MEANT = _BEGINNINGS | frozenset(["HAVING", "GROUP", "FETCH", "OFFSET", "BETWEEN", "NOT"])  # a condition is not prose
 _MOST_TOKENS = 4_000  # of a text that is worth this
@@ -49,7 +49,7 @@ def finding_of(text: str, error: CypherError) -> Finding:
 
 
 def offset_of(error: CypherError, text: str) -> int:
-    """The place of an error in characters; Neo4j counts in UTF-16 units."""
+    """The position of an error in characters; Neo4j counts in UTF-16 units."""
     if error.position is None:
         return 0
     if text.isascii():
@@ -106,7 +106,7 @@ def _fence(stopped: Stopped) -> Offers:
     if found is not None and found[1].strip():
         start, end = found.span(1)
         edits = (Edit(0, start, ""), Edit(end, len(stopped.text), ""))
-        yield _fix(stopped, "What stands around the query was taken away.", *edits)
+        yield _fix(stopped, "Text around the query was removed.", *edits)
 
 
 _TAGS = re.compile(r"\s*<(\w+)>(.*)</\1>\s*\Z", re.S)
@@ -118,11 +118,11 @@ def _wrapping(stopped: Stopped) -> Offers:
     tagged = _TAGS.match(text)
     if tagged is not None:
         edits = (Edit(0, tagged.start(2), ""), Edit(tagged.end(2), len(text), ""))
-        yield _fix(stopped, "What stands around the query was taken away.", *edits)
+        yield _fix(stopped, "Text around the query was removed.", *edits)
     first, last = len(text) - len(text.lstrip()), len(text.rstrip()) - 1
     if last > first and text[first] == text[last] and text[first] in "\"'`" and stopped.offset == first:
         edits = (Edit(0, first + 1, ""), Edit(last, len(text), ""))
-        yield _fix(stopped, "The quotes around the query were taken away.", *edits)
+        yield _fix(stopped, "The quotes around the query were removed.", *edits)
 
 
 def _comments(stopped: Stopped) -> Offers:
@@ -138,14 +138,14 @@ def _comments(stopped: Stopped) -> Offers:
 def _lead(stopped: Stopped) -> Offers:
     found = _FIRST.search(stopped.text)
     if found is not None and found.start(1) and stopped.offset < found.start(1) + 1:
-        yield _fix(stopped, "What stands before the query was taken away.", Edit(0, found.start(1), ""))
+        yield _fix(stopped, "Text before the query was removed.", Edit(0, found.start(1), ""))
 
 
 _PROSE = re.compile(r"\s*(?:[-*#>`]|\w+[,:]?\s+\w+|\w+:)")
 
 
 def _prose(stopped: Stopped) -> Offers:
-    """Prose after the query, on a line of its own or after a semicolon."""
+    """Prose after the query, on a separate line or after a semicolon."""
     text = stopped.text
     for sign in ("\n", ";"):
         cut = text.rfind(sign, 0, stopped.offset)
@@ -156,7 +156,7 @@ def _prose(stopped: Stopped) -> Offers:
             end = cut
             while text[end - 1].isspace():
                 end -= 1
-            yield _fix(stopped, "What stands behind the query was taken away.", Edit(end, len(text), ""))
+            yield _fix(stopped, "Text after the query was removed.", Edit(end, len(text), ""))
 
 
 def _trail(stopped: Stopped) -> Offers:
@@ -165,7 +165,7 @@ def _trail(stopped: Stopped) -> Offers:
     words = {word for token in rest for word in (token.word, token.text.upper())}
     if rest and stopped.at and not words & _MEANT:
         start = stopped.offset
-        yield _fix(stopped, "What stands behind the query was taken away.", Edit(start, len(stopped.text), ""))
+        yield _fix(stopped, "Text after the query was removed.", Edit(start, len(stopped.text), ""))
 
 
 # --- maps in patterns ---
@@ -175,7 +175,7 @@ _MONGO = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=", "$ne": "<>", "$eq"
 
 
 def _map_conditions(stopped: Stopped) -> Offers:
-    """`(n:L {age > 60})` and `(n:L {age: {$gt: 60}})`: a map holds values, a condition is a WHERE."""
+    """`(n:L {age > 60})` and `(n:L {age: {$gt: 60}})`: a map has values, a condition belongs in a WHERE."""
     opening = stopped.opening("{")
     if opening is None:
         return
@@ -200,11 +200,11 @@ def _map_conditions(stopped: Stopped) -> Offers:
         return
     kept = "{" + ", ".join(values) + "} " if values else ""
     edit = Edit(tokens[opening].start, tokens[closing].end, f"{kept}WHERE {' AND '.join(conditions)}")
-    yield _fix(stopped, "A map in a pattern holds values; a condition is a WHERE.", *naming, edit)
+    yield _fix(stopped, "A map in a pattern holds values; a condition belongs in WHERE.", *naming, edit)
 
 
 def _condition(stopped: Stopped, first: int, last: int, name: str) -> str | None:
-    """The condition that an entry of a map stands for; None for a plain `key: value`."""
+    """The condition that an entry of a map means; None for a plain `key: value`."""
     tokens, text = stopped.tokens, stopped.text
     if last - first < 1:
         return None
@@ -227,7 +227,7 @@ def _condition(stopped: Stopped, first: int, last: int, name: str) -> str | None
 
 
 def _old_parameter(stopped: Stopped) -> Offers:
-    """`{x}` for `$x`, as parameters were written before; a placeholder with a condition on it is left out."""
+    """`{x}`, the old form of the parameter `$x`; a placeholder with a condition on it is removed."""
     tokens, at = stopped.tokens, stopped.at
     if stopped.token.text == "}" and at >= 2 and tokens[at - 2].text == "{":
         key = tokens[at - 1]
@@ -240,7 +240,7 @@ def _old_parameter(stopped: Stopped) -> Offers:
 
 
 def _placeholder(stopped: Stopped, first: int, last: int) -> Offers:
-    """`{balance: ?}` with `x.balance > 500` after it says nothing more than that."""
+    """`{balance: ?}` followed by `x.balance > 500` adds nothing to it."""
     tokens = stopped.tokens
     if first < 3 or tokens[first - 1].text != ":":
         return
@@ -256,7 +256,7 @@ def _placeholder(stopped: Stopped, first: int, last: int) -> Offers:
         edit = Edit(tokens[first - 2].start, tokens[last + 2].start, "")
     else:
         edit = Edit(before.start, tokens[last].end, "")
-    yield _fix(stopped, f"A placeholder for {key} was left out: a condition says what it is.", edit)
+    yield _fix(stopped, f"A placeholder for {key} was removed: a condition says what it is.", edit)
 
 
 # --- small things ---
@@ -268,14 +268,14 @@ def _labels(stopped: Stopped) -> Offers:
     if before is None or "NAME" not in token.kinds or at < 2 or token.word in _BEGINNINGS:
         return
     if "NAME" in before.kinds and tokens[at - 2].text in ("(", "["):
-        yield _fix(stopped, "A label stands behind a colon.", Edit(before.end, token.start, ":"))
+        yield _fix(stopped, "A label follows a colon.", Edit(before.end, token.start, ":"))
     if "NAME" in before.kinds and tokens[at - 2].text == ":":
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.end, ""))
         yield _fix(stopped, "A label is one name.", Edit(before.end, token.start, ""))
     is_variable = "NAME" in before.kinds and before.word not in _BEGINNINGS and tokens[at - 2].text != "."
     is_component = "NAME" in before.kinds and token.text.lower() in COMPONENTS  # `n.born YEAR`
     if (is_variable or is_component) and stopped.after is not None and stopped.after.text != ".":
-        yield _fix(stopped, "A property stands behind a dot.", Edit(before.end, token.start, "."))
+        yield _fix(stopped, "A property follows a dot.", Edit(before.end, token.start, "."))
 
 
 def _quoted_names(stopped: Stopped) -> Offers:
@@ -300,7 +300,7 @@ def _arrows(stopped: Stopped) -> Offers:
     if before is None:
         return
     if token.text == ">" and before.text == "-" and after is not None and after.text == "[":
-        yield _fix(stopped, "An arrow has its head behind the bracket.", Edit(token.start, token.end, ""))
+        yield _fix(stopped, "The head of an arrow comes after the bracket.", Edit(token.start, token.end, ""))
     if token.text == ">" and before.text == "-" and after is not None and after.text == "(":
         yield _fix(stopped, "An arrow has two dashes.", Edit(token.start, token.start, "-"))
     if token.text == "(" and before.text == "-" and stopped.at > 1 and stopped.tokens[stopped.at - 2].text == "<":
@@ -312,7 +312,7 @@ def _arrows(stopped: Stopped) -> Offers:
     if token.text in ("-", "<") and before.text == "." and stopped.at >= 2:
         subject = stopped.tokens[stopped.at - 2]
         edit = Edit(subject.start, before.end, f"({subject.text})")
-        yield _fix(stopped, "A node stands in parentheses.", edit)
+        yield _fix(stopped, "A node is written in parentheses.", edit)
 
 
 def _types(stopped: Stopped) -> Offers:
@@ -338,7 +338,7 @@ def _types(stopped: Stopped) -> Offers:
         lower, comma, upper = repeated.groups()
         length = f"*{lower}..{upper}" if comma else f"*{lower}"
         edits = [Edit(before.start, before.start, length), Edit(token.start, repeated.end(), "")]
-        yield _fix(stopped, "How often a relationship is followed stands in its brackets.", *edits)
+        yield _fix(stopped, "How often a relationship is followed is written in its brackets.", *edits)
     if (
         before.text == "-"
         and "NAME" in token.kinds
@@ -347,7 +347,7 @@ def _types(stopped: Stopped) -> Offers:
         and tokens[at - 2].text in (")", "<")
     ):
         edits = [Edit(token.start, token.start, "[:"), Edit(token.end, token.end, "]")]
-        yield _fix(stopped, "A type stands in brackets.", *edits)
+        yield _fix(stopped, "A type is written in brackets.", *edits)
 
 
 def _lists(stopped: Stopped) -> Offers:
@@ -359,7 +359,7 @@ def _lists(stopped: Stopped) -> Offers:
     if closing is not None:
         first, last = stopped.tokens[opening], stopped.tokens[closing]
         edits = (Edit(first.start, first.end, "["), Edit(last.start, last.end, "]"))
-        yield _fix(stopped, "A list stands in square brackets.", *edits)
+        yield _fix(stopped, "A list is written in square brackets.", *edits)
 
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
@@ -378,19 +378,19 @@ def _quotes(stopped: Stopped) -> Offers:
 
 
 def _separators(stopped: Stopped) -> Offers:
-    """Commas, AND and operators left out or written once too often."""
+    """Commas, AND and operators that are missing or duplicated."""
     token, before = stopped.token, stopped.before
     if before is None:
         return
     if before.text in (",", ";") or before.word in ("AND", "OR", "WHERE"):
-        yield _fix(stopped, f"'{before.text}' has nothing behind it.", Edit(before.start, token.start, ""))
+        yield _fix(stopped, f"'{before.text}' has nothing after it.", Edit(before.start, token.start, ""))
     earlier = stopped.tokens[stopped.at - 2] if stopped.at > 1 else before
     if before.word in _BEGINNINGS and (earlier.text == "," or earlier.word in ("AND", "OR")):
-        yield _fix(stopped, f"'{earlier.text}' has nothing behind it.", Edit(earlier.start, before.start, " "))
+        yield _fix(stopped, f"'{earlier.text}' has nothing after it.", Edit(earlier.start, before.start, " "))
     if token.word == before.word and token.word not in ("NAME", "string", "integer", "(", ")"):
         yield _fix(stopped, f"'{token.text}' was written twice.", Edit(token.start, token.end, ""))
     if token.word == "WHERE" and stopped.has_where():
-        yield _fix(stopped, "A second WHERE is an AND.", Edit(token.start, token.end, "AND"))
+        yield _fix(stopped, "A second condition is joined by AND.", Edit(token.start, token.end, "AND"))
     if token.word in ("string", "integer", "float") and "NAME" in before.kinds and earlier.text in (".", "{", ","):
         yield _fix(stopped, "An equals sign was left out.", Edit(before.end, token.start, " = "))
     if token.word not in CLAUSES and token.word != END and token.text not in ")]}":
@@ -398,14 +398,14 @@ def _separators(stopped: Stopped) -> Offers:
     if "NAME" in token.kinds or token.text == "(":
         yield _fix(stopped, "AND was left out.", Edit(token.start, token.start, "AND "))
     if token.text == "(" and before.word == "OPTIONAL":
-        yield _fix(stopped, "OPTIONAL stands before MATCH.", Edit(token.start, token.start, "MATCH "))
+        yield _fix(stopped, "OPTIONAL comes before MATCH.", Edit(token.start, token.start, "MATCH "))
 
 
 _SYNONYMS = {"SELECT": "RETURN", "FIND": "MATCH", "GET": "MATCH", "SORT": "ORDER", "SORTED": "ORDER"}
 
 
 def _keywords(stopped: Stopped) -> Offers:
-    """A keyword that is misspelled, or left out, as the message says what was expected."""
+    """A misspelt or missing keyword, according to what the message expected."""
     token = stopped.token
     alone = re.search(r"expected '([A-Z]+)' \(line", stopped.message)
     if alone is not None:

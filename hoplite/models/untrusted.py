@@ -1,4 +1,4 @@
-"""Statements of strangers: judged before they run, bounded while they run, answered as JSON, page by page."""
+"""Untrusted statements: judged before they run, bounded while they run, answered as JSON, page by page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from hoplite.api.result import Result
 
 CURSOR_REFUSED = "Neo.ClientError.Request.Invalid"
-_PARAMETERS = 10_000_000  # bytes of parameters that a cursor is made of
+_PARAMETERS = 10_000_000  # bytes of parameters that a cursor may cover
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of an answer is handed out at once, and what its statement may use."""
+    """How much of an answer is returned at once, and what its statement may use."""
 
     rows: int
     bytes: int
@@ -35,7 +35,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class Answer:
-    """What a statement answered, ready for JSON. `reason` says why it is cut, `cursor` leads to what follows."""
+    """What a statement answered, ready for JSON. `reason` says why it is cut, `cursor` gives access to the rest."""
 
     columns: list[str] = field(default_factory=list)
     rows: list[list[Any]] = field(default_factory=list)
@@ -64,13 +64,13 @@ def run_untrusted(
     cursor: str | None,
     stop: threading.Event | None = None,
 ) -> Answer:
-    """Judge and run a statement; whatever goes wrong is in the answer."""
+    """Judge and run a statement; errors are in the answer."""
     try:
         begin = None if cursor is None else Cursor.of(cursor)
         if begin is not None and begin.statement != _digest(db, query, parameters):
             raise CursorRefused(
-                "The cursor belongs to another statement, or to the same one with other parameters. Send it with the "
-                "very text and parameters that it was given for."
+                "The cursor belongs to another statement, or to the same one with other parameters. Send it with "
+                "exactly the text and parameters it was issued for."
             )
         preparer = db._preparer
         judge = Judge(policy, preparer.functions, preparer.procedures, preparer.limits, preparer.lenient)
@@ -88,7 +88,7 @@ def run_untrusted(
 
 
 def _limits(own: Limits, bounds: Bounds, judge: Judge, stop: threading.Event | None) -> Limits:
-    """What the statement may use: never more than the database allows anyone."""
+    """What the statement may use: never more than the database allows."""
     return replace(
         own,
         timeout=bounds.seconds if own.timeout is None else min(bounds.seconds, own.timeout),
@@ -136,10 +136,10 @@ class _Reading:
             yield from some
 
     def _pass_over(self, begin: Cursor) -> None:
-        """Go to where the latest page ended, which must be the same as it was."""
+        """Skip to where the last page ended, which must not have changed."""
         if begin.version != self._version:
             raise CursorRefused(
-                "The graph has changed since the cursor was given out. Run the statement again without a cursor."
+                "The graph has changed since the cursor was issued. Run the statement again without a cursor."
             )
         count = self._result.skip_rows(begin.first)
         digest = RowsDigest()
@@ -151,8 +151,8 @@ class _Reading:
             count = -1
         if count != begin.offset or digest.text() != begin.rows_digest:
             raise CursorRefused(
-                "The statement gives other rows, or the same in another order, each time it is run, so that there is "
-                "no next page. Add an ORDER BY, or raise the number of rows."
+                "The statement returns other rows, or the same in another order, each time it runs, so there is no "
+                "next page. Add an ORDER BY, or raise the number of rows."
             )
 
     def _encoded(self, row: tuple[Any, ...], most_bytes: int) -> tuple[list[Any], bytes]:
@@ -189,7 +189,7 @@ class _Reading:
         answer = self._answer
         answer.truncated, answer.reason = True, reason
         if self._version is None:
-            answer.reason += " A statement that writes is not run again for the others."
+            answer.reason += " A statement that writes is not run again for the rest."
             return
         if self._judge.saw_random:
             answer.reason += " A statement with random values has other rows the next time: there is no next page."

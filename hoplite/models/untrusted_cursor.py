@@ -1,8 +1,8 @@
-"""Where the next page of an answer begins, as a text that can be handed to a stranger.
+"""Where the next page of an answer begins, as a text that can be given to an untrusted client.
 
-A cursor says how many rows were handed out, of which statement, of which version of the graph, and what the latest page
-was: the next page runs the statement again and goes on after the same rows, or says that they are not the same. It is
-signed with a key that only this process knows.
+A cursor says how many rows were returned, of which statement, of which version of the graph, and what the last page
+was: the next page runs the statement again and continues after the same rows, or reports that they differ. It is signed
+with a key that only this process knows.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SIGNATURE = 16  # bytes
 
 
 class CursorRefused(Exception):
-    """The cursor does not belong to what was asked; the message says why."""
+    """The cursor does not belong to the request; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The page that it was given out with: rows `first` to `offset` of the answer, their digest, and how many bytes
-    they were allowed. `statement` is a digest too."""
+    """The page that it was returned with: rows `first` to `offset` of the answer, their digest, and how many bytes they
+    were allowed. `statement` is a digest too."""
 
     statement: str
     version: int
@@ -36,20 +36,20 @@ class Cursor:
     most_bytes: int
 
     def text(self) -> str:
-        """What is handed out."""
+        """The text that is given to the client."""
         payload = json.dumps(astuple(self), separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(_signature(payload) + payload).decode().rstrip("=")
 
     @staticmethod
     def of(text: str) -> Cursor:
-        """The cursor of a text that was handed out."""
+        """The cursor that a text stands for."""
         try:
             signed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             signed = b""
         signature, payload = signed[:_SIGNATURE], signed[_SIGNATURE:]
         if not hmac.compare_digest(signature, _signature(payload)):
-            raise CursorRefused("The cursor is not one that was given out here. Run the statement without a cursor.")
+            raise CursorRefused("The cursor was not issued here. Run the statement without a cursor.")
         return Cursor(*json.loads(payload))
 
 
@@ -58,7 +58,7 @@ def _signature(payload: bytes) -> bytes:
 
 
 def statement_digest(*parts: str) -> str:
-    """A digest of what a statement is: its text, its parameters, its database."""
+    """A digest of a statement: its text, its parameters, its database."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -1,9 +1,8 @@
 """How many rows the busiest operator of a plan is expected to make, before the plan is run.
 
-Two passes over the operators. From below, how many rows each would hand on if nobody stopped it: what the planner's
-statistics say of scans, seeks and hops, and the numbers that are written in the query or given as parameters. From
-above, how many are asked for: a LIMIT is passed on through operators that make rows one after the other, and lost at
-those that read everything first.
+Two passes over the operators. From below, how many rows each would emit if nothing stopped it, according to the
+planner's statistics on scans, seeks and hops, and the numbers in the query or its parameters. From above, how many are
+demanded: a LIMIT passes through operators that stream rows, and is lost at those that read everything first.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from hoplite.planner.plan_tree import children, operators, subqueries
 
 _Hops: TypeAlias = pp.Expand | pp.ExpandInto | pp.Reach | pp.Trails | pp.ShortestTrails
 _EVERYTHING = math.inf
-_MOST = 1e18  # beyond, a number says no more
+_MOST = 1e18  # larger numbers make no difference
 
-# What reads all of its input before it hands on a row.
+# Operators that read all of their input before they emit a row.
 _BLOCKING = (
     *(pp.Sort, pp.Top, pp.Aggregate, pp.CountEnds, pp.CountPairs, pp.SelectShortest, pp.CountWalks),
     *(pp.InTransactions, pp.Write, pp.Drain),
 )
-# What runs its other plans for each row of the first.
+# Operators that run their other plans for each row of the first.
 _RUN_FOR_EACH_ROW = (pp.Apply, pp.ForEachRow, pp.InTransactions, pp.Write)
 
 
 def largest_estimate(plan: pp.Plan, estimates: Estimates, parameters: Mapping[str, Any]) -> tuple[float, str]:
-    """How many rows the busiest operator makes, about, and its name."""
+    """Approximately how many rows the busiest operator makes, and its name."""
     return _Plan(plan, estimates, parameters).largest()
 
 
 def _later(found: tuple[float, str], rows: float, name: str) -> tuple[float, str]:
-    """Of two operators that make as many rows, the one below, which makes them first."""
+    """Of two operators that make the same number of rows, the lower one, which makes them first."""
     return (rows, name) if rows >= found[0] else found
 
 
@@ -50,7 +49,7 @@ class _Plan:
         self._estimates = estimates
         self._parameters = parameters
         every = list(operators(plan))
-        self._labels: dict[str, str] = {}  # of variables, where a scan or a filter tells
+        self._labels: dict[str, str] = {}  # of variables, if a scan or a filter tells
         for node in every:
             self._note_labels(node)
         self._rows: dict[int, float] = {}
@@ -58,7 +57,7 @@ class _Plan:
             self._rows[id(node)] = min(self._made(node), _MOST)
 
     def largest(self) -> tuple[float, str]:
-        """The most rows that an operator makes, and which."""
+        """The most rows that an operator makes, and which operator."""
         found = (0.0, "")
         waiting: list[tuple[pp.Shown, float, float]] = [(self._plan, _EVERYTHING, 1.0)]
         while waiting:
@@ -175,7 +174,7 @@ class _Plan:
                 assert_never(step)
 
     def _inside(self, plan: pp.Shown) -> float:
-        """How many trails an operator goes through of which it hands on only a number."""
+        """How many trails an operator goes through of which it emits only a count."""
         if not isinstance(plan, pp.CountSteps):
             return 0.0
         lower, upper = plan.traversal.lower, plan.traversal.upper
@@ -256,7 +255,7 @@ class _Plan:
     # --- from above --------------------------------------------------------------------------------------------
 
     def _demand(self, plan: pp.Shown, child: pp.Shown, demand: float, place: int) -> float:
-        """How many rows are asked of a plan below, where `demand` are asked of the one above."""
+        """How many rows are demanded of a plan, if `demand` are demanded of the operator above it."""
         if isinstance(plan, _BLOCKING) or (place and not isinstance(plan, pp.Union)):
             return _EVERYTHING
         match plan:

@@ -1,4 +1,4 @@
-"""The driver's values as JSON, with nothing lost: what JSON has no form for is an object that says its type.
+"""The driver's values as JSON without loss: what JSON cannot express is an object with its type.
 
     null, true, 1, 1.5, "text", [1, 2], {"key": 1}   as they are
     {"$type": "Float", "value": "NaN"}               NaN, Infinity, -Infinity
@@ -9,10 +9,10 @@
     {"$type": "Relationship", "elementId": "5:...:1", "type": "R", "startNodeElementId": ..., "endNodeElementId": ...,
      "properties": {...}}
     {"$type": "Path", "nodes": [...], "relationships": [...]}
-    {"$type": "Map", "value": {...}}                 a map that has a key "$type" itself
+    {"$type": "Map", "value": {...}}                 a map with the key "$type"
 
-A value may be far larger than what is held of it, because its parts may be shared. The caller says how many bytes it
-may take, and work stops there.
+A value may be far larger than its memory, because its parts may be shared. The caller says how many bytes it may take,
+and work stops there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TYPE = "$type"
 
 
 class TooLarge(Exception):
-    """A value takes more bytes than it may, or is nested too deeply to be written."""
+    """A value takes more bytes than allowed, or is nested too deeply to be written."""
 
 
 class JsonValues:
@@ -122,7 +122,7 @@ def _float_name(value: float) -> str:
 
 
 def _moment(value: Any) -> str:
-    """ISO 8601, with the name of the zone after it as Cypher writes it."""
+    """ISO 8601, followed by the name of the zone as Cypher writes it."""
     zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
     text = str(value.iso_format())
     return f"{text}[{zone}]" if zone and zone not in ("UTC", "Etc/UTC") else text

@@ -1,6 +1,6 @@
-"""Whether a statement of a stranger may run: judged on its syntax tree and its plan, before anything happens.
+"""Whether an untrusted statement may run: judged by its syntax tree and its plan, before anything happens.
 
-The same judge is asked about statements that are values (`apoc.cypher.run` and its kin), when they come to be run.
+The same judge decides about statements that are values (`apoc.cypher.run` and its kin), when they are about to run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WRITING: Mapping[type, str] = {
     ast.DeleteClause: "delete",
 }
 WRITE_KINDS = tuple(_WRITING.values())
-# What they are for is to read and write files. They would find no folder to do so in.
+# Their purpose is to read and write files, and they would find no folder for it.
 _FILES = ("apoc.load.*", "apoc.export.*", "apoc.import.*")
 # They begin and end work that outlives the statement, and with it all bounds.
 _JOBS = tuple(f"apoc.periodic.{name}" for name in ("submit", "repeat", "countdown", "cancel", "truncate"))
@@ -47,8 +47,8 @@ _SHOWN = ("INDEXES", "CONSTRAINTS", "FUNCTIONS", "PROCEDURES")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What strangers may do. `procedures` and `functions` are patterns of names; None is what Hoplite brings along and
-    only reads."""
+    """What untrusted statements may do. `procedures` and `functions` are patterns of names; None means those of Hoplite
+    that only read."""
 
     writes: frozenset[str] = frozenset()
     procedures: tuple[str, ...] | None = None
@@ -70,7 +70,7 @@ class Policy:
 
     @property
     def writes_everything(self) -> bool:
-        """Whether no kind of write is kept back."""
+        """Whether every kind of write is allowed."""
         return self.writes == frozenset(WRITE_KINDS)
 
 
@@ -85,7 +85,7 @@ def _allows(patterns: Iterable[str], name: str) -> bool:
 
 
 class Judge:
-    """Raises where a statement may not run."""
+    """Raises if a statement may not run."""
 
     def __init__(
         self,
@@ -100,10 +100,10 @@ class Judge:
         self._procedures = procedures
         self._limits = limits
         self._lenient = lenient
-        self.saw_random = False  # whether a statement has another answer each time
+        self.saw_random = False  # whether a statement answers differently each time
 
     def __call__(self, prepared: Prepared, graph: Snapshot, parameters: Mapping[str, Any]) -> None:
-        """Judge a statement that is prepared and has not begun to run."""
+        """Judge a statement that is prepared but has not started."""
         self._judge_text(prepared.text)
         if prepared.plan is None:
             return
@@ -173,7 +173,7 @@ class Judge:
             raise _forbidden(f"{name} is not allowed here: statements may not run in the background.")
         procedure = self._procedures.get(name)
         if procedure is None:
-            return  # the check reports that there is none
+            return  # the check reports that it does not exist
         if procedure.opens_files:
             raise _forbidden(f"The procedure {name} is not allowed here: statements may not open files.")
         mode = procedure.signature.mode
@@ -189,7 +189,7 @@ class Judge:
     # --- the plan ----------------------------------------------------------------------------------------------
 
     def _judge_plan(self, plan: pp.Plan) -> None:
-        """What the text says, again, from what would be run."""
+        """The same rules again, applied to what would run."""
         for node in every_operator(plan):
             if is_writing(node) and not self.policy.writes:
                 raise _forbidden("A statement that writes is not allowed here.")

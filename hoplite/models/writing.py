@@ -1,4 +1,4 @@
-"""Writing into a query's text: names, arrows, entries of maps, variables."""
+"""Edits of a query's text: names, arrows, entries of maps, variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLAIN = re.compile(r"[^\W\d]\w*\Z")
 
 
 def quoted(name: str) -> str:
-    """A name as it is written, in backticks where it needs them."""
+    """A name as written, in backticks if needed."""
     return name if _PLAIN.match(name) else "`" + name.replace("`", "``") + "`"
 
 
@@ -24,7 +24,7 @@ def literal(value: object) -> str:
 
 
 def flipped(pattern: ast.RelationshipPattern, text: str) -> list[Edit] | None:
-    """The edits that turn an arrow round; None where it is written in other signs than - < >."""
+    """The edits that reverse an arrow; None if it is written with characters other than - < >."""
     start, end = pattern.span.start, pattern.span.end
     if pattern.repetition is not None:
         end = pattern.repetition.span.start
@@ -40,7 +40,7 @@ def flipped(pattern: ast.RelationshipPattern, text: str) -> list[Edit] | None:
 def replaced_type(
     pattern: ast.RelationshipPattern, old: ast.LabelName, new: str, outgoing: bool, text: str
 ) -> list[Edit] | None:
-    """The edits that give a relationship another type, and turn it round where that leads the other way."""
+    """The edits that give a relationship another type, and reverse it if that leads the other way."""
     edits = [Edit(old.span.start, old.span.end, quoted(new))]
     if pattern.direction is not ast.Direction.BOTH and (pattern.direction is ast.Direction.OUTGOING) is not outgoing:
         turn = flipped(pattern, text)
@@ -51,7 +51,7 @@ def replaced_type(
 
 
 def named(pattern: ast.NodePattern | ast.RelationshipPattern, name: str, text: str) -> Edit | None:
-    """The edit that gives a pattern without a variable one; None where there is no bracket to write it in."""
+    """The edit that adds a variable to a pattern without one; None if there is no bracket to write it in."""
     start, end = pattern.span.start, pattern.span.end
     if isinstance(pattern, ast.NodePattern):
         return Edit(start + 1, start + 1, quoted(name))
@@ -81,7 +81,7 @@ def with_entry(pattern: ast.NodePattern | ast.RelationshipPattern, entry: str, t
 
 
 def without_entry(literal: ast.MapLiteral, spans: Sequence[tuple[int, int]], index: int, text: str) -> Edit:
-    """The edit that takes an entry out of a map, and the map away with its last entry. `spans` are the entries'."""
+    """The edit that removes an entry from a map, and the map with its last entry. `spans` are those of the entries."""
     if len(spans) == 1:
         start, end = literal.span.start, literal.span.end
         while start > 0 and text[start - 1].isspace():
@@ -93,7 +93,7 @@ def without_entry(literal: ast.MapLiteral, spans: Sequence[tuple[int, int]], ind
 
 
 def free_name(stem: str, taken: Collection[str]) -> str:
-    """A variable that nobody uses yet."""
+    """A variable name that is not used yet."""
     if stem not in taken:
         return stem
     number = 1

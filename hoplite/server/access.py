@@ -1,7 +1,7 @@
-"""Who may come in: users and passwords, from the environment or a file.
+"""Who may connect: users and passwords, from the environment or a file.
 
-Without any, everybody may, as with a Neo4j whose authentication is off. A user whose password was wrong several times
-has to wait before it is looked at again, so that nobody finds it by trying.
+Without any, everyone may, as with a Neo4j whose authentication is off. After several wrong passwords, a user has to
+wait before the next is checked, which prevents guessing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VARIABLE = "HOPLITE_AUTH"
 
 
 class Access:
-    """Users with their passwords, of which only digests are kept."""
+    """Users with their passwords, stored as digests."""
 
     def __init__(self, users: Mapping[str, str] | None = None) -> None:
         self._salt = os.urandom(16)
@@ -36,18 +36,18 @@ class Access:
 
     @property
     def is_required(self) -> bool:
-        """Whether anybody is asked who they are."""
+        """Whether clients must authenticate."""
         return bool(self._users)
 
     def user(self, auth: Mapping[str, Any]) -> str:
-        """The user that a client says it is. Raises the driver's error for a wrong one."""
+        """The user that a client claims to be. Raises the driver's error for a wrong one."""
         if not self._users:
             name = auth.get("principal")
             return name if isinstance(name, str) else ANONYMOUS
         scheme, name, password = auth.get("scheme"), auth.get("principal"), auth.get("credentials")
         if scheme != "basic" or not isinstance(name, str) or not isinstance(password, str):
             raise _refused("Unsupported authentication token, scheme 'basic' with a user and a password is expected.")
-        known = name if name in self._users else ""  # all that are unknown are one
+        known = name if name in self._users else ""  # all unknown users count as one
         with self._lock:
             count, latest = self._failures.get(known, (0, 0.0))
             if count >= _ATTEMPTS and time.monotonic() - latest < _WAIT_S:
@@ -75,7 +75,7 @@ def _refused(message: str) -> Exception:
 
 
 def users_from_environment() -> dict[str, str]:
-    """`HOPLITE_AUTH=user/password`, as Neo4j's images have it; nobody where it is not set, or `none`."""
+    """`HOPLITE_AUTH=user/password`, as in Neo4j's images; no users if it is not set, or `none`."""
     text = os.environ.get(VARIABLE, "")
     if not text or text == "none":
         return {}
@@ -86,7 +86,7 @@ def users_from_environment() -> dict[str, str]:
 
 
 def users_from_file(path: Path) -> dict[str, str]:
-    """A file with a line `user:password` for each user; empty lines and those that begin with # are left out."""
+    """A file with a line `user:password` for each user; empty lines and those starting with # are ignored."""
     if os.name == "posix" and path.stat().st_mode & 0o077:
         raise ValueError(f"{path} can be read by other users of this machine: chmod 600 it.")
     users = {}

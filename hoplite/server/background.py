@@ -1,4 +1,4 @@
-"""A server in a thread of its own: `with hoplite.serve(db) as uri:`."""
+"""A server in its own thread: `with hoplite.serve(db) as uri:`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hoplite.storage.disk.cache import byte_count
 
 
 class Served:
-    """A server that is running. As a context manager it gives its URI, and ends with the block."""
+    """A running server. As a context manager it gives its URI, and stops with the block."""
 
     def __init__(self, server: Server, opened: Database | None) -> None:
         """`opened` is closed with the server."""
@@ -51,11 +51,11 @@ class Served:
 
     @property
     def port(self) -> int:
-        """The one that is listened on."""
+        """The port it listens on."""
         return self._server.port
 
     def close(self) -> None:
-        """Let transactions end, and stop."""
+        """Let transactions finish, and stop."""
         if self._thread.is_alive() and self._loop is not None and self._ended is not None:
             self._loop.call_soon_threadsafe(self._ended.set)
             self._thread.join()
@@ -83,12 +83,12 @@ def serve(
     max_connections: int = 400,
     grace: float = 10.0,
 ) -> Served:
-    """Serve a database by Bolt, an empty one in memory where none is given: `with hoplite.serve(db) as uri:`.
+    """Serve a database by Bolt, by default an empty one in memory: `with hoplite.serve(db) as uri:`.
 
-    Any driver of any language can connect to the URI. `users` are names with their passwords; without them nobody is
-    asked. `read_only`, `timeout`, `max_rows` and `query_memory` are as in `hoplite.open`, for what comes over the
-    connections. A connection that says nothing for `idle` seconds is closed. At the end transactions have `grace`
-    seconds to finish.
+    Any driver in any language can connect to the URI. `users` are names with their passwords; without them, clients
+    need not authenticate. `read_only`, `timeout`, `max_rows` and `query_memory` are as in `hoplite.open`, for
+    statements from clients. A connection that is silent for `idle` seconds is closed. At the end, transactions have
+    `grace` seconds to finish.
     """
     opened = Database() if database is None else None
     served = opened if database is None else database

@@ -1,7 +1,7 @@
-"""One connection: bytes come in and go out here, in the event loop, and threads work on what they mean.
+"""One connection: the event loop reads and writes bytes here, and threads process the messages.
 
-What comes is read on while a statement runs, so that a RESET is seen at once, and the end of the connection, too. What
-goes out waits for the client to take it: a result is read no further than the client has followed.
+Reading continues while a statement runs, so that a RESET, or the end of the connection, is seen at once. Writing waits
+for the client: a result is read no further than the client has followed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from hoplite.server.websocket import WebSocketError
 
 LOG = logging.getLogger("hoplite.server")
 
-_GREETING_BYTES = 1 << 16  # the longest message of a client that has not said who it is
-_AT_ONCE = 1 << 18  # bytes that are made before they are sent
-_MOST_WAITING = 1_000  # messages that are read ahead of those that are worked on
+_GREETING_BYTES = 1 << 16  # the longest message of a client that is not authenticated yet
+_AT_ONCE = 1 << 18  # bytes produced before they are sent
+_MOST_WAITING = 1_000  # messages read ahead of processing
 _RESET = b"\xb0\x0f"
 
 
@@ -42,7 +42,7 @@ class Stream(Protocol):
     """Bytes to and from a client."""
 
     async def read(self) -> bytes:
-        """Some further bytes; none at the end."""
+        """Some more bytes; none at the end."""
         ...
 
     def write(self, data: bytes) -> None:
@@ -50,7 +50,7 @@ class Stream(Protocol):
         ...
 
     def close(self) -> None:
-        """Say that this is the end."""
+        """Signal the end."""
         ...
 
 
@@ -72,9 +72,9 @@ class Connection:
         self._threads = threads
         self._begin = begin
         self._exchange: Exchange | None = None
-        self._rest = b""  # read with the handshake, and belongs after it
+        self._rest = b""  # read with the handshake, but belongs after it
         self._messages: deque[bytes] = deque()
-        self._begun: Iterator[bytes] | None = None  # replies to the message that is being worked on
+        self._begun: Iterator[bytes] | None = None  # replies to the message being processed
         self._changed = asyncio.Event()
         self._taken = asyncio.Event()
         self._ended = False  # no further message will come
@@ -83,7 +83,7 @@ class Connection:
     # --- the whole of it ---------------------------------------------------------------------------------------
 
     async def talk(self, begun: bytes) -> None:
-        """Until one of the two hangs up; `begun` has been read already."""
+        """Talk until either side hangs up; `begun` has already been read."""
         async with asyncio.timeout(self._settings.greeting):
             version = await self._shake_hands(begun)
         if version is None:
@@ -100,12 +100,12 @@ class Connection:
             self._stream.close()
 
     def close_when_idle(self) -> None:
-        """The server ends: hang up as soon as nothing is lost by it."""
+        """The server stops: hang up as soon as nothing is lost by it."""
         self._closing = True
         self._changed.set()
 
     def cut_off(self) -> None:
-        """The server ends now: what is running is undone."""
+        """The server stops now: what is running is undone."""
         if self._exchange is not None:
             self._exchange.stop()
         self._ended = True
@@ -147,7 +147,7 @@ class Connection:
     # --- reading -----------------------------------------------------------------------------------------------
 
     async def _read(self, exchange: Exchange) -> None:
-        """Put messages into the queue as they come."""
+        """Queue messages as they arrive."""
         unframer = Unframer(_GREETING_BYTES)
         try:
             data, self._rest = self._rest, b""
@@ -207,7 +207,7 @@ class Connection:
                 return
 
     def _some_replies(self, exchange: Exchange) -> tuple[bytes, bool]:
-        """Work on messages until they have made some bytes, or none is left; whether the client will be listened to."""
+        """Process messages until they have produced some bytes, or none is left; returns whether to keep listening."""
         parts: list[bytes] = []
         size = 0
         try:

@@ -22,11 +22,11 @@ from hoplite.values.columns import Column, Integers, Nodes, Relationships
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 
 _NODE, _RELATIONSHIP, _UNBOUND, _PATH = 0x4E, 0x52, 0x72, 0x50
-_KEPT = 1 << 16  # entities that are remembered from one column to the next
+_KEPT = 1 << 16  # entities remembered from one column to the next
 
 
 class PackedValues(Hydrator):
-    """A hydrator that makes bytes, and forgets them now and then: a result of any length takes little memory."""
+    """A hydrator that produces bytes, and forgets them now and then: a result of any length takes little memory."""
 
     _nodes: dict[int, Any]  # bytes
     _relationships: dict[int, Any]  # those within a path, those by themselves, where they start

@@ -1,7 +1,7 @@
 """One client's messages in, replies out: the states of Bolt around a `Conversation`.
 
-A message is worked on by a generator of bytes, so that a long result goes out piece by piece. Everything here runs in
-one thread at a time; `interrupt` and `stop` may be called from others.
+A generator of bytes processes each message, so that a long result is sent piece by piece. Everything here runs in one
+thread at a time; `interrupt` and `stop` may be called from others.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _MOST_SEVERITIES = ("OFF", "WARNING", "INFORMATION")
 
 
 class _Closing(Exception):
-    """Nothing more is to be said after the replies so far."""
+    """Nothing is sent after the replies so far."""
 
 
 class _TurnedAway(Exception):
-    """The client is not who it says. Its argument is what it is told before the connection ends."""
+    """The client failed to authenticate. The argument is what it is told before the connection ends."""
 
 
 class ProtocolError(Exception):
-    """A message that may not be, or not now."""
+    """A message that is invalid, or not allowed now."""
 
     def __init__(self, message: str, code: str = _INVALID, gql_status: GqlStatus = UNCLASSIFIED) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class Exchange:
     """What is said on one connection, after the handshake."""
 
     def __init__(self, conversation: Conversation, version: Version, name: str, access: Access, address: str) -> None:
-        """`name` is the connection's, `address` where the client has found the server."""
+        """`name` is the connection's, `address` the one that the client used for the server."""
         self._conversation = conversation
         self._version = version
         self._name = name
@@ -73,11 +73,11 @@ class Exchange:
         self._address = address
         self._client = _Client()
         self._failed = False
-        self._resets = 0  # those that have come and were not answered yet
+        self._resets = 0  # received and not answered yet
 
     @property
     def is_authenticated(self) -> bool:
-        """The client has been let in."""
+        """Whether the client is authenticated."""
         return self._client.user is not None
 
     @property
@@ -86,7 +86,7 @@ class Exchange:
         return self._conversation.is_idle
 
     def interrupt(self) -> None:
-        """A RESET has come: end what is running, and ignore what waits before it."""
+        """A RESET has arrived: end what is running, and ignore what waits before it."""
         self._resets += 1
         self._conversation.interrupt()
 
@@ -97,8 +97,7 @@ class Exchange:
     # --- one message -------------------------------------------------------------------------------------------
 
     def replies(self, message: bytes) -> Iterator[bytes]:
-        """The bytes to be sent back, in pieces. Raises `StopExchange` after the last one where the client is to be
-        left alone."""
+        """The bytes to send back, in pieces. Raises `StopExchange` after the last one if the connection must end."""
         try:
             structure = _structure(message)
             if structure.tag == _RESET:
@@ -114,7 +113,7 @@ class Exchange:
         except ProtocolError as error:
             yield self._refusal(error.error)
             if error.error.code == _INVALID and error.error.gql_status == UNCLASSIFIED:
-                raise StopExchange from None  # the client and the server no longer agree on where they are
+                raise StopExchange from None  # client and server no longer agree on their state
         except _TurnedAway as refused:
             yield refused.args[0]
             raise StopExchange from None
@@ -130,7 +129,7 @@ class Exchange:
     def _handled(self, structure: Structure) -> Iterator[bytes]:
         handler = _HANDLERS.get(structure.tag)
         if handler is None or self._version < handler.since:
-            raise _Closing  # as Neo4j does: whatever follows cannot be understood either
+            raise _Closing  # like Neo4j: whatever follows cannot be understood either
         if self._state not in handler.states:
             raise ProtocolError(
                 f"Message of type {handler.name}Message cannot be handled by a session in the {self._state} state."
@@ -246,7 +245,7 @@ class Exchange:
                 f"Message of type ResetMessage cannot be handled by a session in the {self._state} state."
             )
         self._resets = max(self._resets - 1, 0)
-        if self._resets:  # another one waits, and that one ends the interruption
+        if self._resets:  # another one is pending, and that one ends the interruption
             yield framed(structure_header(_IGNORED, 0))
             return
         self._conversation.reset()
@@ -326,7 +325,7 @@ def _illegal(place: str, name: str, reason: str) -> ProtocolError:
 
 
 def _refuse_structures(name: str, value: Any) -> None:
-    """Nodes, relationships and paths cannot be sent to a server, nor can what nobody knows."""
+    """Nodes, relationships and paths cannot be sent to a server, nor can unknown structures."""
     kind = type(value)
     if kind is Structure:
         raise ProtocolError(
@@ -343,7 +342,7 @@ def _refuse_structures(name: str, value: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Handler:
-    """A message that is known: its fields, when it may come, and who works on it."""
+    """A known message: its fields, when it is allowed, and its handler."""
 
     name: str
     kinds: tuple[tuple[str, type], ...]

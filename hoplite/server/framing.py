@@ -1,4 +1,4 @@
-"""What Bolt puts around messages: a handshake that settles the version, and then chunks.
+"""Bolt's framing: a handshake that negotiates the version, and then chunks.
 
 A message is sent as chunks, each after its length in two bytes, and ends with an empty one. Empty chunks between
 messages mean nothing and keep connections alive.
@@ -18,11 +18,11 @@ _MANIFEST = b"\x00\x00\x01\xff"
 _NONE = b"\x00\x00\x00\x00"
 HANDSHAKE_SIZE = len(MAGIC) + 4 * _OFFERS
 MANIFEST = _MANIFEST + b"\x01" + bytes((0, NEWEST[1] - OLDEST[1], NEWEST[1], NEWEST[0])) + b"\x00"
-"""The answer to those who ask for all versions: one range of them, and no capabilities."""
+"""The answer to clients that ask for all versions: one range, and no capabilities."""
 
 
 def chosen_version(offers: bytes) -> Version | None:
-    """The first offer that can be met, each a version and how many minor ones before it; None where there is none."""
+    """The first offer that can be met, each a version and how many minor versions before it; None if there is none."""
     for place in range(0, 4 * _OFFERS, 4):
         _, reach, minor, major = offers[place : place + 4]
         if major == NEWEST[0]:
@@ -33,17 +33,17 @@ def chosen_version(offers: bytes) -> Version | None:
 
 
 def asks_for_manifest(offers: bytes) -> bool:
-    """Whether the client wants to hear of all versions before it chooses one."""
+    """Whether the client wants to see all versions before it chooses one."""
     return any(offers[place : place + 4] == _MANIFEST for place in range(0, 4 * _OFFERS, 4))
 
 
 def version_bytes(version: Version | None) -> bytes:
-    """As the server names its choice."""
+    """The choice of version as the server sends it."""
     return _NONE if version is None else bytes((0, 0, version[1], version[0]))
 
 
 def version_of(choice: bytes) -> Version | None:
-    """The version that a client has chosen of the manifest; None where it is not there."""
+    """The version that a client has chosen from the manifest; None if it is not there."""
     version = choice[3], choice[2]
     return version if OLDEST <= version <= NEWEST and choice[:2] == b"\x00\x00" else None
 
@@ -62,7 +62,7 @@ def framed(message: bytes) -> bytes:
 
 
 class Unframer:
-    """Takes bytes as they come, and gives the messages in them."""
+    """Collects bytes as they come, and yields the messages in them."""
 
     __slots__ = ("_data", "_pieces", "_size", "limit")
 
@@ -73,7 +73,7 @@ class Unframer:
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages that end in these bytes."""
+        """The messages completed by these bytes."""
         held = self._data
         held += data
         messages = []
@@ -87,7 +87,7 @@ class Unframer:
                     self._pieces, self._size = [], 0
                 continue
             if self._size + size > self.limit:
-                raise PackStreamError(f"A message is longer than the {self.limit} bytes that it may have.")
+                raise PackStreamError(f"A message is longer than the {self.limit} bytes allowed.")
             if len(held) - place < 2 + size:
                 break
             self._pieces.append(bytes(held[place + 2 : place + 2 + size]))

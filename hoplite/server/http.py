@@ -1,8 +1,8 @@
 """HTTP on the port of Bolt: the files of the console, and the way into a WebSocket.
 
-A foreign page must not reach a server on this machine through a user's browser. A WebSocket
-is opened only to pages that this server has sent, or that it was told of; and requests are answered only where they
-name the server by an address or a name that it has, so that no foreign name can be made to lead here.
+A foreign page must not reach a server on this machine through a user's browser. A WebSocket is opened only for pages
+from this server or from an allowed origin; and requests are answered only if they name the server by an address or one
+of its names, so that no foreign name can be made to point here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hoplite.server.websocket import accept_key
 CONSOLE = Path(__file__).parent / "console"
 METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"PATC", b"TRAC", b"CONN")
 LARGEST_HEAD = 1 << 14
-NONCE = "__NONCE__"  # in index.html, replaced by one that only this answer has
+NONCE = "__NONCE__"  # in index.html, replaced by a new one in each answer
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -80,7 +80,7 @@ class Neighbours:
     origins: frozenset[str] = frozenset()
 
     def knows_host(self, host: str) -> bool:
-        """`localhost`, an address, or one of the names of this server. A foreign name could be made to point here."""
+        """`localhost`, an address, or one of this server's names. A foreign name could be made to point here."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").lower().rstrip(".")
         except ValueError:
@@ -94,13 +94,13 @@ class Neighbours:
         return True
 
     def knows_origin(self, origin: str | None, host: str, encrypted: bool) -> bool:
-        """A page from here, one that was allowed, or a program that is not a browser, which does not say."""
+        """A page from here, an allowed one, or a program other than a browser, which sends no origin."""
         scheme = "https" if encrypted else "http"
         return origin is None or origin == f"{scheme}://{host}" or origin.lower() in self.origins
 
 
 async def read_request(reader: asyncio.StreamReader, begun: bytes) -> Request | None:
-    """The head of a request; None where it is not one."""
+    """The head of a request; None if it is not one."""
     try:
         head = begun + await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -123,12 +123,12 @@ async def read_request(reader: asyncio.StreamReader, begun: bytes) -> Request | 
 
 
 def answer(request: Request | None, neighbours: Neighbours, encrypted: bool) -> Answer:
-    """What is sent to a client that speaks HTTP. With status 101 it speaks WebSocket from then on."""
+    """The answer to an HTTP client. After status 101 it speaks WebSocket."""
     if request is None:
         return _text(400, "Bad request.\n")
     host = request.headers.get("host", "")
     if not neighbours.knows_host(host):
-        return _text(403, "This server does not go by that name. `--host-name` gives it one.\n")
+        return _text(403, "This server does not have that name. `--host-name` gives it one.\n")
     if request.is_upgrade:
         return _upgraded(request, neighbours, host, encrypted)
     if request.method not in ("GET", "HEAD"):
@@ -162,7 +162,7 @@ def _file(target: str, host: str, encrypted: bool) -> Answer:
     nonce = secrets.token_urlsafe(16)
     if file.suffix == ".html":
         body = body.replace(NONCE.encode(), nonce.encode())
-    lasting = parts[0] == "assets"  # whose names hold a digest of what is in them
+    lasting = parts[0] == "assets"  # whose names contain a digest of their content
     caching = "public, max-age=31536000, immutable" if lasting else "no-cache"
     return Answer(200, body, _headers(body, kind, policy(host, encrypted, nonce)) | {"Cache-Control": caching})
 

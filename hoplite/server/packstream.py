@@ -1,11 +1,9 @@
 """PackStream: values as bytes, as Bolt sends them.
 
-`packed` writes the engine's values, `unpacked` reads them: dates, times, durations and points are the engine's own on
-either side, so that nothing is lost on the way that a driver could not hold. Whatever else is a structure comes out as
-a `Structure`, and nodes, relationships and paths are written as such (`hoplite/server/entities.py`).
-
-What is read may come from anybody. A length is believed only as far as there are bytes after it, and values in each
-other only to a depth that the interpreter's stack has room for.
+`packed` writes the engine's values, `unpacked` reads them: dates, times, durations and points are the engine's on both
+sides, so that values that a driver could not hold are not lost. Any other structure is read as a `Structure`; nodes,
+relationships and paths are written by `hoplite/server/entities.py`. Input is untrusted: a length is believed only as
+far as there are bytes after it, and nesting is limited to what the interpreter's stack has room for.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class PackStreamError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A message, or a value of a kind that is not known here: a tag and fields."""
+    """A message, or a value of an unknown kind: a tag and fields."""
 
     tag: int
     fields: tuple[Any, ...]
@@ -45,7 +43,7 @@ class Structure:
 
 
 def packed_integer(value: int) -> bytes:
-    """In the fewest bytes."""
+    """In as few bytes as possible."""
     if -16 <= value < 128:
         return _TINY[value]
     if -0x80 <= value < 0x80:
@@ -58,12 +56,12 @@ def packed_integer(value: int) -> bytes:
 
 
 def packed_float(value: float) -> bytes:
-    """Always of eight bytes."""
+    """Always eight bytes."""
     return b"\xc1" + _DOUBLE.pack(value)
 
 
 def packed_text(value: str) -> bytes:
-    """Half of a surrogate pair is sent as a question mark, as Java writes it."""
+    """Half of a surrogate pair is sent as a question mark, as Java does."""
     encoded = value.encode("utf-8", "replace")
     return _header(len(encoded), 0x80, b"\xd0", b"\xd1", b"\xd2") + encoded
 
@@ -84,7 +82,7 @@ def map_header(size: int) -> bytes:
 
 
 def structure_header(tag: int, size: int) -> bytes:
-    """What stands before the fields of a structure."""
+    """What comes before the fields of a structure."""
     return bytes((0xB0 | size, tag))
 
 
@@ -99,7 +97,7 @@ def _header(size: int, tiny: int | None, short: bytes, middle: bytes, long: byte
 
 
 def packed(value: Any, other: Callable[[Any], bytes] | None = None) -> bytes:
-    """The bytes of a value; `other` is asked for those of values that are not known here."""
+    """The bytes of a value; `other` packs values that are not known here."""
     parts: list[bytes] = []
     _pack(value, parts.append, other)
     return b"".join(parts)
@@ -185,19 +183,19 @@ def packed_all(values: Iterable[Any], other: Callable[[Any], bytes] | None = Non
 
 
 def unpacked(data: bytes) -> Any:
-    """The one value in some bytes. Raises `PackStreamError` where they are not one, or more than one."""
+    """The one value in some bytes. Raises `PackStreamError` if they are not exactly one."""
     reader = _Reader(data)
     try:
         value = reader.value(0)
     except IndexError:
         raise PackStreamError("The message ends in the middle of a value.") from None
     if reader.place != len(data):
-        raise PackStreamError(f"{len(data) - reader.place} bytes are left behind the end of the message.")
+        raise PackStreamError(f"{len(data) - reader.place} bytes are left after the end of the message.")
     return value
 
 
 class _Reader:
-    """A place in some bytes, and what can be read from there."""
+    """A position in some bytes, and what can be read from there."""
 
     __slots__ = ("data", "place")
 
@@ -249,7 +247,7 @@ class _Reader:
         return number
 
     def _expect(self, size: int) -> None:
-        """Values take a byte each at least."""
+        """Values take at least a byte each."""
         if size > len(self.data) - self.place:
             raise IndexError
 
@@ -265,9 +263,9 @@ class _Reader:
         for _ in range(size):
             key = self.value(depth + 1)
             if type(key) is not str:
-                raise PackStreamError("A key of a map is not a text.")
+                raise PackStreamError("A map key is not a text.")
             if key in entries:
-                raise PackStreamError(f"The key {key!r} is in a map twice.")
+                raise PackStreamError(f"The key {key!r} occurs twice in a map.")
             entries[key] = self.value(depth + 1)
         return entries
 
@@ -286,7 +284,7 @@ class _Reader:
             return make(*fields)
         except PackStreamError:
             raise
-        except Exception as error:  # what no calendar, clock or map has
+        except Exception as error:  # invalid dates, times or coordinates
             raise PackStreamError(str(error) or f"A value of the kind {chr(tag)!r} is out of range.") from None
 
 

@@ -1,13 +1,13 @@
-"""What the console asks the server for besides Cypher: procedures, so that Bolt is the only way in.
+"""What the console needs from the server besides Cypher, as procedures, so that Bolt is the only way in.
 
     hoplite.server()      what this server offers
     hoplite.schema()      labels, types and how they are connected, with counts
     hoplite.check()       what is wrong with a query
-    hoplite.repair()      the query with that mended which is certain
-    hoplite.ask()         a question in words, where a model is configured
-    hoplite.diff()        a query here and on a Neo4j, where the server may reach it
+    hoplite.repair()      the query with what is certain fixed
+    hoplite.ask()         a question in plain words, if a model is configured
+    hoplite.diff()        a query here and on a Neo4j, if the server may connect to it
 
-Places in a text are counted as JavaScript and Neo4j count them: in UTF-16 units.
+Positions in a text are counted like JavaScript and Neo4j do, in UTF-16 units.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _DIFF_SECONDS, _DIFF_ROWS = 30.0, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a server does for its clients besides running their statements."""
+    """What a server offers its clients besides running statements."""
 
     read_only: bool = False
     model: str | None = None  # NAME@URL of an OpenAI-compatible endpoint
-    diff: bool = False  # whether it may be sent to another server
+    diff: bool = False  # whether it may connect to another server
 
 
 def add_procedures(database: Database, offer: Offer) -> None:
@@ -112,7 +112,7 @@ class _Procedures:
 
     def diff(self, query: str, uri: str, options: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         if not self._offer.diff:
-            raise ValueError("This server may not be sent to others: start it with --diff.")
+            raise ValueError("This server may not connect to others: start it with --diff.")
         from hoplite.differ.run import diff
 
         given = options or {}

@@ -1,4 +1,4 @@
-"""Ends of results and errors, as each version of Bolt has them."""
+"""Ends of results and errors, in the form of each version of Bolt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hoplite.server.framing import Version
 if TYPE_CHECKING:
     from neo4j.exceptions import Neo4jError
 
-_USUAL = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}  # what need not be said
+_USUAL = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}  # what may be omitted
 
 
 def failure(error: Neo4jError, version: Version) -> Metadata:
@@ -22,10 +22,10 @@ def failure(error: Neo4jError, version: Version) -> Metadata:
 
 
 def _status(error: Any) -> Metadata:
-    """The status of an error, and those that it comes from.
+    """The status of an error, and its causes.
 
-    Read below its properties: driver 5 warns whoever asks for them that they may change, which is not for clients of
-    a server to see, and ends the answer where warnings are errors.
+    Read from private attributes: driver 5 warns that the public properties may change, which clients of a server should
+    not see, and which breaks the answer if warnings are errors.
     """
     metadata: Metadata = {"gql_status": error._gql_status, "description": error._gql_status_description}
     record = _unusual(error._get_status_diagnostic_record())
@@ -38,7 +38,7 @@ def _status(error: Any) -> Metadata:
 
 
 def ended(metadata: Metadata, version: Version) -> Metadata:
-    """The end of a result, or of a part of it; before 5.5 with notifications in place of statuses."""
+    """The end of a result, or of a part of it; before 5.5 with notifications instead of statuses."""
     statuses = metadata.get("statuses")
     if statuses is None:
         return metadata

@@ -1,4 +1,4 @@
-"""The server: one port, on which Bolt is spoken over TCP and over WebSocket, and HTTP."""
+"""The server: one port that speaks Bolt over TCP and over WebSocket, and HTTP."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Server:
     """Serves a database that other code owns: it is not closed here."""
 
     def __init__(self, database: Database, settings: Settings, limits: Limits | None = None) -> None:
-        """`limits` are for each statement, the database's own where none are given."""
+        """`limits` apply to each statement; by default they are the database's."""
         self._database = database
         self._settings = settings
         self._limits = replace(limits or database._limits, hydrator=PackedValues)
         self._numbers = count(1)
         self._connections: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        # As many threads as connections: one that waits for its turn to write never keeps another from going on.
+        # As many threads as connections: one that waits for its turn to write never blocks another.
         self._threads = ThreadPoolExecutor(settings.most_connections, thread_name_prefix="hoplite-bolt")
         self._listening: asyncio.Server | None = None
 
@@ -51,20 +51,20 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The one that is listened on."""
+        """The port it listens on."""
         assert self._listening is not None
         port: int = self._listening.sockets[0].getsockname()[1]
         return port
 
     @property
     def uri(self) -> str:
-        """What a driver is given."""
+        """The URI for a driver."""
         host = self._settings.host
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         return f"{self._settings.scheme}://{shown}:{self.port}"
 
     async def stop(self) -> None:
-        """Take no new connections, let transactions end for a while, undo the others, and let every thread finish."""
+        """Accept no new connections, give transactions time to finish, undo the others, and let every thread finish."""
         assert self._listening is not None
         self._listening.close()
         for connection in self._connections:
@@ -75,7 +75,7 @@ class Server:
             connection.cut_off()
         if self._tasks:
             _, left = await asyncio.wait(self._tasks, timeout=self._settings.grace)
-            for task in left:  # a client that takes nothing of what is sent
+            for task in left:  # a client that does not read what is sent
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
         await asyncio.to_thread(self._threads.shutdown)
@@ -138,7 +138,7 @@ class Server:
         return begin
 
     def _address(self, writer: asyncio.StreamWriter, request: Request | None) -> str:
-        """Where the client has found the server."""
+        """The address that the client used for the server."""
         if request is not None:
             return request.headers.get("host", "")
         host, port, *_ = writer.get_extra_info("sockname")

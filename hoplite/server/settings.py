@@ -1,4 +1,4 @@
-"""How a server is run: where it listens, whom it lets in, and what a client may use."""
+"""Settings of a server: where it listens, whom it lets in, and what a client may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Limits are for each connection, times in seconds; None means no limit."""
+    """Limits apply to each connection, times are in seconds; None means no limit."""
 
     host: str = LOOPBACK
     port: int = DEFAULT_PORT  # 0: any that is free
@@ -24,8 +24,8 @@ class Settings:
     tls: ssl.SSLContext | None = None
     most_connections: int = 400
     message_bytes: int = 64 << 20
-    idle: float | None = None  # between two messages of a client, or while it takes nothing of what is sent
-    greeting: float = 30.0  # until a client has said who it is
+    idle: float | None = None  # between two messages of a client, or while it does not read what is sent
+    greeting: float = 30.0  # until a client has authenticated
     grace: float = 10.0  # at the end, for what is still running
 
     def __post_init__(self) -> None:
@@ -34,5 +34,5 @@ class Settings:
 
     @property
     def scheme(self) -> str:
-        """Of the address that drivers are given."""
+        """The scheme of the address for drivers."""
         return "bolt" if self.tls is None else "bolt+ssc"

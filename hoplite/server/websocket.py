@@ -12,11 +12,11 @@ _LARGEST_CONTROL = 125
 
 
 class WebSocketError(Exception):
-    """A frame that may not be."""
+    """An invalid frame."""
 
 
 def accept_key(key: str) -> str:
-    """What the server answers to the key of a client."""
+    """The server's answer to the key of a client."""
     return base64.b64encode(hashlib.sha1(key.encode("ascii", "replace") + _ACCEPT).digest()).decode()
 
 
@@ -33,7 +33,7 @@ def frame(kind: int, payload: bytes) -> bytes:
 
 
 class WebSocketStream:
-    """The bytes of a WebSocket as one stream: where a message ends means nothing to Bolt."""
+    """The bytes of a WebSocket as one stream: message boundaries mean nothing to Bolt."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class WebSocketStream:
         self._closed = False
 
     async def read(self) -> bytes:
-        """Some further bytes; none at the end."""
+        """Some more bytes; none at the end."""
         while True:
             first, second = await self._reader.readexactly(2)
             kind, size = first & 0x0F, second & 0x7F
@@ -75,7 +75,7 @@ class WebSocketStream:
         self._writer.write(frame(_BINARY, data))
 
     def close(self) -> None:
-        """Say that this is the end."""
+        """Signal the end."""
         self._say_goodbye((1000).to_bytes(2, "big"))
 
     def _say_goodbye(self, code: bytes) -> None:
@@ -102,7 +102,7 @@ class PlainStream:
         self._writer = writer
 
     async def read(self) -> bytes:
-        """Some further bytes; none at the end."""
+        """Some more bytes; none at the end."""
         return await self._reader.read(self._AT_ONCE)
 
     def write(self, data: bytes) -> None:
@@ -110,4 +110,4 @@ class PlainStream:
         self._writer.write(data)
 
     def close(self) -> None:
-        """Nothing to be said."""
+        """Nothing to signal."""

@@ -1,4 +1,4 @@
-"""Cypher's values as the engine holds them, and what can be said about them without a graph.
+"""Cypher's values as the engine holds them, and what can be done with them without a graph.
 
 value                the union of all of them
 temporal, spatial, entities             the classes

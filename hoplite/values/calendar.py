@@ -1,10 +1,8 @@
 """The proleptic ISO calendar on plain integers.
 
-A day is its number since 1970-01-01, a year runs from -999999999 to 999999999 (which is why
-`datetime.date` will not do). In go days and field values, out come days; a field value that the
-calendar does not have raises `FieldError`, whose words are those of Java's `java.time`. Callers
-turn it into the Cypher error of their own: a text that fails is a SyntaxError, a map an
-ArgumentError.
+A day is its number since 1970-01-01; years run from -999999999 to 999999999 (which rules out `datetime.date`). Days and
+field values go in, days come out; a field value out of range raises `FieldError`, in the words of Java's `java.time`.
+Callers turn it into a Cypher error: a SyntaxError for a text, an ArgumentError for a map.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ class FieldError(ValueError):
 
 
 def check_field(field: str, value: int) -> int:
-    """`value` if it lies in the range of Java's field `field`, else a FieldError."""
+    """`value` if it is in the range of Java's field `field`, else a FieldError."""
     text, lowest, highest = _RANGES[field]
     if not lowest <= value <= highest:
         raise FieldError(f"Invalid value for {field} (valid values {text}): {value}")
@@ -54,7 +52,7 @@ def check_field(field: str, value: int) -> int:
 
 
 def is_leap_year(year: int) -> bool:
-    """Whether `year` has a 29th of February; the year 0 has."""
+    """Whether `year` has a 29th of February; the year 0 does."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
@@ -64,7 +62,7 @@ def month_length(year: int, month: int) -> int:
 
 
 def day_number(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 of a date that is known to exist."""
+    """Days since 1970-01-01 of a date known to exist."""
     # Years begin in March here, so that the leap day is the last of its year.
     if month <= 2:
         year -= 1
@@ -93,7 +91,7 @@ MAX_DAY = day_number(MAX_YEAR, 12, 31)
 
 
 def plus_days(day: int, days: int) -> int:
-    """A later day; the words of the error depend on how far beyond the calendar it lies."""
+    """A later day; the wording of the error depends on how far beyond the calendar it is."""
     later = day + days
     if MIN_DAY <= later <= MAX_DAY:
         return later
@@ -153,14 +151,14 @@ def day_of_quarter(day: int) -> int:
 
 
 def _first_week(year: int) -> int:
-    """The Monday of the week that holds the fourth of January."""
+    """The Monday of the week that contains the fourth of January."""
     fourth = day_number(year, 1, 4)
     return fourth - (day_of_week(fourth) - 1)
 
 
 def week_year(day: int) -> int:
     """The year that the week of `day` belongs to."""
-    # The Thursday of a week lies in the year that the week is counted in.
+    # The Thursday of a week is in the year that the week belongs to.
     return calendar_date(day - day_of_week(day) + 4)[0]
 
 
@@ -185,7 +183,7 @@ def with_year(day: int, year: int) -> int:
 
 
 def with_month(day: int, month: int) -> int:
-    """The day of month is cut to the length of the month."""
+    """The day of month is reduced to the length of the month."""
     year, _, day_of_month = calendar_date(day)
     check_field("MonthOfYear", month)
     return day_number(year, month, min(day_of_month, month_length(year, month)))
@@ -215,13 +213,13 @@ def with_quarter(day: int, new_quarter: int) -> int:
 
 
 def with_day_of_quarter(day: int, new_day: int) -> int:
-    """Day 91 of a quarter of 90 days is the first of the next one."""
+    """Day 91 of a quarter with 90 days is the first of the next one."""
     check_field("DayOfQuarter", new_day)
     return checked_day(day - day_of_quarter(day) + new_day)
 
 
 def with_week(day: int, new_week: int) -> int:
-    """Week 53 of a year of 52 weeks is the first of the next one."""
+    """Week 53 of a year with 52 weeks is the first of the next one."""
     check_field("WeekOfWeekBasedYear", new_week)
     return checked_day(day + 7 * (new_week - week(day)))
 
@@ -234,7 +232,7 @@ def with_week_year(day: int, year: int) -> int:
 
 
 def plus_months(day: int, months: int) -> int:
-    """The day of month is cut to the length of the month that is reached."""
+    """The day of month is reduced to the length of the resulting month."""
     if months == 0:
         return day
     year, month, day_of_month = calendar_date(day)

@@ -1,8 +1,7 @@
 """Columns: equally long vectors of Cypher values, typed where the values are.
 
-Storage hands out property columns, the engine computes with them, results leave as them. A typed column keeps its
-values in one NumPy array and its nulls in a mask; `Objects` holds anything, as Python values, for Cypher is
-dynamically typed.
+Storage returns property columns, the engine computes with them, results are made of them. A typed column has its values
+in one NumPy array and its nulls in a mask; `Objects` holds any Python values, because Cypher is dynamically typed.
 
 | class              | arrays                                                  | null is            |
 |--------------------|---------------------------------------------------------|--------------------|
@@ -18,8 +17,8 @@ dynamically typed.
 | FloatLists         | matrix float64[n, d] or float32[n, d], nulls            | nulls[i]           |
 
 Ids are storage positions. A mask of None means that nothing is null. Arrays are never changed once they are in a
-column: arrays of Python values, of which masks, numbers and indexes are made and kept, are locked against it. Another
-column with nulls in some rows is made by `with_nulls_at`.
+column: arrays of Python values, from which masks, numbers and indexes are derived, are locked against it.
+`with_nulls_at` makes another column with nulls in some rows.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
 def object_array(values: Iterable[Any], count: int) -> ObjectArray:
-    """An object array that never unpacks a value that happens to be a sequence."""
+    """An object array that never unpacks a value that is a sequence."""
     array = np.empty(count, dtype=object)
     array[:] = np.fromiter(values, dtype=object, count=count)
     return array
 
 
 def _locked(values: ObjectArray) -> ObjectArray:
-    """The same array, which cannot be written to from now on: what was derived from it would not follow."""
+    """The same array, made read-only: what was derived from it would not follow a change."""
     values.flags.writeable = False
     return values
 
@@ -147,7 +146,7 @@ class Booleans:
 
 
 class Strings:
-    """Text; None is null. Held as it is, or as slots of a pool (-1 is null) whose texts are read when asked for."""
+    """Text; None is null. Held directly, or as slots of a pool (-1 is null) whose texts are read on demand."""
 
     __slots__ = ("_own", "_values", "pool", "slots")
 
@@ -249,7 +248,7 @@ class Relationships:
 
 
 def ragged_take(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
-    """For rows of a ragged array: their new offsets, and where their items stand in the old one."""
+    """For rows of a ragged array: their new offsets, and the places of their items in the old one."""
     lengths = (offsets[1:] - offsets[:-1])[rows]
     taken = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(lengths, out=taken[1:])
@@ -258,11 +257,11 @@ def ragged_take(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
     return taken, items
 
 
-_COPIED = 1 << 18  # entities that are copied for each row, before rows share what they hold
+_COPIED = 1 << 18  # entities copied per row before rows share their values
 
 
 def _repeats_much(offsets: Int64s, rows: Int64s) -> bool:
-    """Whether long lists would be copied again and again: a list of all nodes in each row."""
+    """Whether long lists would be copied repeatedly: a list of all nodes in each row."""
     if len(rows) < 2:
         return False
     total = int(np.diff(offsets)[rows].sum())
@@ -270,14 +269,14 @@ def _repeats_much(offsets: Int64s, rows: Int64s) -> bool:
 
 
 def _shared(column: EntityLists | Paths, rows: Int64s) -> Objects:
-    """The values at these rows, each held once however often it is taken."""
+    """The values at these rows, each stored once however often it is taken."""
     distinct, place = np.unique(rows, return_inverse=True)
     return Objects(column.take(distinct).objects()[place])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityLists:
-    """Lists of nodes, or of relationships: what a variable-length or quantified variable is bound to."""
+    """Lists of nodes or of relationships: the value of a variable-length or quantified variable."""
 
     offsets: Int64s
     positions: Int64s
@@ -374,8 +373,8 @@ class Objects:
 
 
 class FloatLists(Objects):
-    """Lists of floats, all of one length, as the rows of a matrix: embeddings. To callers that do not ask for the
-    matrix it is a column of Python lists, which are made on first use."""
+    """Lists of floats of one length, as the rows of a matrix: embeddings. To callers that do not use the matrix it is a
+    column of Python lists, made on first use."""
 
     __slots__ = ("_lists", "matrix", "nulls")
 
@@ -441,7 +440,7 @@ _LOOKED_AT = 1 << 16  # rows of a matrix at once
 
 
 def _narrow_floats(matrix: NDArray[np.float64]) -> NDArray[Any]:
-    """In 32 bits where no number loses anything by it."""
+    """In 32 bits if no number loses precision."""
     narrow = np.empty(matrix.shape, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         for first in range(0, len(matrix), _LOOKED_AT):
@@ -474,7 +473,7 @@ def constant(value: Any, count: int) -> Column:
     if isinstance(value, str):
         filled[:] = value
         return Strings(filled)
-    for row in range(count):  # a list must not be spread over the rows
+    for row in range(count):  # a list must not be broadcast over the rows
         filled[row] = value
     return Objects(filled)
 
@@ -576,7 +575,7 @@ def concatenate(columns: Sequence[Column]) -> Column:
 
 
 def with_nulls_at(column: Column, rows: Bools) -> Column:
-    """The same column with null in the rows that are marked, whatever it has there."""
+    """The same column with null in the marked rows."""
     match column:
         case Integers(values=values, nulls=mask):
             return Integers(values, rows if mask is None else mask | rows)
@@ -608,7 +607,7 @@ def _objects_with_nulls(values: ObjectArray, rows: Bools) -> ObjectArray:
 
 
 def null_like(column: Column, count: int) -> Column:
-    """Nulls in a column of the same class, so that an outer join keeps its columns typed."""
+    """Nulls in a column of the same class, so that columns of an outer join stay typed."""
     every = np.ones(count, np.bool_)
     match column:
         case Integers():

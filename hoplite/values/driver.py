@@ -1,10 +1,10 @@
 """Between the engine's values and those of the official driver and of Python.
 
-`to_driver` gives `neo4j.time` and `neo4j.spatial` values. The driver knows the years 1 to 9999 and
-the zones of pytz only: for others it keeps a marker in the record, which raises when the value is read, and so do we.
-`from_driver` takes what the driver takes for parameters: Python's and the driver's values, numpy's
-and pandas' scalars and arrays. What it cannot take raises ValueError, TypeError or OverflowError in
-the driver's words, before anything runs.
+`to_driver` gives `neo4j.time` and `neo4j.spatial` values. The driver only knows the years 1 to 9999 and the zones of
+pytz: for others it puts a marker in the record, which raises when the value is read, and so does this module.
+`from_driver` accepts what the driver accepts as parameters: Python's and the driver's values, NumPy's and pandas'
+scalars and arrays. Anything else raises ValueError, TypeError or OverflowError in the driver's words, before anything
+runs.
 
 The driver is imported on first use.
 """
@@ -63,7 +63,7 @@ def _to_scalar(value: Any) -> Any:
 
 
 def _broken_by(items: list[Any], whole: Any) -> Any:
-    """A marker for a list or map that holds a marker; None if it holds none."""
+    """A marker for a list or map that contains a marker; None if it contains none."""
     for item in items:
         if type(item).__name__ == "BrokenHydrationObject":
             return type(item)(item.error, whole)
@@ -96,7 +96,7 @@ def _time_to_driver(value: Time) -> Any:
 
 
 def _fixed_zone(offset_seconds: int) -> Any:
-    """The driver's own class of zone, which counts in minutes, unless seconds would be lost."""
+    """The driver's class of zone, which counts in minutes, unless that would lose seconds."""
     from pytz import FixedOffset  # type: ignore[import-untyped]
 
     if offset_seconds % 60:
@@ -128,7 +128,7 @@ class _RegionAt(python_time.tzinfo):
     """A region at one moment, with the offset in force to the second."""
 
     def __init__(self, offset_seconds: int, zone: str | None) -> None:
-        self.zone = zone  # where programs look for the name, as in pytz
+        self.zone = zone  # the attribute that programs read the name from, as in pytz
         self._offset = python_time.timedelta(seconds=offset_seconds)
 
     def utcoffset(self, moment: python_time.datetime | None) -> python_time.timedelta:
@@ -178,13 +178,13 @@ _ONLY_TEXTS, _ONLY_INTEGERS = {str}, {int}  # made once: every list of a paramet
 
 
 def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
-    check_time()  # a list that holds itself many times is sent as often, and takes as long
+    check_time()  # a list that contains another many times is sent that often
     alike = _copied(values)
     return [from_driver(item) for item in values] if alike is None else alike
 
 
 def _copied(values: list[Any] | tuple[Any, ...]) -> list[Value] | None:
-    """A list of texts or of integers alone, which are taken as they are; None for any other."""
+    """A list of only texts or only integers, copied; None for any other."""
     kinds = set(map(type, values))
     if kinds == _ONLY_TEXTS:
         return list(values) if all(map(str.isascii, values)) else [_checked_text(text) for text in values]
@@ -194,7 +194,8 @@ def _copied(values: list[Any] | tuple[Any, ...]) -> list[Value] | None:
 
 
 def _checked_text(text: str) -> str:
-    """A text that can be sent: half of a surrogate pair cannot. Of subclasses, what they hold, not what they show."""
+    """A text that can be sent: half of a surrogate pair cannot. For subclasses, what they contain, not what they
+    show."""
     plain = text if type(text) is str else str.__str__(text)
     if not plain.isascii():
         plain.encode("utf-8")
@@ -272,7 +273,7 @@ def _offset(value: Any) -> int:
     """Seconds from UTC of a value with a zone."""
     try:
         offset = value.utcoffset()
-    except ValueError:  # the driver's classes refuse seconds, which its zones may have
+    except ValueError:  # the driver's classes refuse offsets with seconds, which its zones may have
         offset = value.tzinfo.utcoffset(None)
     if offset is None:
         raise ValueError(f"The time zone of {value} has no offset without a date")
@@ -336,7 +337,7 @@ def _from_numpy(value: Any) -> Value:
             return None
         seconds, nanosecond = divmod(int(value.astype("datetime64[ns]").astype(numpy.int64)), NANOS_PER_SECOND)
         return LocalDateTime.of_second(seconds, nanosecond)
-    if isinstance(value, numpy.timedelta64):  # for the driver it is a number, which only one of some units is
+    if isinstance(value, numpy.timedelta64):  # the driver treats it as a number, which only some units are
         return int(value.item())
     if isinstance(value, numpy.floating):
         return float(value)
@@ -358,7 +359,7 @@ def _from_pandas(value: Any) -> Value:
 
 
 def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str, Any]:
-    """Parameters as the engine has them."""
+    """Parameters as the engine's values."""
     taken: dict[str, Any] = {}
     for name, value in given.items():
         kind = type(value)

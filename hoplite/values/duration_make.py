@@ -1,7 +1,7 @@
 """Durations from their parts, as numbers or in a map: whole ones, and fractions that cascade.
 
-A month is 2629746 seconds on average (30.436875 days): that is how much of the smaller parts a
-fraction of a month becomes, and how durations are ordered by length.
+A month is 2629746 seconds on average (30.436875 days): this converts fractions of a month to smaller parts, and orders
+durations by length.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def overflow(parts: str) -> CypherError:
 
 
 def average_seconds(duration: Duration) -> int:
-    """The length of a duration, its months taken as average ones."""
+    """The length of a duration, with months of average length."""
     return duration.months * SECONDS_PER_MONTH + duration.days * SECONDS_PER_DAY + duration.seconds
 
 
@@ -46,7 +46,7 @@ def whole_duration(months: int, days: int, seconds: int, nanoseconds: int) -> Du
 
 
 def approximate_duration(months: float, days: float, seconds: float, nanoseconds: float, sign: int = 1) -> Duration:
-    """A duration whose fractions go into the next smaller part, in double precision as Neo4j's."""
+    """A duration whose fractions go into the next smaller part, in double precision like Neo4j."""
     whole_months = _to_integer(months)
     days += _NANOS_PER_MONTH * (months - whole_months) / NANOS_PER_DAY
     whole_days = _to_integer(days)
@@ -57,7 +57,7 @@ def approximate_duration(months: float, days: float, seconds: float, nanoseconds
 
 
 def _to_integer(value: float) -> int:
-    """Java's cast to long, which cuts the fraction and takes NaN for 0, but not beyond 64 bits."""
+    """Java's cast to long, which drops the fraction and turns NaN into 0, but not beyond 64 bits."""
     if value != value:
         return 0
     if not float(MIN_INTEGER) <= value <= float(MAX_INTEGER):

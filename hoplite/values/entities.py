@@ -1,7 +1,7 @@
 """References to nodes, relationships and paths, as they travel through expressions.
 
-They hold positions in the storage and no way to reach it: code that needs labels or properties asks
-the graph. Two references are equal when they point at the same entity.
+They hold positions in the storage but no way to access it: code that needs labels or properties asks the graph. Two
+references are equal when they point at the same entity.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class RelationshipRef:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VirtualNode(NodeRef):
-    """A node that is in no graph, made by a procedure for its result; its id is negative, its element id that as text.
+    """A node that is not in the graph, created by a procedure for its result; its id is negative, and its element id is
+    that as text.
 
-    Cypher sees its labels and finds no properties, as it asks the graph for them; APOC and results see all it has.
+    Cypher sees its labels but no properties, because it asks the graph for them; APOC and results see everything.
     """
 
     labels: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class VirtualNode(NodeRef):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VirtualRelationship(RelationshipRef):
-    """A relationship that is in no graph; its type is seen by Cypher, its properties are not."""
+    """A relationship that is not in the graph; Cypher sees its type but not its properties."""
 
     type: str
     start: NodeRef

@@ -19,12 +19,12 @@ def float_text(value: float) -> str:
     leading_zeros = len(whole + fraction) - len(digits)
     exponent = int(exponent_text or 0) + len(whole) - leading_zeros - 1
     digits = digits.rstrip("0")
-    if len(digits) == 1:  # Java writes two digits at least, those closest to the value: 4.9E-324
+    if len(digits) == 1:  # Java writes at least two digits, those closest to the value: 4.9E-324
         mantissa, _, exponent_text = f"{abs(value):.1e}".partition("e")
         digits, exponent = mantissa.replace(".", "").rstrip("0"), int(exponent_text)
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
 def float_description(value: float) -> str:
-    """Java's `%e`, as it stands in messages: `1.500000e+00`."""
+    """Java's `%e`, as used in messages: `1.500000e+00`."""
     return f"{value:e}" if math.isfinite(value) else float_text(value)

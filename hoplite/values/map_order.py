@@ -1,7 +1,7 @@
 """The order in which Neo4j visits the keys of a map.
 
-A map there is a Java HashMap, so that the hashes of its keys decide which of two wrong entries an error names, and in
-which order the entries of an answer come.
+There a map is a Java HashMap, so the hashes of its keys decide which of two wrong entries an error names, and the order
+of the entries in an answer.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def order_by_hash(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: 
 
 
 def header_order(names: Iterable[str]) -> list[str]:
-    """The names as a Scala map visits them, which a row of LOAD CSV WITH HEADERS is: up to four as they come, then by
-    five bits of their hashes after the other, those alone in their place before those that share one."""
+    """The names in the order of a Scala map, which a row of LOAD CSV WITH HEADERS is: up to four as given, otherwise by
+    five bits of their hashes at a time, names alone in their slot before those that share one."""
     listed = list(names)
     if len(listed) <= _SMALL_MAP:
         return listed
@@ -61,7 +61,7 @@ def _improved(value: int) -> int:
 
 
 def as_answered(value: Any) -> Any:
-    """A map, and what is in it, in the order in which a procedure's answer brings it."""
+    """A map, and the maps in it, in the order in which a procedure's answer has them."""
     match value:
         case Mapping():
             return {key: as_answered(value[key]) for key in visiting_order(value, len(value))}
@@ -72,7 +72,7 @@ def as_answered(value: Any) -> Any:
 
 
 def hash_code(text: str) -> int:
-    """`String.hashCode` over UTF-16, without a sign."""
+    """`String.hashCode` over UTF-16, unsigned."""
     code_units = text.encode("utf-16-be", "surrogatepass")
     value = 0
     for high, low in zip(code_units[::2], code_units[1::2], strict=True):
@@ -81,6 +81,6 @@ def hash_code(text: str) -> int:
 
 
 def _spread(value: int) -> int:
-    """The upper half of a hash folded into the lower one, which chooses the bucket."""
+    """The upper half of a hash folded into the lower one, which selects the bucket."""
     value &= 0xFFFFFFFF
     return value ^ (value >> 16)

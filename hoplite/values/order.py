@@ -1,9 +1,9 @@
-"""When values are equal, which is smaller, and which are one group.
+"""When values are equal, which is smaller, and which form one group.
 
-Cypher has three notions, and they differ:
+Cypher has three notions that differ:
 
-    equals, compare   `=` and `<`: null where a null decides or types do not compare; nothing is equal
-                      to NaN. Numbers compare exactly (where both types are known beforehand, Neo4j
+    equals, compare   `=` and `<`: null if a null decides or types do not compare; nothing is equal
+                      to NaN. Numbers compare exactly (if both types are known beforehand, Neo4j
                       compares an integer and a float as doubles: see `expressions.comparison`).
     sort_key          ORDER BY, min, max: every value has a place, numbers compare exactly.
                       MAP < NODE < RELATIONSHIP < LIST < PATH < POINT < ZONED DATETIME <
@@ -35,10 +35,10 @@ from hoplite.values.temporal import (
 )
 
 UNORDERED = 2
-"""What `compare` gives for NaN and a number: not smaller, equal or larger, and yet not null."""
+"""The result of `compare` for NaN and a number: not smaller, equal or larger, and yet not null."""
 
 SAME = 3
-"""What `compare` gives for equal points and durations, which have no order: `<=` is true, `<` null."""
+"""The result of `compare` for equal points and durations, which have no order: `<=` is true, `<` null."""
 
 _BEYOND_INTEGERS = 2.0**63
 _JUST_BELOW_ZERO = Fraction(-1, 2**1100)  # between 0 and the largest float below it
@@ -70,7 +70,7 @@ def equals(left: Any, right: Any) -> bool | None:
 
 
 def _as_java_long(value: float) -> float | int:
-    """A float to compare an integer with: 2^63, which no integer reaches, counts as the largest one."""
+    """A float to compare with an integer: 2^63, which no integer reaches, counts as the largest one."""
     return MAX_INTEGER if value == _BEYOND_INTEGERS else value
 
 
@@ -130,7 +130,7 @@ def compare(left: Any, right: Any) -> int | None:
 
 
 def _number_order(value: float | int) -> Any:
-    """A number that sorts as Java's `compare` does, which puts -0.0 before 0.0 and 0, equal as they are."""
+    """A number that sorts like Java's `compare`, which puts -0.0 before 0.0 and 0, although they are equal."""
     return _JUST_BELOW_ZERO if value == 0 and copysign(1, value) < 0 else value
 
 
@@ -219,7 +219,7 @@ def _list_key(items: list[Any] | bytes) -> SortKey:
 
 
 def signed_bytes(data: bytes) -> list[int]:
-    """Bytes as the list that they are for Cypher: Java's bytes have a sign."""
+    """Bytes as the list they are in Cypher: Java's bytes are signed."""
     return memoryview(data).cast("b").tolist()
 
 
@@ -293,7 +293,7 @@ def group_key(value: Any) -> Hashable:
     if kind is float:
         return _as_java_long(value) if value == value else object()
     if kind is bool:
-        return (bool, value)  # Python takes True for 1
+        return (bool, value)  # in Python, True equals 1
     if kind is dict:
         return (dict, frozenset((key, group_key(item)) for key, item in value.items()))
     return (list, tuple(map(group_key, _as_list(value))))

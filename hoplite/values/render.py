@@ -31,9 +31,9 @@ def _same(position: int) -> int:
     return position
 
 
-# Python type -> the class of Neo4j that holds such a value.
+# Python type -> the Neo4j class that holds such a value.
 _CLASSES: dict[type, str] = {
-    bool: "",  # Java's booleans are classes without a name
+    bool: "",  # Neo4j's boolean classes are anonymous
     str: "UTF8StringValue",
     int: "LongValue",
     float: "DoubleValue",
@@ -57,7 +57,7 @@ _CLASSES: dict[type, str] = {
 
 
 def to_string(value: Any) -> str:
-    """Cypher's `toString` of a value that it takes: scalars, temporal values and points."""
+    """Cypher's `toString` for scalars, temporal values and points."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -70,7 +70,7 @@ def to_string(value: Any) -> str:
 def describe(value: Any, node_id: PublicId = _same, relationship_id: PublicId = _same) -> str:
     """A value as messages write it: `Map{a -> Long(1)}`, `List{String("x"), NO_VALUE}`, `(12)` for a node.
 
-    Where the parts of a value are shared it may be far larger written out: a long text ends in dots.
+    A value with shared parts may be far larger when written out: a long text ends in dots.
     """
     pieces: list[str] = []
     room = _LONGEST
@@ -124,5 +124,5 @@ def _described(value: Any, node_id: PublicId, relationship_id: PublicId) -> Iter
 
 
 def class_name(value: Any) -> str:
-    """The name of the class that holds such a value in Neo4j's runtime."""
+    """The name of the class of such a value in Neo4j's runtime."""
     return _CLASSES[type(value)]

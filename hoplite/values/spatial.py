@@ -5,8 +5,8 @@
     srid 7203 cartesian   x and y
     srid 9157 cartesian-3d
 
-A map goes in (`make_point`) and a Point comes out; distances and bounding boxes take two or three
-points and know nothing of graphs.
+`make_point` turns a map into a Point; distances and bounding boxes take two or three points and know nothing about
+graphs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EARTH_RADIUS_METRES = 6378140.0
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point that has passed the checks of `checked_point`."""
+    """A point that has passed `checked_point`."""
 
     srid: int
     coordinates: tuple[float, ...]
@@ -89,7 +89,7 @@ def checked_point(srid: int, coordinates: tuple[float, ...]) -> Point:
 
 
 def _wrapped_longitude(longitude: float) -> float:
-    """Degrees from -180 to 180; 180 and -180 both stay, as do turns that end on them."""
+    """Degrees from -180 to 180; 180 and -180 both stay, and so do full turns that end on them."""
     if -180 <= longitude <= 180:
         return longitude
     wrapped = math.fmod(longitude, 360)
@@ -105,8 +105,7 @@ def _listed(coordinates: tuple[float, ...]) -> str:
 def make_point(fields: Mapping[str, Any], describe: Callable[[Any], str]) -> Point | None:
     """The point of a map such as `{longitude: 12.5, latitude: 55.6}`; None if a value is null.
 
-    Keys may be in upper or lower case; unknown ones are ignored. `describe` words a value that cannot be used, for
-    the message.
+    Keys are case-insensitive; unknown ones are ignored. `describe` renders an unusable value for the message.
     """
     if any(value is None for value in fields.values()):
         return None
@@ -170,7 +169,7 @@ def _check_field(key: str, value: Any, describe: Callable[[Any], str]) -> None:
         written = str(value)
     else:
         written = float_text(value) if isinstance(value, float) else describe(value)
-    # Neo4j forgets to say which function it is about.
+    # Neo4j does not say which function it is about.
     cause = because("22N27", key, "$context", wanted)
     raise argument_error(f"Cannot assign {describe(value)} to field {written}", cause)
 
@@ -200,7 +199,7 @@ _AXES = {
 
 
 def point_component(point: Point, name: str) -> float | int | str:
-    """`point.x`, `point.crs` and so on, in upper or lower case."""
+    """`point.x`, `point.crs` and so on, case-insensitive."""
     key = name.lower()
     if key == "crs":
         return point.crs
@@ -217,7 +216,7 @@ def point_component(point: Point, name: str) -> float | int | str:
 
 
 def distance(first: Point, second: Point) -> float | None:
-    """Metres along the earth or length of the line; None between different systems."""
+    """Metres along the earth, or the length of the line; None between different systems."""
     if first.srid != second.srid:
         return None
     if not first.is_geographic:
@@ -232,7 +231,7 @@ def distance(first: Point, second: Point) -> float | None:
 
 
 def _angle(first: Point, second: Point) -> float:
-    """The angle between two places as seen from the centre of the earth (haversine)."""
+    """The angle between two points as seen from the centre of the earth (haversine)."""
     longitude_1, latitude_1 = map(math.radians, first.coordinates[:2])
     longitude_2, latitude_2 = map(math.radians, second.coordinates[:2])
     half = (
@@ -243,7 +242,7 @@ def _angle(first: Point, second: Point) -> float:
 
 
 def within_bounding_box(point: Point, lower_left: Point, upper_right: Point) -> bool | None:
-    """Whether a box holds a point; a geographic box may cross the 180th meridian."""
+    """Whether a box contains a point; a geographic box may cross the 180th meridian."""
     if not point.srid == lower_left.srid == upper_right.srid:
         return None
     axes = list(zip(point.coordinates, lower_left.coordinates, upper_right.coordinates, strict=True))

@@ -63,7 +63,7 @@ class LocalTime:
 
     @staticmethod
     def of(hour: int = 0, minute: int = 0, second: int = 0, nanosecond: int = 0) -> LocalTime:
-        """The time of day of numbers that are known to be in range."""
+        """The time of day for numbers known to be in range."""
         return LocalTime(((hour * 60 + minute) * 60 + second) * NANOS_PER_SECOND + nanosecond)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Time:
 
     @property
     def utc_nanosecond(self) -> int:
-        """Nanoseconds since midnight in UTC, below zero or past a day where the offset leads."""
+        """Nanoseconds since midnight in UTC; may be negative or beyond a day because of the offset."""
         return self.nanosecond_of_day - self.offset_seconds * NANOS_PER_SECOND
 
     def with_offset_same_instant(self, offset_seconds: int) -> Time:
@@ -122,7 +122,7 @@ class LocalDateTime:
 class DateTime:
     """An instant with the clock it is read on.
 
-    `region` is None where the zone is only an offset: `...Z` and `...Z[UTC]` are not equal.
+    `region` is None if the zone is only an offset: `...Z` and `...Z[UTC]` are not equal.
     """
 
     epoch_second: int
@@ -196,7 +196,7 @@ def _truncated_division(value: int, divisor: int) -> tuple[int, int]:
 
 def _clock_part(seconds: int, nanoseconds: int) -> str:
     """The part of a duration after its T."""
-    # Print what is one signed amount, so that -1.5 s reads -1.5 and not -2 s + 0.5 s.
+    # Print one signed amount, so that -1.5 s reads -1.5 and not -2 s + 0.5 s.
     total = seconds * NANOS_PER_SECOND + nanoseconds
     sign = "-" if total < 0 else ""
     whole, fraction = divmod(abs(total), NANOS_PER_SECOND)
@@ -215,7 +215,7 @@ Instant: TypeAlias = Date | LocalTime | Time | LocalDateTime | DateTime
 Temporal: TypeAlias = Instant | Duration
 
 INSTANT_TYPES = (Date, LocalTime, Time, LocalDateTime, DateTime)
-TEMPORAL_FUNCTIONS: dict[type, str] = {  # what makes values of a type of their texts
+TEMPORAL_FUNCTIONS: dict[type, str] = {  # parsers of texts, by type
     Date: "date",
     LocalTime: "localtime",
     Time: "time",

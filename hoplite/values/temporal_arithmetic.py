@@ -78,7 +78,7 @@ def _shifted_moment(moment: DateTime, months: int, days: int, seconds: int, nano
             moment = DateTime.of_local(shifted, moment.zone, moment.offset_seconds)
     carried, nanosecond = divmod(moment.nanosecond + nanos, NANOS_PER_SECOND)
     second = moment.epoch_second + seconds + carried
-    # Java checks the day that the clock shows before it looks up the offset again.
+    # Java checks the day on the clock before it looks up the offset again.
     local_day = (moment.epoch_second + moment.offset_seconds) // SECONDS_PER_DAY
     shifted_day = (second + moment.offset_seconds) // SECONDS_PER_DAY
     calendar.plus_days(local_day, shifted_day - local_day)
@@ -159,7 +159,7 @@ def divide_duration(duration: Duration, divisor: int | float) -> Duration:
 
 
 def _quotient(dividend: int, divisor: int | float) -> float:
-    """Java's division of doubles, which has answers for zero."""
+    """Java's division of doubles, which is defined for zero."""
     top, bottom = float(dividend), float(divisor)
     if bottom == 0:
         infinite = float("inf") if (top > 0) == (str(bottom)[0] != "-") else float("-inf")
@@ -217,7 +217,7 @@ def _comparable(
 ) -> (
     tuple[LocalTime, LocalTime] | tuple[Time, Time] | tuple[LocalDateTime, LocalDateTime] | (tuple[DateTime, DateTime])
 ):
-    """Both instants with the same parts: midnight, the other's date or the other's zone added."""
+    """Both instants with the same parts: midnight, or the other's date or zone, is added."""
     start_day, start_clock, start_zone = _parts(start)
     end_day, end_clock, end_zone = _parts(end)
     if start_day is None:
@@ -239,7 +239,7 @@ def _comparable(
 
 
 def _parts(instant: Instant) -> tuple[int | None, int, int | str | None]:
-    """Day, nanoseconds since midnight and zone, where it has them."""
+    """Day, nanoseconds since midnight and zone, if it has them."""
     match instant:
         case Date(day):
             return day, 0, None
@@ -269,7 +269,7 @@ def _moment(instant: Instant, local: LocalDateTime, zone: int | str | None, othe
 
 
 def _whole_units(start: Instant, end: Instant, unit: str) -> int:
-    """How many whole months or days lie between, toward zero."""
+    """How many whole months or days are in between, rounded toward zero."""
     pair = _comparable(start, end)
     if isinstance(pair[0], DateTime):
         first, second = pair[0].local, _same_zone(pair[1], pair[0]).local
@@ -294,7 +294,7 @@ def _same_zone(moment: DateTime | object, other: DateTime) -> DateTime:
 
 
 def _months_until(start: int, end: int) -> int:
-    """Whole months between two days, toward zero."""
+    """Whole months between two days, rounded toward zero."""
     start_year, start_month, start_day = calendar_date(start)
     end_year, end_month, end_day = calendar_date(end)
     packed_start = (start_year * 12 + start_month - 1) * 32 + start_day
@@ -310,7 +310,7 @@ def _seconds_between(start: Instant, end: Instant) -> tuple[int, int]:
 
 
 def _nanoseconds(instant: LocalTime | Time | LocalDateTime | DateTime) -> int:
-    """On a line that all instants of one type share."""
+    """On a time line shared by all instants of one type."""
     match instant:
         case LocalTime(clock):
             return clock

@@ -1,7 +1,7 @@
 """The fields of temporal values: `date.year`, `datetime.epochMillis`, `duration.minutesOfHour`.
 
-In go a value and the name of a field, in upper or lower case; out comes an integer or a text. The parts that
-other values are selected by (`date_part`, `time_part`, ...) live here too.
+A value and the case-insensitive name of a field go in; an integer or a text comes out. The parts that select other
+values (`date_part`, `time_part`, ...) are here too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CLOCK_FIELDS: dict[str, tuple[str, Callable[[int], int]]] = {
 
 
 def component(value: Temporal, name: str) -> int | str:
-    """`component(date, 'quarter')`; a field the value does not have is a TypeError."""
+    """`component(date, 'quarter')`; a field that the value does not have is a TypeError."""
     if isinstance(value, Duration):
         return _duration_component(value, name)
     key = name.lower()
@@ -127,7 +127,7 @@ def _remainder(value: int, divisor: int) -> int:
 
 
 def wrapped(value: int) -> int:
-    """Java's long arithmetic, which wraps around where Cypher's own operators would raise."""
+    """Java's long arithmetic, which wraps around where Cypher's operators would raise."""
     return (value - MIN_INTEGER) % 2**64 + MIN_INTEGER
 
 
@@ -188,7 +188,7 @@ def clock_part(value: Instant) -> int:
 
 
 def has_zone(value: Instant) -> bool:
-    """Whether the value knows its offset from UTC."""
+    """Whether the value has an offset from UTC."""
     return isinstance(value, Time | DateTime)
 
 

@@ -1,9 +1,8 @@
 """Temporal values from maps: `date({year: 2015, week: 30})`, `datetime({date: d, hour: 12})`.
 
-A map goes through three steps. Its fields are taken in one by one, and those that contradict each
-other are refused. Then a base is chosen: what is selected from other values (`date`, `time`,
-`datetime`, `epochSeconds`, `epochMillis`), or the first moment of the calendar. At last the other
-fields are set on the base, largest first, each as Java's `with` would.
+A map is processed in three steps. Its fields are collected, and contradictions are refused. Then a base is chosen: what
+is selected from other values (`date`, `time`, `datetime`, `epochSeconds`, `epochMillis`), or the first moment of the
+calendar. Finally the other fields are set on the base, largest first, each as Java's `with` would.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def make_local_time(fields: Mapping[str, Any]) -> LocalTime:
 
 
 def make_time(fields: Mapping[str, Any], default_zone: int | str) -> Time:
-    """A selected time keeps its moment when it is given another zone."""
+    """A selected time keeps its moment when it gets another zone."""
     given = _taken(fields, _TIME)
     zone = _zone(given)
     if "time" not in given:
@@ -157,8 +156,8 @@ def make_local_date_time(fields: Mapping[str, Any]) -> LocalDateTime:
 
 
 def make_date_time(fields: Mapping[str, Any], default_zone: int | str) -> DateTime:
-    """A selected moment keeps its instant when it is given another zone, a selected local time
-    keeps what its clock shows."""
+    """A selected moment keeps its instant when it gets another zone; a selected local time keeps what its clock
+    shows."""
     given = _taken(fields, _DATE_TIME)
     zone = _zone(given)
     keeps_instant = False
@@ -185,7 +184,7 @@ def make_date_time(fields: Mapping[str, Any], default_zone: int | str) -> DateTi
 
 
 def time_of(value: Instant, default_zone: int | str) -> Time:
-    """The time of day of a value with its offset, or that of the default zone."""
+    """The time of day of a value with its offset, or with that of the default zone."""
     clock = clock_part(value)
     if isinstance(value, Time | DateTime):
         return Time(clock, value.offset_seconds)
@@ -199,7 +198,7 @@ def _moment_of(value: Instant, default_zone: int | str) -> DateTime:
 
 
 def _checked(compute: Callable[[], _Made]) -> _Made:
-    """The result, where a field out of range is a wrong argument."""
+    """The result; a field out of range is a wrong argument."""
     try:
         return compute()
     except FieldError as error:
@@ -232,7 +231,7 @@ def _unusable(kind: str, value: Any) -> CypherError:
 
 
 def _taken(fields: Mapping[str, Any], kind: _Kind) -> dict[str, Any]:
-    """The fields by their proper names, once no two of them contradict each other."""
+    """The fields by their proper names, once they are known not to contradict each other."""
     if not fields:
         raise argument_error("At least one temporal unit must be specified.")
     given: dict[str, Any] = {}
@@ -286,13 +285,13 @@ def _check_selectors(name: str, given: Mapping[str, Any]) -> None:
 
 
 def _check_complete(given: Mapping[str, Any], form: str | None, kind: _Kind) -> None:
-    """No field without the larger ones, unless a selected value brings them."""
+    """No field without the larger ones, unless a selected value provides them."""
     if any(selector in given for selector in _SELECTORS):
         return
     has_clock = "time" in given or any(field in given for field in _CLOCK_FIELDS)
     if kind.dates and "date" not in given:
         fields = _FORM_FIELDS[form or "calendar"]
-        if form != "ordinal":  # Neo4j does not miss the year of an ordinal date
+        if form != "ordinal":  # Neo4j does not require the year of an ordinal date
             _check_in_order([(field in given, field) for field in fields])
         if has_clock:
             for field in fields:
@@ -406,7 +405,7 @@ def _with_clock_field(nanosecond_of_day: int, field: str, given: Mapping[str, An
 
 
 def _set_moment(moment: DateTime, given: Mapping[str, Any]) -> DateTime:
-    """Every step is looked up in the zone again, as Java does, for a step may end in a gap."""
+    """Every step is looked up in the zone again, as in Java, because a step may end in a gap."""
     for field, setter in _DATE_SETTERS.items():
         if field in given:
             local = moment.local
@@ -429,7 +428,7 @@ def _at(moment: DateTime, local: LocalDateTime) -> DateTime:
 
 
 def subsecond(given: Mapping[str, Any]) -> int:
-    """Nanoseconds of milli-, micro- and nanoseconds; the smaller ones count within the larger."""
+    """Nanoseconds from milli-, micro- and nanoseconds; the smaller ones count within the larger."""
     total = 0
     limit = NANOS_PER_SECOND
     for field, unit in (("millisecond", 1_000_000), ("microsecond", 1000), ("nanosecond", 1)):

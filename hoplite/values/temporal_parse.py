@@ -1,12 +1,12 @@
-"""Reading temporal values from text: every ISO 8601 form that Neo4j takes, and no other.
+"""Reading temporal values from text: every ISO 8601 form that Neo4j accepts, and no other.
 
     2015-07-21  20150721  2015-07  2015  2015-W30-2  2015W302  2015-Q2-60  2015-202  +12015-01-01
     21:40:32.142  214032,142  21:40  21
     +01:00  +0100  +01  Z  [Europe/Paris]
     P1Y2M3W4DT5H6M7.8S  P1.5M  P2012-02-02T14:37:21.545
 
-Text of another shape is a SyntaxError, and so are fields out of range; the few checks that Neo4j
-makes itself (week 53 of a year without one, an offset that its zone never has) are ArgumentErrors.
+Any other text is a SyntaxError, and so is a field out of range; the few checks that Neo4j adds (week 53 of a year
+without one, an offset that its zone never has) are ArgumentErrors.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _match(pattern: re.Pattern[str], text: str, kind: str, gql_status: GqlStatus
 
 
 def _read_fields(read: Callable[[re.Match[str]], int], match: re.Match[str]) -> int:
-    """`read(match)`, where a field out of range makes the text wrong."""
+    """`read(match)`; a field out of range makes the text wrong."""
     try:
         return read(match)
     except FieldError as error:
@@ -178,7 +178,7 @@ def read_zone(text: str) -> int | str:
 
 
 def current_offset(zone: int | str) -> int:
-    """The offset of a zone now, for times of day, which have no date to look it up by."""
+    """The current offset of a zone, for times of day, which have no date to look it up by."""
     if isinstance(zone, int):
         return zone
     import time
@@ -325,7 +325,7 @@ _UNIT_SIZES = ((0, 12), (0, 1), (1, 7), (1, 1), (2, 3600), (2, 60))
 
 
 def _read_fractional(whole_units: tuple[str | None, ...], position: int, last: str, sign: int) -> Duration:
-    """A duration whose last unit has a fraction, which the smaller parts take up."""
+    """A duration whose last unit has a fraction, which goes into the smaller parts."""
     parts = [0.0, 0.0, 0.0]
     for (part, size), unit in zip(_UNIT_SIZES, whole_units, strict=False):
         parts[part] += _whole(unit) * size

@@ -1,7 +1,7 @@
 """Truncation: `datetime.truncate('month', moment, {day: 5})`.
 
-The value is cut to the start of a unit, and the fields of the map are set on the result as if it
-were selected in a map of its own (see `temporal_make`).
+The value is cut to the start of a unit, and the fields of the map are set on the result as if a map had selected it
+(see `temporal_make`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CLOCK_UNITS = {
 
 
 def check_unit(unit: str) -> None:
-    """Refuse what is not a unit, spelled exactly so."""
+    """Refuse anything but a unit, spelled exactly."""
     if unit not in _DATE_UNITS and unit not in _CLOCK_UNITS:
         raise execution_failed(f"Unsupported unit: {unit}")
 
@@ -74,7 +74,7 @@ def truncate_local_time(unit: str, value: Instant, fields: Mapping[str, Any]) ->
 
 
 def truncate_time(unit: str, value: Instant, fields: Mapping[str, Any], default_zone: int | str) -> Time:
-    """As for local times; a zone in the map keeps what the clock shows."""
+    """Like local times; a zone in the map keeps what the clock shows."""
     time = time_of(value, default_zone)
     clock, offset = _truncated_clock(time.nanosecond_of_day, unit), time.offset_seconds
     if fields.get("timezone") is not None:
@@ -86,7 +86,7 @@ def truncate_time(unit: str, value: Instant, fields: Mapping[str, Any], default_
 
 
 def truncate_local_date_time(unit: str, value: Instant, fields: Mapping[str, Any]) -> LocalDateTime:
-    """A date has its midnight to be cut."""
+    """A date is cut as its midnight."""
     truncated = _truncated_moment(unit, value, "local date time")
     fields, clock = _with_subsecond(fields, unit, truncated.nanosecond_of_day)
     truncated = LocalDateTime(truncated.epoch_day, clock)
@@ -96,7 +96,7 @@ def truncate_local_date_time(unit: str, value: Instant, fields: Mapping[str, Any
 
 
 def truncate_date_time(unit: str, value: Instant, fields: Mapping[str, Any], default_zone: int | str) -> DateTime:
-    """As for local moments; a zone in the map keeps what the clock shows."""
+    """Like local moments; a zone in the map keeps what the clock shows."""
     truncated = _truncated_moment(unit, value, "date time")
     zone = zone_part(value, default_zone)
     moment = DateTime.of_local(truncated, zone)
@@ -153,9 +153,9 @@ def _truncated_clock(nanosecond_of_day: int, unit: str) -> int:
 
 
 def _with_subsecond(fields: Mapping[str, Any], unit: str, nanosecond_of_day: int) -> tuple[Mapping[str, Any], int]:
-    """Set the parts of a second below the unit, which keeps what it was cut to.
+    """Set the parts of a second below the unit, which itself stays as cut.
 
-    Returns the fields that are left, and the nanoseconds since midnight.
+    Returns the remaining fields, and the nanoseconds since midnight.
     """
     finer = {
         "millisecond": ("microsecond", "nanosecond"),

@@ -1,9 +1,9 @@
-"""The texts of a stored column, with what was made of them to group, order and search by.
+"""The texts of a stored column, with structures to group, order and search by.
 
-A property column of text is read again and again by queries. What they need besides the texts is made when it first
-pays and kept as long as the column is: numbers that are equal where texts are (grouping), ranks (ordering), the texts
-in lower case (searching), and all texts joined into one, in which Python's own search is a hundred times as fast as
-in each of them apart. `Strings` columns taken from it are slots of the pool until the texts are asked for.
+Queries read a property column of text again and again. What they need besides the texts is made when it first pays and
+kept with the column: numbers that are equal for equal texts (grouping), ranks (ordering), the texts in lower case
+(searching), and all texts joined into one, in which Python's search is a hundred times as fast as in each of them
+separately. `Strings` columns taken from it are slots of the pool until the texts are needed.
 
     values   object[n] of str, None is null
     nulls    bool[n + 1]
@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 EDGE = "\x00"
-"""Stands between texts that are joined: in `TextPool.find` for the beginning or the end of a text."""
+"""Separates joined texts; in `TextPool.find`, the beginning or the end of a text."""
 
-_WORTH = 4  # something is made for all texts once one in this many was asked for
-_LARGEST_POOL = 1 << 23  # texts; what is made of more of them would take too much memory
+_WORTH = 4  # a structure for all texts is made once one in this many was used
+_LARGEST_POOL = 1 << 23  # texts; for more, the structures would take too much memory
 _LARGEST_JOINED = 1 << 28  # characters; beyond, texts are searched one by one
-_FEW_HITS = 32  # at most one text in this many may be hit; with more, looking at each is faster
+_FEW_HITS = 32  # at most one text in this many may match; with more, testing each is faster
 
 
 class TextPool:
-    """Texts by slot, and what is known of them, which is why they can no longer be changed."""
+    """Texts by slot, and what is derived from them, which is why they must not be changed."""
 
     __slots__ = ("_asked", "_codes", "_converted", "_ends", "_joined", "_nulls", "_ranks", "values")
 
@@ -58,7 +58,7 @@ class TextPool:
         return self._nulls
 
     def pays(self, purpose: str, count: int) -> bool:
-        """Whether enough texts were asked for, for some purpose, that it pays to work on all of them."""
+        """Whether enough texts were used, for some purpose, that working on all of them pays."""
         asked = self._asked[purpose] = self._asked.get(purpose, 0) + count
         return len(self.values) <= min(asked * _WORTH, _LARGEST_POOL)
 
@@ -73,7 +73,7 @@ class TextPool:
         return self._codes
 
     def ranks(self) -> NDArray[np.int64]:
-        """For each slot how many different texts come before it."""
+        """For each slot, how many different texts come before it."""
         if self._ranks is None:
             codes = self.codes()
             _, first = np.unique(codes, return_index=True)  # null's comes first
@@ -98,13 +98,13 @@ class TextPool:
     def find(self, before: str, part: str, after: str, first: int, last: int) -> NDArray[np.bool_] | None:
         """Which of the slots first .. last have a text that contains the part; False for null.
 
-        `before` and `after` are EDGE where the part must stand at the beginning or the end of the text, else empty.
-        None where the texts cannot be searched together, or where too many are hit for it to be faster.
+        `before` and `after` are EDGE if the part must be at the beginning or the end of the text, else empty. None if
+        the texts cannot be searched together, or if there are too many matches for it to be faster.
         """
         joined, ends = self._searchable()
         if ends is None or EDGE in part:
             return None
-        if not part and not (before and after):  # every text contains nothing, at any place
+        if not part and not (before and after):  # every text contains the empty text, at any place
             return ~self.nulls[first:last]
         wanted = before + part + after
         hits: list[int] = []
@@ -116,12 +116,12 @@ class TextPool:
                 return None
             place += 1
         found = np.zeros(last - first, np.bool_)
-        # The text of slot i stands at ends[i] + 1 .. ends[i + 1], between two separators.
+        # The text of slot i is at ends[i] + 1 .. ends[i + 1], between two separators.
         found[np.searchsorted(ends, np.array(hits, np.int64)) - 1 - first] = True
         return found & ~self.nulls[first:last] if not part else found
 
     def _searchable(self) -> tuple[str, NDArray[np.int64] | None]:
-        """All texts joined, and the places of the separators around them; None where they cannot be joined."""
+        """All texts joined, and the positions of the separators around them; None if they cannot be joined."""
         if self._joined is None:
             texts = ["" if text is None else text for text in self.values]
             lengths = np.fromiter(map(len, texts), np.int64, len(texts))

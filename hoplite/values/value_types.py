@@ -1,4 +1,4 @@
-"""The types of values: the most precise one that a value has, and what is said where another was asked for.
+"""The types of values: the most precise type of a value, and the error if another was expected.
 
 1            INTEGER NOT NULL
 [1, 'a']     LIST<STRING NOT NULL | INTEGER NOT NULL> NOT NULL
@@ -48,7 +48,7 @@ TYPE_NAMES: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A type; a list has the types of its elements, in order. `nullable` is false where NOT NULL is written."""
+    """A type; a list has the types of its elements, in order. `nullable` is false for NOT NULL."""
 
     name: str
     nullable: bool
@@ -61,11 +61,11 @@ class _Type:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """What types of a union are sorted by."""
+        """The sort key of types in a union."""
         return (_RANK[self.name], tuple(element.rank for element in self.elements), self.nullable)
 
     def covers(self, other: _Type) -> bool:
-        """Whether every value of the other type is one of this type too."""
+        """Whether every value of the other type also has this type."""
         if other.name == "NOTHING":
             return True
         if other.name != self.name or (other.nullable and not self.nullable):
@@ -82,7 +82,7 @@ def _type_of(value: Any) -> _Type:
 
 
 def _union(members: Iterable[_Type]) -> tuple[_Type, ...]:
-    """The fewest types that cover all members, sorted; a null among them makes all of them nullable."""
+    """The fewest types that cover all members, sorted; null among them makes all of them nullable."""
     distinct = dict.fromkeys(members)
     if not distinct:
         return (_Type("NOTHING", True),)
@@ -102,12 +102,12 @@ def value_type(value: Any) -> str:
 
 
 def wrong_value(value: Any, wanted: str) -> GqlStatus:
-    """The GQL status of a value that is not of the type that was wanted."""
+    """The GQL status of a value that does not have the expected type."""
     return because("22N01", status_text(value), wanted, value_type(value))
 
 
 def status_text(value: Any) -> str:
-    """A value as GQL statuses write it: bare where it is a scalar, as messages write it otherwise."""
+    """A value as GQL statuses write it: scalars plain, others as in messages."""
     if isinstance(value, str):
         return f"'{value}'"
     if isinstance(value, bool):

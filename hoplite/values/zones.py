@@ -1,9 +1,8 @@
 """Time zones: names and offsets to seconds, local time to instants.
 
-A zone is a fixed offset in seconds or the name of a region (`Europe/Paris`). The rules of regions
-come from the package `tzdata` through `zoneinfo`, which knows the years 1 to 9999; beyond them the
-rules of the last year repeat with the 400 years of the calendar, and before them local mean time
-holds, as in Java.
+A zone is a fixed offset in seconds or the name of a region (`Europe/Paris`). The rules of regions come from the package
+`tzdata` through `zoneinfo`, which covers the years 1 to 9999; after them the rules repeat with the calendar's cycle of
+400 years, and before them local mean time applies, as in Java.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _NOT_REGIONS = {"EST", "MST", "HST", "ROC", "Factory", "localtime", "posixrules"
 
 
 class ZoneError(ValueError):
-    """A text that names no zone; `index` is where reading it stopped."""
+    """A text that does not name a zone; `index` is where reading it stopped."""
 
     def __init__(self, text: str, index: int, unparsed: bool) -> None:
         reason = ", unparsed text found" if unparsed else ""
@@ -54,9 +53,9 @@ def _regions() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1024)
 def parse_zone(text: str) -> int | str:
-    """The offset in seconds or the region that `text` names, in upper or lower case: `z`, `europe/paris`.
+    """The offset in seconds or the region that `text` names, case-insensitive: `z`, `europe/paris`.
 
-    `UTC+01:00` is a region of its own with a fixed offset.
+    `UTC+01:00` is a region with a fixed offset.
     """
     name = text.replace(" ", "_")
     zone, end = _longest_zone(name)
@@ -94,7 +93,7 @@ def _offset_at(name: str, start: int) -> tuple[int | None, int]:
 
 
 def offset_seconds(sign: str | None, hours: str | None, minutes: str | None, seconds: str | None = None) -> int:
-    """The signed seconds of the parts of an offset."""
+    """The offset in signed seconds from its parts."""
     total = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
     return -total if sign == "-" else total
 
@@ -111,7 +110,7 @@ def offset_text(seconds: int) -> str:
 
 @functools.cache
 def _zone_file(*parts: str) -> Traversable:
-    from importlib import resources  # brings a tenth of the standard library, for few statements
+    from importlib import resources  # imports a tenth of the standard library, needed by few statements
 
     return resources.files("tzdata").joinpath(*parts)
 
@@ -121,14 +120,14 @@ def _region(name: str) -> tzinfo:
     if prefix is not None:
         seconds, _ = _offset_at(name, prefix.end())
         return timezone(timedelta(seconds=seconds or 0))
-    # The system's database would come first for ZoneInfo(name), and may keep regions apart before
-    # 1970 that Java and the package have merged (Europe/Stockholm with Europe/Berlin).
+    # ZoneInfo(name) would prefer the system's database, which may separate regions before 1970 that Java and the
+    # package have merged (Europe/Stockholm with Europe/Berlin).
     with _zone_file("zoneinfo", *name.split("/")).open("rb") as rules:
         return ZoneInfo.from_file(rules, key=name)
 
 
 def _in_known_years(second: int) -> int:
-    """A second with the same zone rules that `datetime` can express."""
+    """A second with the same zone rules that `datetime` can represent."""
     if second < _FIRST_SECOND:
         return _FIRST_SECOND
     if second > _LAST_SECOND:
@@ -151,8 +150,8 @@ def offset_at(zone: int | str, epoch_second: int) -> int:
 def resolve_local(zone: int | str, local_second: int, preferred_offset: int | None = None) -> tuple[int, int]:
     """The local second that a clock in the zone shows, and its offset.
 
-    In a gap the clock moves forward by the length of the gap. In an overlap `preferred_offset` is
-    kept if it is one of the two, else the earlier one holds.
+    In a gap the clock moves forward by the length of the gap. In an overlap `preferred_offset` is used if it is one of
+    the two, else the earlier one.
     """
     if isinstance(zone, int):
         return local_second, zone

@@ -75,8 +75,9 @@ def check(
     *,
     notify: bool = True,
 ) -> Checked:
-    """Check a statement. `parameters` has the type of each parameter given, or is None if they are not known. Without
-    `notify`, notifications are not collected.
+    """Check a statement. `parameters` has the type of each parameter given, or is None if they are not known.
+
+    Without `notify`, notifications are not collected.
     """
     specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
     body = statement.body

@@ -64,7 +64,10 @@ _NO_PATTERN_IN_SIZE = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The context of an expression. `aggregates`: aggregating functions are allowed. `truth`: a boolean is expected."""
+    """The context of an expression.
+
+    `aggregates`: aggregating functions are allowed. `truth`: a boolean is expected.
+    """
 
     aggregates: bool = False
     truth: bool = False

@@ -69,8 +69,9 @@ def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.Nod
 
 def forbid_mixed_labels(check: Check, clause: ast.Clause) -> None:
     """A clause uses either the colon (`A:B`) or the newer symbols (`A&B`) and IS between labels, including its
-    subqueries. Labels that are matched or tested must agree with each other, and so must those that are created; a
-    MERGE does both.
+    subqueries.
+
+    Labels that are matched or tested must agree with each other, and so must those that are created; a MERGE does both.
     """
     if check.colon_labels:
         _forbid_mixed(check, _matched(clause))

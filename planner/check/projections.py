@@ -242,9 +242,10 @@ def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, st
 
 
 def _implicit_keys(projection: ast.Projection, keyword: str, scope: Scope) -> Mapping[str, TypeSpec]:
-    """The names that must be grouping keys when used next to an aggregation. What an EXISTS, COUNT or COLLECT takes
-    from outside has one value for all its rows. Neo4j does not recognise this in a plain RETURN at its end; with an
-    ORDER BY it treats a RETURN as a WITH and a RETURN.
+    """The names that must be grouping keys when used next to an aggregation.
+
+    What an EXISTS, COUNT or COLLECT takes from outside has one value for all its rows. Neo4j does not recognise this in
+    a plain RETURN at its end; with an ORDER BY it treats a RETURN as a WITH and a RETURN.
     """
     visible = scope.visible()
     if scope.guard is Guard.SUBQUERY and scope.outer is not None and (keyword == "WITH" or projection.order):

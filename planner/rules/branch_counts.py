@@ -38,8 +38,9 @@ Names: TypeAlias = frozenset[str]
 
 @dataclass(slots=True)
 class _Hop:
-    """An expansion that becomes a branch, and the predicates on its end alone. `optional`: an OPTIONAL MATCH starts
-    with it. `may_be_null`: it is part of one.
+    """An expansion that becomes a branch, and the predicates on its end alone.
+
+    `optional`: an OPTIONAL MATCH starts with it. `may_be_null`: it is part of one.
     """
 
     expansion: lp.Expand

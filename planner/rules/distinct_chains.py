@@ -40,8 +40,9 @@ def chains_to_distinct_ends(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
 
 
 def _keys_at(plan: lp.EagerAggregation, chain: lp.DistinctExpand, catalogue: Catalogue) -> lp.ChainEnd | None:
-    """At which end of the chain the keys are, if everything that is counted is at the other; else None. Then the values
-    at each end are numbered, and pairs of numbers are counted.
+    """At which end of the chain the keys are, if everything that is counted is at the other; else None.
+
+    Then the values at each end are numbered, and pairs of numbers are counted.
     """
     if not all(a.function == "count" and a.distinct for a in plan.aggregates):
         return None
@@ -115,8 +116,9 @@ def without_filters(plan: lp.Plan, catalogue: Catalogue) -> tuple[lp.Plan, tuple
 
 
 def is_plain_filter(predicate: Term, catalogue: Catalogue) -> bool:
-    """Whether a predicate may be tested once per node instead of once per row. A filter is lenient with arithmetic:
-    anything but true counts as false.
+    """Whether a predicate may be tested once per node instead of once per row.
+
+    A filter is lenient with arithmetic: anything but true counts as false.
     """
     return _is_settled(predicate, catalogue) and not (
         isinstance(predicate, ast.Binary) and predicate.operator in ast.ARITHMETIC

@@ -1,5 +1,7 @@
 """The parts of a database on disk that are held in memory: partitions and columns, up to a budget in bytes; the least
-recently used goes first. Eviction only drops a reference: a reader of a partition keeps it mapped until it is done.
+recently used goes first.
+
+Eviction only drops a reference: a reader of a partition keeps it mapped until it is done.
 """
 
 from __future__ import annotations

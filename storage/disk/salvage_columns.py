@@ -1,6 +1,7 @@
-"""What is left of a property column: the values whose bytes are all in intact blocks. An intact column is read as a
-whole. Otherwise each value is checked: its place in the arrays of the file and, for values of different lengths, the
-bytes between its offsets.
+"""What is left of a property column: the values whose bytes are all in intact blocks.
+
+An intact column is read as a whole. Otherwise each value is checked: its place in the arrays of the file and, for
+values of different lengths, the bytes between its offsets.
 """
 
 from __future__ import annotations

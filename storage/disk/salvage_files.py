@@ -1,7 +1,8 @@
-"""The files of a damaged snapshot: what can still be read of them, and what is wrong with each. A block is intact if it
-matches its checksum. If the file of checksums is itself damaged or missing, the manifest still has its CRC-32: if
-checksums recomputed from the files lead to it, all of them are intact. Failing that, blocks without a checksum are read
-unchecked, and reported as such.
+"""The files of a damaged snapshot: what can still be read of them, and what is wrong with each.
+
+A block is intact if it matches its checksum. If the file of checksums is itself damaged or missing, the manifest still
+has its CRC-32: if checksums recomputed from the files lead to it, all of them are intact. Failing that, blocks without
+a checksum are read unchecked, and reported as such.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The commits of a damaged log: records that match their checksums, including those after a damaged one, applied as far
-as what they refer to exists. Ids and numbers of names tell how much a lost record contained: its nodes and
-relationships leave a gap, and its names are not known. What depends on them is left out, and counted.
+as what they refer to exists.
+
+Ids and numbers of names tell how much a lost record contained: its nodes and relationships leave a gap, and its names
+are not known. What depends on them is left out, and counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""One graph for everyone who opens the same folder in this process, by whatever path; the last user closes it. Readers
-share the graph of the writers, and see what they commit. When the last writer leaves, other processes may write, and
-the remaining readers keep the version of that moment. A reader who comes before any writer gets a separate graph, as of
-that moment.
+"""One graph for everyone who opens the same folder in this process, by whatever path; the last user closes it.
+
+Readers share the graph of the writers, and see what they commit. When the last writer leaves, other processes may
+write, and the remaining readers keep the version of that moment. A reader who comes before any writer gets a separate
+graph, as of that moment.
 """
 
 from __future__ import annotations

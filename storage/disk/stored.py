@@ -1,6 +1,7 @@
-"""A base in files: every array is loaded when it is first read. Reading one or a few relationships touches only the
-partitions that hold them; only a fold reads them all. Partitions and columns come and go with the cache; the arrays
-over all nodes stay mapped.
+"""A base in files: every array is loaded when it is first read.
+
+Reading one or a few relationships touches only the partitions that hold them; only a fold reads them all. Partitions
+and columns come and go with the cache; the arrays over all nodes stay mapped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""CSV files for `neo4j-admin database import` in a folder, with the arguments that import them. One file for each set
-of labels or relationship type; if a property has several types, one file for each. The file `import.args` holds the
-arguments: `neo4j-admin database import full @import.args`, or `hoplite import csv FOLDER`.
+"""CSV files for `neo4j-admin database import` in a folder, with the arguments that import them.
+
+One file for each set of labels or relationship type; if a property has several types, one file for each. The file
+`import.args` holds the arguments: `neo4j-admin database import full @import.args`, or `hoplite import csv FOLDER`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ Target: TypeAlias = str | os.PathLike[str] | IO[str]
 
 @contextmanager
 def whole_file(target: Target) -> Iterator[IO[str]]:
-    """A text file to write, compressed if its name ends in .gz. If writing fails, nothing remains. A stream is written
-    to directly, and left open.
+    """A text file to write, compressed if its name ends in .gz. If writing fails, nothing remains.
+
+    A stream is written to directly, and left open.
     """
     if not isinstance(target, str | os.PathLike):
         yield target

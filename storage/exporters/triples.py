@@ -1,5 +1,6 @@
-"""Tab-separated triples, as `storage/importers/triples.py` reads them: subject, predicate and object on each line. A
-node is named by the value of one key. What triples cannot express (labels, other properties, nodes without
+"""Tab-separated triples, as `storage/importers/triples.py` reads them: subject, predicate and object on each line.
+
+A node is named by the value of one key. What triples cannot express (labels, other properties, nodes without
 relationships) is left out, and listed in the notes of the result.
 """
 
@@ -22,7 +23,9 @@ def export_triples(
     snapshot: Snapshot, path: Target, key: str = KEY, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Write all relationships (gzip if the name ends in .gz); returns how much was written, and `notes` on what was
-    not. Every node with a relationship needs a text under the key, which no other node has.
+    not.
+
+    Every node with a relationship needs a text under the key, which no other node has.
     """
     names: dict[int, Any] = {}
     labels: set[tuple[str, ...]] = set()

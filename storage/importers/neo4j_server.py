@@ -82,10 +82,11 @@ def import_neo4j(
     progress: Progress | None = None,
     staging: str | os.PathLike[str] | None = None,
 ) -> Neo4jImport:
-    """Add the graph of a server, given as a URI or an open driver: all of it, or nothing and an error. `labels`: only
-    nodes with one of them, and the relationships among those. `types`: only relationships of these types. `staging`:
-    the file that stores what was fetched until the import is complete. By default this is next to the folder of a
-    database on disk; a database in memory has none.
+    """Add the graph of a server, given as a URI or an open driver: all of it, or nothing and an error.
+
+    `labels`: only nodes with one of them, and the relationships among those. `types`: only relationships of these
+    types. `staging`: the file that stores what was fetched until the import is complete. By default this is next to the
+    folder of a database on disk; a database in memory has none.
     """
     began = time.perf_counter()
     is_on_disk = isinstance(graph, DiskGraph)

@@ -125,5 +125,5 @@ def test_retrieval_has_a_type_for_each_form() -> None:
         assert assert_type(db.khop([[one], []], 1, batch=True), KHopBatch).offsets.tolist() == [0, 2, 2]
         assert isinstance(assert_type(db.khop(one, 1, arrow=True), "pyarrow.Array[Any]"), pyarrow.Array)
         assert len(db.khop(one, 1, paths=True)[0].relationships) == 1
-        with pytest.raises(ClientError, match="direction is"):
+        with pytest.raises(ClientError, match="direction must be"):
             db.khop(one, 1, direction="up")  # type: ignore[call-overload]

@@ -154,10 +154,10 @@ def test_ids_outlive_a_deleted_node(db: hoplite.Database) -> None:
         ([1.5], {}, "A seed is a node or an id"),
         (["Nothing"], {"by": ("Drug", "name")}, "label Drug whose name is 'Nothing'"),
         (["Aspirin", "Nothing"], {"by": ("Drug", "name")}, "label Drug whose name is 'Nothing'"),
-        ([0], {"by": "name"}, "by is a label and a property"),
-        ([0], {"direction": "sideways"}, "direction is"),
-        ([0], {"types": 5}, "types is a relationship type"),
-        ([0], {"types": ["R", 5]}, "types is a relationship type"),
+        ([0], {"by": "name"}, "by must be a label and a property"),
+        ([0], {"direction": "sideways"}, "direction must be"),
+        ([0], {"types": 5}, "types must be a relationship type"),
+        ([0], {"types": ["R", 5]}, "types must be a relationship type"),
         (None, {}, "Seeds are nodes, ids or values"),
         (None, {"batch": True}, "A batch is a list of seed sets"),
         ([[0], [10_000]], {"batch": True}, "no node with id 10000"),
@@ -171,13 +171,13 @@ def test_what_cannot_be_meant_is_an_error(db: hoplite.Database, seeds: Any, how:
 def test_a_node_of_another_database_is_an_error(db: hoplite.Database) -> None:
     with hoplite.open() as other:
         node = other.run("CREATE (n) RETURN n").value()[0]
-        with pytest.raises(ClientError, match="not of this database"):
+        with pytest.raises(ClientError, match="not from this database"):
             db.khop(node, 1)
 
 
 @pytest.mark.parametrize("k", [-1, 1.0, None, True])
 def test_k_is_a_number_of_hops(db: hoplite.Database, k: Any) -> None:
-    with pytest.raises(ClientError, match="k is a number of hops"):
+    with pytest.raises(ClientError, match="k must be a number of hops"):
         db.khop([0], k)
 
 

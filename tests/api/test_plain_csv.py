@@ -151,7 +151,7 @@ def test_rows_become_relationships(db: hoplite.Database, tmp_path: Path) -> None
     assert db.run("MATCH (p)-[r:ACTED_IN]->(m) RETURN p.name, r.role, m.title").values() == [
         ["Keanu", "Neo", "The Matrix"]
     ]
-    with pytest.raises(ClientError, match="neither a label nor upsert"):
+    with pytest.raises(ClientError, match="not of relationships"):
         db.load_csv(roles, "Movie", relationship=("A", "B", "C"), tell=None)
 
 

@@ -132,7 +132,7 @@ def test_limits_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["query", "RETURN x"], "Variable `x` not defined"),
         (["query", "kg.hop", "RETURN 1"], "kg.hop: there is no database here"),
         (["query", "--import", "missing.jsonl", "RETURN 1"], "missing.jsonl"),
-        (["query", "--sample", "--import", "x.jsonl", "RETURN 1"], "--sample is a database in memory of its own"),
+        (["query", "--sample", "--import", "x.jsonl", "RETURN 1"], "--sample opens a separate database in memory"),
         (["import", "jsonl", "missing.jsonl"], "missing.jsonl"),
     ],
 )

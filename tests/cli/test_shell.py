@@ -91,14 +91,14 @@ def test_transactions_are_begun_and_ended(db: hoplite.Database) -> None:
     for line in (":begin", "CREATE (:Left);", ":rollback", ":begin", "CREATE (:Kept);", ":begin", ":commit", ":commit"):
         shell.run_text(line)
     assert db.run("MATCH (n:Left|Kept) RETURN labels(n)").value() == [["Kept"]]
-    assert "A transaction is open already" in out.getvalue()
+    assert "A transaction is already open" in out.getvalue()
     assert "There is no open transaction" in out.getvalue()
 
 
 def test_leaving_rolls_an_open_transaction_back(db: hoplite.Database) -> None:
     shell, out = shell_of(db)
     assert shell.run_script(":begin\nCREATE (:Left);\n:quit\n") == 1
-    assert "has been rolled back" in out.getvalue()
+    assert "was rolled back" in out.getvalue()
     assert db.run("MATCH (n:Left) RETURN count(n)").value() == [0]
 
 

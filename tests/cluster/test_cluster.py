@@ -258,7 +258,7 @@ def test_explain_says_where_and_profile_who(tmp_path: Path) -> None:
         assert "Runs: with its hops across 2 workers" in several.explain(
             "MATCH p = (a:N {id: 1})-[*1..6]->(b) RETURN p"
         )
-        assert "Runs: whole on one worker (what is asked of each step is looked up where it runs)" in several.explain(
+        assert "Runs: whole on one worker (conditions on each step are evaluated where it runs)" in several.explain(
             "MATCH p = (a:N {id: 1})-[r*1..6]->(b) WHERE all(x IN r WHERE x.w > 1) RETURN p"
         )
         assert "Runs: in this process" in several.explain("CALL db.labels() YIELD label RETURN label")

@@ -292,9 +292,9 @@ def test_a_cursor_of_something_else_is_refused() -> None:
         for place in range(len(cursor)):
             changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
             if changed != cursor and place < len(cursor) - 1:  # the last character has bits that say nothing
-                assert "not one that was given out" in message(db, query, {"least": 0}, changed)
+                assert "was not issued here" in message(db, query, {"least": 0}, changed)
         for wrong in ("", "x", "a b", cursor[:-4], "é", cursor + "AAAA", "null"):
-            assert "not one that was given out" in message(db, query, {"least": 0}, wrong)
+            assert "was not issued here" in message(db, query, {"least": 0}, wrong)
         db.run("CREATE (:Y)")
         assert "has changed" in message(db, query, {"least": 0}, cursor)
 
@@ -305,7 +305,7 @@ def test_an_answer_that_is_another_each_time_has_no_next_page() -> None:
         assert answer.truncated and answer.cursor is None
         query = "UNWIND range(1, 9) AS x RETURN x, datetime()"
         answer = db.run_untrusted(query, rows=3, cursor=db.run_untrusted(query, rows=3).cursor)
-        assert answer.error is not None and "each time it is run" in answer.error["message"]
+        assert answer.error is not None and "each time it runs" in answer.error["message"]
 
 
 def test_a_statement_that_writes_is_not_run_again_for_its_next_page() -> None:
