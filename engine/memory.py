@@ -69,6 +69,14 @@ def refuse_references(count: int) -> None:
     _refuse(count * _REFERENCE)
 
 
+def has_room(size: int) -> bool:
+    """Whether this many more bytes could be held: what only saves time is left undone where they could not."""
+    memory = current.memory
+    if memory is None:
+        return size <= default_limit()
+    return max(memory.look(), memory.held) + size <= memory.limit
+
+
 def _refuse(size: int) -> None:
     """An error where this many more bytes could not be held: a call into C that makes them cannot be stopped."""
     if size < _SMALL:

@@ -3,6 +3,7 @@
 Every function takes the name of a backend; `auto` chooses.
 """
 
+from hoplite.engine.hops.expansion import is_wide
 from hoplite.engine.hops.frontier import levels, reach, reach_merged
 from hoplite.engine.hops.graph_hops import hop_of, type_codes
 from hoplite.engine.hops.guided import count_trails, trails
@@ -24,7 +25,7 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.into import expand_into
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
-from hoplite.engine.hops.matches import count_matches
+from hoplite.engine.hops.matches import count_matches, sums_for_all
 from hoplite.engine.hops.pairs import count_pairs, neighbourhoods, neighbours_of_all
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
@@ -54,6 +55,7 @@ __all__ = [
     "expand_chunks",
     "expand_into",
     "hop_of",
+    "is_wide",
     "levels",
     "neighbourhoods",
     "neighbours_of_all",
@@ -63,6 +65,7 @@ __all__ = [
     "remember_relationships",
     "shortest_paths",
     "shortest_trails",
+    "sums_for_all",
     "trails",
     "type_codes",
     "unchecked",

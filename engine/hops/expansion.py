@@ -229,6 +229,18 @@ def breadth(hop: Hop, nodes: Positions) -> int:
     return sum(int(segments.count.sum()) for segments in segments_of(hop, nodes))
 
 
+def is_wide(hop: Hop, nodes: Positions, share: int) -> bool:
+    """Whether some nodes have at least one in `share` of the entries that there are, of whatever type."""
+    if not hop.is_plain:
+        return False
+    around = every = 0
+    for side in hop.sides:
+        indptr = side.partitions[0].indptr
+        around += int((indptr[nodes + 1] - indptr[nodes]).sum(dtype=np.int64))
+        every += len(side.partitions[0].neighbours)
+    return around * share >= every > 0
+
+
 def degrees_by_segments(hop: Hop, nodes: Positions) -> Positions | None:
     """The number of steps from each node if the segments alone tell; None if entries must be read."""
     if hop.side is Side.BOTH or hop.has_mask or any(side.removed is not None for side in hop.sides):

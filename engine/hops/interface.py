@@ -17,6 +17,7 @@ positions (int64) in one snapshot. What is asked for decides what is carried alo
     neighbourhoods(hop, offsets, sources)                 -> Neighbourhoods   distinct ends of one hop, for each group
     count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many distinct partners, for each
     count_matches(pattern, given, row_count)              -> int64[]          how many matches, for each row
+    sums_for_all(hop, weights)                            -> int64[]          sums over neighbours, for every node
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
 batch; a node of -1 stands for null, and nothing is found from it. An `upper` of None means no bound.
@@ -356,6 +357,11 @@ class Backend(Protocol):
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         """How many matches a pattern has from each row; see `pattern.py`."""
+        ...
+
+    def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
+        """For each node of the graph the sum of the weights of its neighbours, each as often as it is one; without
+        weights how many there are. None where the backend has no quick way, or sums might not fit."""
         ...
 
     def closing_lengths(

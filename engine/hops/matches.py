@@ -1,8 +1,9 @@
-"""Count matches of a pattern: a pattern and the rows' bindings go in, each row's number of matches comes out."""
+"""Count matches of a pattern: a pattern and the rows' bindings go in, each row's number of matches comes out. Sum along
+a hop: weights of all nodes go in, sums over the neighbours of all nodes come out."""
 
 from __future__ import annotations
 
-from hoplite.engine.hops.interface import Check, Positions, unchecked
+from hoplite.engine.hops.interface import Check, Hop, Positions, unchecked
 from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.select import BackendName, backend_named
 
@@ -12,3 +13,10 @@ def count_matches(
 ) -> Positions:
     """The weighted number of matches from each row."""
     return backend_named(backend).count_matches(pattern, given, row_count, check=check)
+
+
+def sums_for_all(
+    hop: Hop, weights: Positions | None, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Positions | None:
+    """For each node of the graph the sum of its neighbours' weights, as `Backend.sums_for_all` says."""
+    return backend_named(backend).sums_for_all(hop, weights, check=check)

@@ -20,6 +20,7 @@ from hoplite.engine.hops import (
     numba_matches,
     numba_paged,
     numba_pairs,
+    numba_relations,
     numba_shortest,
     numba_sweep,
     numba_trails,
@@ -98,7 +99,11 @@ OPERATIONS: dict[str, tuple[Kernel, ...]] = {
     "search": _kernels(numba_shortest.enter),
     "neighbourhoods": _kernels(numba_pairs.count_entries, numba_pairs.find_neighbours),
     "count_pairs": _kernels(numba_pairs.count_numbers),
-    "count_matches": _kernels(numba_matches.search),
+    "count_matches": (
+        *_kernels(numba_matches.search, numba_relations.count_entries, numba_relations.write_entries),
+        *_EXPAND,
+    ),
+    "sums_for_all": _kernels(numba_relations.count_entries, numba_relations.write_entries, numba_relations.add_weights),
     "closing_lengths": _kernels(kernels.closing_lengths),
 }
 
@@ -232,6 +237,9 @@ class NumbaBackend(NumpyBackend):
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         return numba_matches.count_matches(pattern, given, row_count, check)
+
+    def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
+        return numba_relations.sums_for_all(hop, weights, check)
 
     def closing_lengths(
         self,

@@ -2,11 +2,10 @@
 match at a time. Where the last step only has to avoid a few nodes or relationships, it is not taken: all neighbours
 count, less those.
 
-The entries of a hop are written down once for a version of the graph (`Relation`), those of a node in order of their
-neighbours, so that two bound nodes are looked up instead of searched for. Which relationships are between a node and
-many others is a question that inner loops ask over and over for the same node: then its neighbours are marked, and
-each answer is one look at a mark. A new node that has to be next to two bound ones is searched for at the one with far
-fewer relationships.
+The entries of a hop are written down once for a version of the graph (`numba_relations.py`). Which relationships are
+between a node and many others is a question that inner loops ask over and over for the same node: then its neighbours
+are marked, and each answer is one look at a mark. A new node that has to be next to two bound ones is searched for at
+the one with far fewer relationships.
 
     levels  int64[levels, 10]   steps that bind a relationship, in order
     checks  int64[checks, 6]    what is asked after each level
@@ -14,23 +13,24 @@ fewer relationships.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
 
 from hoplite.engine.hops import numpy_matches
 from hoplite.engine.hops.compiled import Int32s, Ints, Table, half_word_at, kernel, unfolded
-from hoplite.engine.hops.expansion import chunked, gather
-from hoplite.engine.hops.interface import Check, Hop, Positions, Side
+from hoplite.engine.hops.interface import Check, Hop, Positions
 from hoplite.engine.hops.numba_arrays import as_compiled
+from hoplite.engine.hops.numba_relations import Relation, from_far_end, is_worth_writing, note_work, relation_of
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
+from hoplite.engine.hops.threads import Worker, share, thread_count
 
-_PREPARED = "matches"
 _WORK = 1 << 22  # entries looked at between two calls of a check
-_WORTH = 8  # a relation is written down after one partial match for so many nodes
+_ALONE = 1 << 17  # entries looked at before other threads are asked to help
+_PIECES = 8  # for each thread: some rows are much more work than others
 _FIRST_ROWS = 256  # that are counted before it is asked again whether relations pay; then four times as many
-_LARGEST, _MOST_ENTRIES = 1 << 22, 1 << 30  # nodes and entries; graphs beyond that lack memory
-_PIECE = 1 << 20  # entries of a relation that are read at once
 _MOST_MARKS = 1 << 25  # marks of all looks together
 _MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
 
@@ -46,14 +46,6 @@ _BEGINS, _NEIGHBOURS, _RELATIONSHIPS = range(3)
 _MOST_RELATIONS = 64
 _FAR_FEWER = 8  # times fewer relationships make it worth to begin at the other node
 _FEWEST_ASKED, _MARK_AT = 4, 8  # a node's neighbours are marked after some questions, and one for so many of them
-
-
-class Relation(NamedTuple):
-    """Node v has the entries begins[v] .. begins[v + 1], in order of their neighbours."""
-
-    begins: Int32s
-    neighbours: Int32s
-    relationships: Int32s
 
 
 class Program(NamedTuple):
@@ -85,68 +77,27 @@ class State(NamedTuple):
     sums: Ints
 
 
-def relation_of(hop: Hop, check: Check) -> Relation | None:
-    """The entries of a hop; None where they are too many, or where it does not pay to write them down."""
-    known = hop.prepared.get(_PREPARED, 0)
-    if isinstance(known, Relation):
-        return known
-    assert isinstance(known, int)
-    if known * _WORTH < hop.node_count or not _can_be_written(hop):
-        return None
-    relation = hop.prepared[_PREPARED] = _written(hop, check)
-    return relation
+class _WorthWriting(Exception):
+    """So many partial matches were followed that relations would have taken less time."""
 
 
-def _note_work(pattern: Pattern, amount: int) -> None:
-    """So many partial matches were followed without relations: from some number on those are worth having."""
-    for step in pattern.steps:
-        if isinstance(step, Follow | Look):
-            for hop in {id(hop): hop for hop in (step.hop, _turned(step.hop))}.values():
-                known = hop.prepared.get(_PREPARED, 0)
-                if isinstance(known, int):
-                    hop.prepared[_PREPARED] = known + amount
+def _work_noter(pattern: Pattern, may_stop: bool) -> Callable[[int], None]:
+    """What is told of work without relations; with `may_stop` it ends that work where relations pay."""
+    every = {id(one): one for hop in pattern.hops for one in (hop, from_far_end(hop))}.values()
 
+    def note(amount: int) -> None:
+        for hop in every:
+            note_work(hop, amount)
+        if may_stop and all(map(is_worth_writing, every)):
+            raise _WorthWriting
 
-def _turned(hop: Hop) -> Hop:
-    """The hop from its far end, the same one each time."""
-    if hop.side is Side.BOTH:
-        return hop
-    turned = hop.prepared.setdefault("turned", hop.turned())
-    assert isinstance(turned, Hop)
-    return turned
-
-
-def _can_be_written(hop: Hop) -> bool:
-    """Whether the graph is in memory and not too large, and the hop has no masks."""
-    if hop.has_mask or hop.node_count > _LARGEST:
-        return False
-    return all(
-        isinstance(side.partitions, tuple) and sum(len(one.neighbours) for one in side.partitions) < _MOST_ENTRIES
-        for side in hop.sides
-    )
-
-
-def _written(hop: Hop, check: Check) -> Relation:
-    nodes = np.arange(hop.node_count, dtype=np.int64)
-    keys, relationships = [nodes[:0]], [np.zeros(0, np.int32)]
-    for piece in chunked(hop, nodes, _PIECE):
-        check()
-        steps = gather(hop, nodes, piece.segments)
-        keys.append(steps.row * hop.node_count + steps.neighbours)
-        relationships.append(steps.relationships.astype(np.int32))
-    key, relationship = np.concatenate(keys), np.concatenate(relationships)
-    if (key[1:] < key[:-1]).any():
-        order = np.argsort(key, kind="stable")  # which is quick for what consists of ordered pieces
-        key, relationship = key[order], relationship[order]
-    node, neighbour = np.divmod(key, hop.node_count)
-    begins = np.searchsorted(node, np.arange(hop.node_count + 1))
-    return Relation(begins.astype(np.int32), neighbour.astype(np.int32), relationship)
+    return note
 
 
 def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
     """How many matches there are from each row, by weight."""
     counts: list[Positions] = [np.zeros(0, np.int64)]
-    begin, size = 0, _FIRST_ROWS
+    begin, size, may_stop = 0, _FIRST_ROWS, True
     while begin < row_count:
         rest = {number: values[begin:] for number, values in given.items()}
         compiled = _count_compiled(pattern, rest, row_count - begin, check)
@@ -154,8 +105,12 @@ def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) 
             counts.append(compiled)
             break
         piece = {number: values[:size] for number, values in rest.items()}
-        counts.append(numpy_matches.count_matches(pattern, piece, min(size, row_count - begin), check, _note_work))
-        begin, size = begin + size, size * 4
+        note = _work_noter(pattern, may_stop)
+        try:
+            counts.append(numpy_matches.count_matches(pattern, piece, min(size, row_count - begin), check, note))
+            begin, size = begin + size, size * 4
+        except _WorthWriting:
+            may_stop = False  # there may be other reasons against compiled loops
     return np.concatenate(counts)
 
 
@@ -165,21 +120,53 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
     if made is None:
         return None
     program, held, marks = made  # `held`: the arrays whose addresses are in the program
-    depth, nodes = len(program.levels), int(program.sizes[0])
-    at, ends, ways, turned = np.zeros((4, depth + 1), np.int64)
-    known = np.tile(np.array((-1, 0, 0), np.int64), (max(marks, 1), 1))
-    state = State(
-        np.full(1, -1, np.int64), np.full(pattern.register_count, -1, np.int64), at, ends, ways, turned,
-        known, np.zeros(marks * nodes, np.int32), np.empty(marks * nodes, np.int32), np.zeros(nodes, np.int64),
-    )  # fmt: skip
+    states = _states(pattern, program, marks)
     rows = np.stack([as_compiled(given[number]) for number in program.loads.tolist()])
     totals = np.zeros(row_count, np.int64)
-    row = 0
-    while row < row_count:
+    state = next(states)
+    check()
+    row = search(program, state, rows, totals, 0, _ALONE)
+    while row < row_count and state.level[0] >= 0:  # the row under way
         check()
-        row = search(program, state, rows, totals, row, _WORK)
+        row = search(program, state, rows, totals[: row + 1], row, _WORK)
+    pieces = np.linspace(row, row_count, min(row_count - row, _PIECES * thread_count()) + 1).astype(np.int64).tolist()
+
+    def new_worker() -> Worker:
+        own = next(states)
+
+        def work(number: int, check: Check) -> None:
+            row, end = pieces[number : number + 2]
+            while row < end:
+                row = search(program, own, rows, totals[:end], row, _WORK)
+                check()
+
+        return work
+
+    if row < row_count:
+        states = chain((state,), states)
+        share(len(pieces) - 1, new_worker, check)
     del held
     return totals
+
+
+def _states(pattern: Pattern, program: Program, marks: int) -> Iterator[State]:
+    """A state for each thread, at no row. They are kept with the pattern: marks and sums hold for all its rows."""
+    kept = pattern.prepared.setdefault("states", [])
+    assert isinstance(kept, list)
+    depth, nodes = len(program.levels), int(program.sizes[0])
+    for number in count():
+        if number == len(kept):
+            at, ends, ways, turned_at = np.zeros((4, depth + 1), np.int64)
+            known = np.tile(np.array((-1, 0, 0), np.int64), (max(marks, 1), 1))
+            sums = kept[0].sums if number else np.zeros(nodes, np.int64)  # shared: each is written once, as a whole
+            kept.append(
+                State(
+                    np.full(1, -1, np.int64), np.full(pattern.register_count, -1, np.int64), at, ends, ways, turned_at,
+                    known, np.zeros(marks * nodes, np.int32), np.empty(marks * nodes, np.int32), sums,
+                )
+            )  # fmt: skip
+        kept[number].level[0] = -1
+        yield kept[number]
 
 
 def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, list[Relation], int] | None:
@@ -225,13 +212,13 @@ class _Writer:
         match step:
             case Follow(hop=hop, source=source, target=target, into=into):
                 if into and self._is_later(source, target):
-                    return hop.can_turn and self._follow(_turned(hop), target, source, step.relationship, True)
+                    return hop.can_turn and self._follow(from_far_end(hop), target, source, step.relationship, True)
                 return self._follow(hop, source, target, step.relationship, into)
             case Look(hop=hop, source=source, target=target, there=there):
                 if self._is_later(source, target):
                     if not hop.can_turn:
                         return False
-                    hop, source, target = _turned(hop), target, source
+                    hop, source, target = from_far_end(hop), target, source
                 relation = self._relation(hop)
                 self._check(_THERE if there else _MISSING, source, target, relation, self.marks)
                 self.marks += 1
@@ -411,9 +398,10 @@ def _summed(program: Program, state: State, source: int) -> int:
         return 0
     if weight >= 0:
         if state.sums[source] == 0:
-            state.sums[source] = 1
+            added = 1
             for entry in range(begin, end):
-                state.sums[source] += program.weights[weight, half_word_at(neighbours, entry)]
+                added += program.weights[weight, half_word_at(neighbours, entry)]
+            state.sums[source] = added
         found = state.sums[source] - 1
     relationships = program.relations[across, _RELATIONSHIPS]
     first, last = program.levels[level, _FIRST], program.levels[level, _LAST]

@@ -118,6 +118,9 @@ class NumpyBackend:
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         return numpy_matches.count_matches(pattern, given, row_count, check)
 
+    def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
+        return None
+
     def closing_lengths(
         self,
         hop: Hop,

@@ -16,7 +16,7 @@ from hoplite.lazy_dataclass import dataclass
 _PIECE = 1 << 16  # partial matches passed from one step to the next
 
 
-def _forget(pattern: Pattern, amount: int) -> None:
+def _forget(amount: int) -> None:
     """The `note_work` of a caller that does not ask how much work it was."""
 
 
@@ -37,10 +37,9 @@ class _Partial:
 
 
 def count_matches(
-    pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[Pattern, int], None] = _forget
+    pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[int], None] = _forget
 ) -> Positions:
-    """The weighted number of matches from each row. `note_work` is told how many partial matches it took."""
-    followed = 0
+    """The weighted number of matches from each row. `note_work` is told how many partial matches it takes."""
     sums = Sums(row_count)
     begun = _Partial(np.arange(row_count, dtype=np.int64), dict(given), np.ones(row_count, np.int64))
     waiting = [iter((begun,))]  # one iterator for each step in progress
@@ -53,12 +52,11 @@ def count_matches(
         elif len(waiting) > len(pattern.steps):
             sums.add(partial.row, partial.ways)
         elif len(partial.row):
-            followed += len(partial.row)
+            note_work(len(partial.row))
             if len(waiting) - 1 == summed:
                 sums.add(partial.row, product(partial.ways, _ways_on(pattern, summed, partial, check)))
                 continue
             waiting.append(_after(pattern, len(waiting) - 1, partial, check))
-    note_work(pattern, followed)
     return sums.totals()
 
 

@@ -14,6 +14,7 @@ number of ways to continue along branches that hang from it alone, and 0 where t
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
@@ -74,6 +75,8 @@ class Pattern:
     register_count: int
     weighted: dict[int, int]
     weights: NDArray[np.int64]
+    # What a backend keeps for the next rows of the same pattern.
+    prepared: dict[str, object] = field(default_factory=dict)
 
     @property
     def summed_step(self) -> int | None:
@@ -103,9 +106,14 @@ class Pattern:
         }
 
     @property
+    def hops(self) -> tuple[Hop, ...]:
+        """What is followed and looked for."""
+        return tuple(step.hop for step in self.steps if isinstance(step, Follow | Look))
+
+    @property
     def first_hop(self) -> Hop:
         """Any hop of the graph."""
-        return next(step.hop for step in self.steps if isinstance(step, Follow))
+        return self.hops[0]
 
 
 Given: TypeAlias = dict[int, Positions]

@@ -343,6 +343,9 @@ class AutoBackend:
         self._done(int(counts.sum()))
         return counts
 
+    def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
+        return self._for(hop, "sums_for_all").sums_for_all(hop, weights, check=check)
+
     def closing_lengths(
         self,
         hop: Hop,

@@ -19,6 +19,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.hops.exact_sums import LARGEST, Sums, product, total
 from hoplite.engine.hops.scratch import borrowed
+from hoplite.engine.memory import has_room
 from hoplite.engine.operators.base import Operator, node_positions
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.degrees import labels_are_certain
@@ -27,6 +28,10 @@ from hoplite.engine.operators.walks import PIECE
 from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s, Integers
+
+_FEW_NODES = 256  # whose entries are read on their own
+_QUICKER = 16  # times less is an entry where all are read in order
+_NODE_BYTES = 32  # of weights, sums and a part of what is made of them, while ways from all nodes are counted
 
 
 @dataclass(slots=True, eq=False)
@@ -52,13 +57,14 @@ class CountBranches(Operator):
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows from which there is a way."""
         so_far = 0
+        counting = Ways(context)
         for batch in self.source.run(context, argument):
             context.check_time()
             rows = np.arange(batch.row_count, dtype=np.int64)
             ways = np.ones(batch.row_count, np.int64)
             for branch in self.branches:
                 nodes = node_positions(batch, branch.from_node)
-                found = ways_from(context, branch, nodes[rows])
+                found = counting.from_rows(branch, nodes[rows])
                 rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
             if len(rows):
                 # All of them may be added up above, where a sum that does not fit would not be an integer any more.
@@ -68,41 +74,90 @@ class CountBranches(Operator):
                 yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
 
 
-def ways_from(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
-    """The ways along a branch from each of some nodes, which may be the same or null."""
-    different, place = np.unique(nodes, return_inverse=True)
-    ways = np.zeros(len(different), np.int64)
-    there = different >= 0
-    ways[there] = ways_along(context, branch, different[there])
-    if branch.optional:
-        ways = np.maximum(ways, 1)
-    return ways[place.reshape(-1)]
+class Ways:
+    """Counts ways for one run. Where the nodes that are asked about have a good part of all entries of a hop, its ways
+    are counted for all nodes of the graph at once, and once for the run."""
 
+    def __init__(self, context: Execution) -> None:
+        self._context = context
+        self._for_all: dict[int, Int64s | None] = {}  # by the identity of branches; None: not to be had
 
-def ways_along(context: Execution, branch: Branch, nodes: Int64s) -> Int64s:
-    """The ways along a branch from each of some different nodes."""
-    step = branch.hop
-    hop = make_hop(context, step.traversal)
-    labels = () if labels_are_certain(context, step.traversal, branch.labels) else branch.labels
-    if not labels and not step.predicates and not branch.branches:
-        return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
-    found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
-    every = reached = found.astype(np.int64, copy=False)
-    for label in labels:
-        reached = reached[context.graph.has_label(reached, label)]
-    if step.predicates:
-        reached = reached[step.allowed(context, reached)]
-    onwards = np.ones(len(reached), np.int64)
-    for below in branch.branches:
-        ways = ways_along(context, below, reached)
-        onwards = product(onwards, np.maximum(ways, 1) if below.optional else ways)
-        if not below.optional:
-            reached, onwards = reached[ways > 0], onwards[ways > 0]
-    sums = Sums(len(nodes))
-    with borrowed(hop.node_count) as scratch:
-        scratch.owner[every] = 0
-        scratch.owner[reached] = onwards
-        for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
-            context.check_time()
-            sums.add(steps.row, scratch.owner[steps.neighbours])
-    return sums.totals()
+    def from_rows(self, branch: Branch, nodes: Int64s) -> Int64s:
+        """The ways along a branch from each of some nodes, which may be the same or null."""
+        different, place = np.unique(nodes, return_inverse=True)
+        ways = np.zeros(len(different), np.int64)
+        there = different >= 0
+        ways[there] = self.along(branch, different[there])
+        if branch.optional:
+            ways = np.maximum(ways, 1)
+        return ways[place.reshape(-1)]
+
+    def along(self, branch: Branch, nodes: Int64s) -> Int64s:
+        """The ways along a branch from each of some different nodes."""
+        if id(branch) not in self._for_all and self._is_wide(branch, nodes):
+            self._for_all[id(branch)] = self._along_from_all(branch)
+        for_all = self._for_all.get(id(branch))
+        return self._along_from(branch, nodes) if for_all is None else for_all[nodes]
+
+    def _labels(self, branch: Branch) -> tuple[str, ...]:
+        """The labels that have to be looked at."""
+        certain = labels_are_certain(self._context, branch.hop.traversal, branch.labels)
+        return () if certain else branch.labels
+
+    def _is_wide(self, branch: Branch, nodes: Int64s) -> bool:
+        """Whether to read the entries of these nodes alone takes longer than to read all, which is much quicker for
+        each."""
+        if len(nodes) < _FEW_NODES:
+            return False
+        hop = make_hop(self._context, branch.hop.traversal, both_adjacencies=True)
+        return hops.is_wide(hop, nodes, _QUICKER)
+
+    def _along_from_all(self, branch: Branch) -> Int64s | None:
+        """The ways along a branch from every node of the graph, 0 where there are none; None where predicates had to be
+        asked of nodes that are in no match, numbers do not fit, or there is no quick way."""
+        context = self._context
+        hop = make_hop(context, branch.hop.traversal, both_adjacencies=True)
+        if branch.hop.predicates or not has_room(_NODE_BYTES * hop.node_count):
+            return None
+        onwards: Int64s | None = None
+        for below in branch.branches:
+            ways = self._along_from_all(below)
+            if ways is None:
+                return None
+            if below.optional:
+                np.maximum(ways, 1, out=ways)
+            if onwards is not None:
+                if int(onwards.max(initial=0)) * int(ways.max(initial=0)) >= LARGEST:
+                    return None
+                ways *= onwards
+            onwards = ways
+        for label in self._labels(branch):
+            having = context.graph.has_label(np.arange(hop.node_count), label)
+            onwards = having.astype(np.int64) if onwards is None else onwards * having
+        return hops.sums_for_all(hop, onwards, check=context.check_time, backend=context.backend)
+
+    def _along_from(self, branch: Branch, nodes: Int64s) -> Int64s:
+        context, step = self._context, branch.hop
+        hop, labels = make_hop(context, step.traversal), self._labels(branch)
+        if not labels and not step.predicates and not branch.branches:
+            return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
+        found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
+        every = reached = found.astype(np.int64, copy=False)
+        for label in labels:
+            reached = reached[context.graph.has_label(reached, label)]
+        if step.predicates:
+            reached = reached[step.allowed(context, reached)]
+        onwards = np.ones(len(reached), np.int64)
+        for below in branch.branches:
+            ways = self.along(below, reached)
+            onwards = product(onwards, np.maximum(ways, 1) if below.optional else ways)
+            if not below.optional:
+                reached, onwards = reached[ways > 0], onwards[ways > 0]
+        sums = Sums(len(nodes))
+        with borrowed(hop.node_count) as scratch:
+            scratch.owner[every] = 0
+            scratch.owner[reached] = onwards
+            for steps in hops.expand_chunks(hop, nodes, PIECE, relationships=False, backend=context.backend):
+                context.check_time()
+                sums.add(steps.row, scratch.owner[steps.neighbours])
+        return sums.totals()

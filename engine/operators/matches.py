@@ -14,7 +14,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.hops.exact_sums import LARGEST, product, total
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Look, MatchStep, Pattern
 from hoplite.engine.operators.base import Operator, node_positions, relationship_positions
-from hoplite.engine.operators.branches import Branch, ways_along, ways_from
+from hoplite.engine.operators.branches import Branch, Ways
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.degrees import labels_are_certain
 from hoplite.engine.operators.expand import make_hop, used_columns
@@ -79,7 +79,8 @@ class _Counter:
         for step in steps:
             if isinstance(step, MatchHop) and step.distinct_from:
                 self._relationships |= {step.relationship, *step.distinct_from}
-        self._weighing = _Weighing(context, steps, branches)
+        self._ways = Ways(context)
+        self._weighing = _Weighing(context, self._ways, steps, branches)
         made = [made for step in steps for made in self._written(step)]
         self._given_nodes = self._weighing.given | {
             name for name in self._registers if name not in self._weighing.made | self._relationships
@@ -95,7 +96,7 @@ class _Counter:
         context = self._context
         rows, ways = np.arange(batch.row_count, dtype=np.int64), np.ones(batch.row_count, np.int64)
         for branch in self._before:
-            found = ways_from(context, branch, node_positions(batch, branch.from_node)[rows])
+            found = self._ways.from_rows(branch, node_positions(batch, branch.from_node)[rows])
             rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
         if not len(rows):
             return rows, ways
@@ -133,9 +134,10 @@ class _Weighing:
     """
 
     def __init__(
-        self, context: Execution, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
+        self, context: Execution, ways: Ways, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
     ) -> None:
         self._context = context
+        self._ways = ways
         self._hops = {step.to_node: step for step in steps if isinstance(step, MatchHop) and not step.into}
         self._branches: dict[str, list[Branch]] = {}
         for branch in branches:
@@ -200,7 +202,7 @@ class _Weighing:
             nodes = nodes[step.hop.allowed(self._context, nodes)]
         ways = np.ones(len(nodes), np.int64)
         for branch in self._branches.get(name, ()):
-            found = ways_along(self._context, branch, nodes)
+            found = self._ways.along(branch, nodes)
             if branch.optional:
                 found = np.maximum(found, 1)
             nodes, ways = nodes[found > 0], product(ways[found > 0], found[found > 0])

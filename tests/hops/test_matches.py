@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Hop, Side, numba_matches
+from hoplite.engine.hops import BackendName, Hop, Side, numba_matches, numba_relations, threads
+from hoplite.engine.hops.numba_backend import load_kernels
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Look, MatchStep, Pattern
 from tests.hops.backends import every_backend
 from tests.hops.test_bfs import parted
@@ -96,6 +97,9 @@ def test_matches_are_those_that_enumeration_finds(
     monkeypatch: pytest.MonkeyPatch, backend: BackendName, seed: int
 ) -> None:
     monkeypatch.setattr(numba_matches, "_WORK", 7)
+    monkeypatch.setattr(numba_matches, "_ALONE", 5)
+    monkeypatch.setattr(threads, "thread_count", lambda: 1 + seed % 3)
+    monkeypatch.setattr(numba_relations, "_NODES", 4)
     monkeypatch.setattr(numba_matches, "_FIRST_ROWS", 2 + 98 * (seed % 2))
     chance = random.Random(seed)
     for _ in range(4):
@@ -115,3 +119,33 @@ def test_weights_beyond_what_loops_can_add_are_added_exactly() -> None:
     found = hops.count_matches(Pattern(steps, 3, {1: 0, 2: 1}, weights), given, _NODES, backend="numba")
     plain = hops.count_matches(Pattern(steps, 3, {}, weights[:0]), given, _NODES, backend="numpy")
     assert found.tolist() == [count << 40 for count in plain.tolist()]
+
+
+@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("types", [None, [1], [1, 2]])
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_entries_are_written_down_in_order_of_neighbours(
+    monkeypatch: pytest.MonkeyPatch, side: Side, types: list[int] | None, partitions: int
+) -> None:
+    monkeypatch.setattr(numba_relations, "_NODES", 7)
+    load_kernels()
+    hop = random_hop(_NODES, 300, side, types)
+    hop = parted(hop, partitions) if partitions > 1 else hop
+    begins, neighbours, relationships = numba_relations.written(hop, hops.unchecked)
+    for node in range(_NODES):
+        here = slice(int(begins[node]), int(begins[node + 1]))
+        found = list(zip(neighbours[here].tolist(), relationships[here].tolist(), strict=True))
+        assert [end for end, _ in found] == sorted(end for end, _ in found)
+        assert sorted(found) == sorted((end, relationship) for relationship, end in steps_of(hop, node))
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_sums_for_all_nodes_are_those_over_their_steps(side: Side) -> None:
+    hop = random_hop(_NODES, 300, side, [1, 2])
+    weights = np.arange(_NODES, dtype=np.int64) * 3
+    sums, counts = (hops.sums_for_all(hop, given, backend="numba") for given in (weights, None))
+    assert sums is not None
+    assert counts is not None
+    assert sums.tolist() == [sum(end * 3 for _, end in steps_of(hop, node)) for node in range(_NODES)]
+    assert counts.tolist() == [len(steps_of(hop, node)) for node in range(_NODES)]
+    assert hops.sums_for_all(hop, weights + (1 << 60), backend="numba") is None

@@ -1,0 +1,262 @@
+"""The entries of a hop, written down once for a version of the graph: those of a node in order of their neighbours, so
+that two nodes are looked up instead of searched for, and sums over the neighbours of all nodes.
+
+    begins         int32[nodes + 1]   node v has the entries begins[v] .. begins[v + 1]
+    neighbours     int32[entries]     ascending for each node
+    relationships  int32[entries]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hoplite.engine.hops.compiled import Flags, Int32s, Ints, inlined, kernel
+from hoplite.engine.hops.exact_sums import LARGEST
+from hoplite.engine.hops.expansion import chunked
+from hoplite.engine.hops.interface import Check, Hop, Positions, Side
+from hoplite.engine.hops.numba_arrays import plain_arrays
+from hoplite.engine.hops.numba_gather import gather_compiled
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, Plain
+from hoplite.engine.hops.threads import Worker, share
+from hoplite.engine.memory import has_room
+
+_PREPARED = "relation"
+_WORTH, _WORTH_PLAIN = 8, 64  # written down after one partial match for so many nodes, or nodes and entries
+_LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; graphs beyond that lack memory
+_PIECE = 1 << 20  # entries that are read at once
+_NODES = 1 << 17  # nodes that one thread takes at a time
+
+
+class Relation(NamedTuple):
+    """The entries of a hop."""
+
+    begins: Int32s
+    neighbours: Int32s
+    relationships: Int32s
+
+
+def known_relation(hop: Hop) -> Relation | None:
+    """The entries, where they are written down already."""
+    known = hop.prepared.get(_PREPARED)
+    return known if isinstance(known, Relation) else None
+
+
+def relation_of(hop: Hop, check: Check) -> Relation | None:
+    """The entries; None where they are too many, or where it does not pay to write them down."""
+    known = known_relation(hop)
+    if known is None and is_worth_writing(hop):
+        known = hop.prepared[_PREPARED] = written(hop, check)
+    return known
+
+
+def wide_relation_of(hop: Hop, check: Check) -> Relation | None:
+    """The entries, for work over most of them: it pays to write them down at once."""
+    known = known_relation(hop)
+    if known is None and hop.is_plain and _can_be_written(hop):
+        known = hop.prepared[_PREPARED] = written(hop, check)
+    return known
+
+
+def note_work(hop: Hop, amount: int) -> None:
+    """So many partial matches were followed without the entries: from some number on these are worth having."""
+    known = hop.prepared.get(_PREPARED, 0)
+    if isinstance(known, int):
+        hop.prepared[_PREPARED] = known + amount
+
+
+def is_worth_writing(hop: Hop) -> bool:
+    """Whether enough work was noted, or they are written down already."""
+    known = hop.prepared.get(_PREPARED, 0)
+    if not isinstance(known, int):
+        return True
+    if hop.is_plain:
+        is_worth_it = known * _WORTH_PLAIN >= hop.node_count + _entry_count(hop)
+    else:
+        is_worth_it = known * _WORTH >= hop.node_count
+    return is_worth_it and _can_be_written(hop)
+
+
+def from_far_end(hop: Hop) -> Hop:
+    """The hop from its far end, the same one each time."""
+    if hop.side is Side.BOTH:
+        return hop
+    other = hop.prepared.setdefault("turned", hop.turned())
+    assert isinstance(other, Hop)
+    return other
+
+
+def _entry_count(hop: Hop) -> int:
+    """At most how many entries there are."""
+    return sum(len(one.neighbours) for side in hop.sides for one in side.partitions)
+
+
+def _can_be_written(hop: Hop) -> bool:
+    """Whether the graph is in memory and not too large, and the hop has no masks."""
+    if hop.has_mask or hop.node_count > _LARGEST or not all(isinstance(side.partitions, tuple) for side in hop.sides):
+        return False
+    entries = _entry_count(hop)
+    return entries < _MOST_ENTRIES and has_room(4 * hop.node_count + 8 * entries)
+
+
+def written(hop: Hop, check: Check) -> Relation:
+    """The entries of a hop."""
+    arrays = plain_arrays(hop)
+    return _gathered(hop, check) if arrays is None else _copied(arrays, hop.node_count, check)
+
+
+def _copied(arrays: Plain, node_count: int, check: Check) -> Relation:
+    begins = np.zeros(node_count + 1, np.int32)
+
+    def count(number: int, _: Check) -> None:
+        count_entries(arrays, begins, number * _NODES, min((number + 1) * _NODES, node_count))
+
+    def write(number: int, _: Check) -> None:
+        write_entries(arrays, *relation, number * _NODES, min((number + 1) * _NODES, node_count))
+
+    _for_all_nodes(node_count, count, check)
+    np.cumsum(begins, out=begins)
+    relation = Relation(begins, *(np.empty(int(begins[-1]), np.int32) for _ in range(2)))
+    _for_all_nodes(node_count, write, check)
+    return relation
+
+
+def _for_all_nodes(node_count: int, worker: Worker, check: Check) -> None:
+    share(-(-node_count // _NODES), lambda: worker, check)
+
+
+def _gathered(hop: Hop, check: Check) -> Relation:
+    """The same over partitions and a delta."""
+    nodes = np.arange(hop.node_count, dtype=np.int64)
+    keys, relationships = [nodes[:0]], [np.zeros(0, np.int32)]
+    for piece in chunked(hop, nodes, _PIECE):
+        check()
+        steps = gather_compiled(hop, nodes, piece.segments)
+        keys.append(steps.row * hop.node_count + steps.neighbours)
+        relationships.append(steps.relationships.astype(np.int32))
+    key, relationship = np.concatenate(keys), np.concatenate(relationships)
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")  # which is quick for what consists of ordered pieces
+        key, relationship = key[order], relationship[order]
+    node, neighbour = np.divmod(key, hop.node_count)
+    begins = np.zeros(hop.node_count + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=hop.node_count), out=begins[1:])
+    return Relation(begins, neighbour.astype(np.int32), relationship)
+
+
+def sums_for_all(hop: Hop, weights: NDArray[np.int64] | None, check: Check) -> Positions | None:
+    """For each node the sum of the weights of its neighbours, each as often as it is one; without weights how many
+    there are. None where sums might not fit, or the entries are not to be had."""
+    relation = wide_relation_of(hop, check)
+    if relation is None:
+        return None
+    if weights is None:
+        return np.diff(relation.begins).astype(np.int64)
+    if int(weights.max(initial=0)) * len(relation.neighbours) >= LARGEST:
+        return None
+    sums = np.empty(hop.node_count, np.int64)
+
+    def add(number: int, _: Check) -> None:
+        add_weights(*relation[:2], weights, sums, number * _NODES, min((number + 1) * _NODES, hop.node_count))
+
+    _for_all_nodes(hop.node_count, add, check)
+    return sums
+
+
+@kernel
+def add_weights(begins: Int32s, neighbours: Int32s, weights: Ints, sums: Ints, first: int, last: int) -> None:
+    """The sums of weights for some nodes."""
+    for node in range(first, last):
+        found = 0
+        for entry in range(begins[node], begins[node + 1]):
+            found += weights[neighbours[entry]]
+        sums[node] = found
+
+
+@inlined
+def _next_kept(side: IncidenceArrays, flags: Flags, at: int, end: int, dropped: int) -> int:
+    """The first entry from `at` on whose type is allowed and whose neighbour is not the dropped one."""
+    _, neighbours, types, _, _ = side
+    while at < end:
+        allowed = len(flags) == 0 or flags[min(types[at], len(flags) - 1)]
+        if allowed and neighbours[at] != dropped:
+            break
+        at += 1
+    return at
+
+
+@kernel
+def count_entries(arrays: Plain, begins: Int32s, first: int, last: int) -> None:
+    """How many entries some nodes have, each one place further on."""
+    outgoing, incoming, follows, flags = arrays
+    for node in range(first, last):
+        found = 0
+        if follows[0]:
+            end = outgoing.indptr[node + 1]
+            at = _next_kept(outgoing, flags, outgoing.indptr[node], end, -1)
+            while at < end:
+                found += 1
+                at = _next_kept(outgoing, flags, at + 1, end, -1)
+        if follows[1]:
+            dropped = node if follows[0] else -1  # a loop is an entry of both sides
+            end = incoming.indptr[node + 1]
+            at = _next_kept(incoming, flags, incoming.indptr[node], end, dropped)
+            while at < end:
+                found += 1
+                at = _next_kept(incoming, flags, at + 1, end, dropped)
+        begins[node + 1] = found
+
+
+@inlined
+def _relationship_at(side: IncidenceArrays, entry: int) -> int:
+    _, _, _, relationships, first = side
+    return relationships[entry] if len(relationships) else first[0] + entry
+
+
+@kernel
+def write_entries(
+    arrays: Plain, begins: Int32s, neighbours: Int32s, relationships: Int32s, first: int, last: int
+) -> None:
+    """The entries of some nodes. Each side has them in order of their types and then of their neighbours, so with one
+    type it is enough to merge both sides."""
+    outgoing, incoming, follows, flags = arrays
+    for node in range(first, last):
+        place, one, one_end, two, two_end = begins[node], 0, 0, 0, 0
+        dropped = node if follows[0] else -1
+        if follows[0]:
+            one_end = outgoing.indptr[node + 1]
+            one = _next_kept(outgoing, flags, outgoing.indptr[node], one_end, -1)
+        if follows[1]:
+            two_end = incoming.indptr[node + 1]
+            two = _next_kept(incoming, flags, incoming.indptr[node], two_end, dropped)
+        is_ordered = True
+        while one < one_end or two < two_end:
+            if two >= two_end or (one < one_end and outgoing.neighbours[one] <= incoming.neighbours[two]):
+                neighbours[place] = outgoing.neighbours[one]
+                relationships[place] = _relationship_at(outgoing, one)
+                one = _next_kept(outgoing, flags, one + 1, one_end, -1)
+            else:
+                neighbours[place] = incoming.neighbours[two]
+                relationships[place] = _relationship_at(incoming, two)
+                two = _next_kept(incoming, flags, two + 1, two_end, dropped)
+            if place > begins[node] and neighbours[place] < neighbours[place - 1]:
+                is_ordered = False
+            place += 1
+        if not is_ordered:
+            _sort(neighbours, relationships, begins[node], place)
+
+
+@inlined
+def _sort(keys: Int32s, values: Int32s, begin: int, end: int) -> None:
+    """Put the entries in order of their keys, by insertion over ever smaller distances."""
+    gap = end - begin
+    while gap > 1:
+        gap = max(gap * 5 // 11, 1)
+        for at in range(begin + gap, end):
+            key, value, place = keys[at], values[at], at
+            while place - gap >= begin and keys[place - gap] > key:
+                keys[place], values[place] = keys[place - gap], values[place - gap]
+                place -= gap
+            keys[place], values[place] = key, value
