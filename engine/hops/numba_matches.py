@@ -26,6 +26,7 @@ from hoplite.engine.hops.numba_arrays import as_compiled
 from hoplite.engine.hops.numba_relations import Relation, from_far_end, is_worth_writing, note_work, relation_of
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
 from hoplite.engine.hops.threads import Worker, share, thread_count
+from hoplite.engine.memory import has_room
 
 _WORK = 1 << 22  # entries looked at between two calls of a check
 _ALONE = 1 << 17  # entries looked at before other threads are asked to help
@@ -179,6 +180,8 @@ def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, lis
         return None
     nodes = writer.node_count
     if not 0 < len(writer.relations) <= _MOST_RELATIONS or writer.marks * nodes > _MOST_MARKS:
+        return None
+    if "states" not in pattern.prepared and not has_room(8 * nodes * (writer.marks * thread_count() + 1)):
         return None
     relations = [relation for _, relation in writer.relations]
     program = Program(

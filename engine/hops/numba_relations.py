@@ -114,13 +114,15 @@ def _copied(arrays: Plain, node_count: int, check: Check) -> Relation:
         count_entries(arrays, begins, number * _NODES, min((number + 1) * _NODES, node_count))
 
     def write(number: int, _: Check) -> None:
-        write_entries(arrays, *relation, number * _NODES, min((number + 1) * _NODES, node_count))
+        write_entries(
+            arrays, begins, neighbours, relationships, number * _NODES, min((number + 1) * _NODES, node_count)
+        )
 
     _for_all_nodes(node_count, count, check)
     np.cumsum(begins, out=begins)
-    relation = Relation(begins, *(np.empty(int(begins[-1]), np.int32) for _ in range(2)))
+    neighbours, relationships = np.empty(int(begins[-1]), np.int32), np.empty(int(begins[-1]), np.int32)
     _for_all_nodes(node_count, write, check)
-    return relation
+    return Relation(begins, neighbours, relationships)
 
 
 def _for_all_nodes(node_count: int, worker: Worker, check: Check) -> None:
@@ -212,7 +214,7 @@ def count_entries(arrays: Plain, begins: Int32s, first: int, last: int) -> None:
 @inlined
 def _relationship_at(side: IncidenceArrays, entry: int) -> int:
     _, _, _, relationships, first = side
-    return relationships[entry] if len(relationships) else first[0] + entry
+    return int(relationships[entry]) if len(relationships) else int(first[0]) + entry
 
 
 @kernel

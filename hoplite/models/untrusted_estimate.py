@@ -15,7 +15,7 @@ from hoplite.grammar import ast
 from hoplite.planner import physical as pp
 from hoplite.planner.cost import COMPARISON, EQUALITY, MANY_ROWS, OTHER, Estimates, selectivity
 from hoplite.planner.explain import describe
-from hoplite.planner.parts import PlannedSubquery, Term
+from hoplite.planner.parts import MatchHop, PlannedSubquery, Term
 from hoplite.planner.plan_tree import children, operators, subqueries
 
 _Hops: TypeAlias = pp.Expand | pp.ExpandInto | pp.Reach | pp.Trails | pp.ShortestTrails
@@ -174,7 +174,9 @@ class _Plan:
                 assert_never(step)
 
     def _inside(self, plan: pp.Shown) -> float:
-        """How many trails an operator goes through of which it emits only a count."""
+        """How many trails or partial matches an operator goes through of which it emits only a count."""
+        if isinstance(plan, pp.CountMatches):
+            return self._partial_matches(plan)
         if not isinstance(plan, pp.CountSteps):
             return 0.0
         lower, upper = plan.traversal.lower, plan.traversal.upper
@@ -182,6 +184,19 @@ class _Plan:
             return 0.0
         trails = self._estimates.trails(self._degree(plan), max(lower - 1, 0), None if upper is None else upper - 1)
         return self._rows[id(plan.source)] * trails
+
+    def _partial_matches(self, plan: pp.CountMatches) -> float:
+        """At most how many partial matches one step makes. A last hop to a new node is only summed over."""
+        labels: dict[str, tuple[str, ...]] = {name: (label,) for name, label in self._labels.items()}
+        hops = [step for step in plan.steps if isinstance(step, MatchHop)]
+        rows = most = self._rows[id(plan.source)]
+        for hop in hops if hops[-1].into else hops[:-1]:
+            degree = self._estimates.degree(labels.get(hop.from_node, ()), hop.hop.traversal)
+            rows *= min(degree, 1.0) if hop.into else degree
+            most = max(most, rows)
+            if not hop.into and hop.labels:
+                labels[hop.hop.node] = hop.labels
+        return most
 
     def _degree(self, plan: _Hops | pp.CountSteps) -> float:
         label = self._labels.get(plan.from_node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, TypeAlias
 
 from tests.joins.patterns import Chain, Graph, Match, Predicate, Query, Returned, Step
@@ -10,12 +11,20 @@ from tests.joins.patterns import Chain, Graph, Match, Predicate, Query, Returned
 Row: TypeAlias = dict[str, int | None]  # the numbers of nodes; None is null
 Used: TypeAlias = frozenset[int]
 
+_MOST_ROWS = 200_000
+
+
+class TooMany(Exception):
+    """A query has more rows than a list of all of them should hold."""
+
 
 def answer(graph: Graph, query: Query) -> list[tuple[Any, ...]]:
     """The rows of a query; lists in them are sorted, for Cypher leaves their order open."""
     rows: list[Row] = [{}]
     for match in query.matches:
-        rows = [found for row in rows for found in _matches(graph, match, row)]
+        rows = list(islice((found for row in rows for found in _matches(graph, match, row)), _MOST_ROWS + 1))
+        if len(rows) > _MOST_ROWS:
+            raise TooMany
     return _returned(graph, query.returned, rows)
 
 

@@ -231,6 +231,13 @@ def test_what_is_small_is_not_refused_for_its_estimate(sample: hoplite.Database)
     assert sample.run_untrusted("MATCH (n) RETURN n.name", estimated_rows=100).error is not None
 
 
+def test_matches_that_are_only_counted_are_estimated_too(sample: hoplite.Database) -> None:
+    cycles = "MATCH (a)--(b)--(c)--(d)--(a) RETURN count(*)"
+    assert "CountMatches" in sample.explain(cycles)
+    assert sample.run_untrusted(cycles, estimated_rows=1_000).error is not None
+    assert sample.run_untrusted(cycles, estimated_rows=10**12).error is None
+
+
 # --- pages ---
 
 
