@@ -91,6 +91,7 @@ corpus: $(STAMP)
 
 bench: .venv/bench/.installed
 	.venv/bench/bin/python -u -X faulthandler -m benchmarks.run $(ARGS)
+	$(if $(ARGS),,.venv/bench/bin/python -u -X faulthandler -m benchmarks.counts --docs)
 
 # The engines that Hoplite is compared with have their own environment; one that does not install is left out,
 # and the run says so.

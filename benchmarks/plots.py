@@ -30,8 +30,8 @@ COLOURS = {
 _FORMS: tuple[tuple[Form, str], ...] = (("columns", "columns out"), ("objects", "Python objects out"))
 
 
-def draw(parts: dict[str, tuple[Part, Effort]], folder: Path, suffix: str = "svg") -> list[Path]:
-    """Draw what the parts hold; the files written."""
+def styled() -> Any:
+    """What draws, in the style of all plots; ImportError where there is none."""
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
@@ -44,6 +44,12 @@ def draw(parts: dict[str, tuple[Part, Effort]], folder: Path, suffix: str = "svg
             "axes.spines.right": False,
         }
     )
+    return pyplot
+
+
+def draw(parts: dict[str, tuple[Part, Effort]], folder: Path, suffix: str = "svg") -> list[Path]:
+    """Draw what the parts hold; the files written."""
+    pyplot = styled()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, (part, effort) in parts.items():

@@ -49,13 +49,13 @@ class Neo4jEngine(Engine):
         return str(records[0][0])
 
     def load_ball(self, shape: Shape) -> Sequence[BallWay]:
-        run = self._begin()
+        run = self.begin()
         run("CREATE CONSTRAINT FOR (n:N) REQUIRE n.id IS UNIQUE")
         for begin in range(0, shape.node_count, _BATCH):
             end = min(shape.node_count, begin + _BATCH) - 1
             run("UNWIND range($begin, $end) AS i CREATE (:N {id: i})", begin=begin, end=end)
         run("CALL db.awaitIndexes(300)")
-        self._connect_nodes(run, "N", "E", "N", shape.start, shape.end)
+        self.connect_nodes(run, "N", "E", "N", shape.start, shape.end)
         session = self.driver.session(default_access_mode="READ")
 
         def objects(seeds: list[int], k: int) -> Any:
@@ -65,7 +65,7 @@ class Neo4jEngine(Engine):
         return (BallWay("Cypher", "objects", objects, as_list, as_ids),)
 
     def load_queries(self, shape: Shape) -> Sequence[QueryWay]:
-        run = self._begin()
+        run = self.begin()
         for label in shape.label_names:
             run(f"CREATE CONSTRAINT FOR (n:{label}) REQUIRE n.id IS UNIQUE")
             run(f"CREATE INDEX FOR (n:{label}) ON (n.name)")
@@ -75,7 +75,7 @@ class Neo4jEngine(Engine):
                 run(text, rows=rows[begin : begin + _BATCH])
         run("CALL db.awaitIndexes(300)")
         for name, (start_label, end_label) in label_pairs(shape).items():
-            self._connect_nodes(run, start_label, name, end_label, *shape.ends(name))
+            self.connect_nodes(run, start_label, name, end_label, *shape.ends(name))
         given = parameters(shape)
         session = self.driver.session(default_access_mode="READ")
 
@@ -96,7 +96,7 @@ class Neo4jEngine(Engine):
         self._empty()
         self.driver.close()
 
-    def _begin(self) -> Callable[..., Any]:
+    def begin(self) -> Callable[..., Any]:
         """A call that runs a query of its own transaction, once the database is known to be ours to fill."""
         run: Callable[..., Any] = self.driver.execute_query
         (count, marked), *_ = run(f"MATCH (n) RETURN count(*), count(CASE WHEN n:{_MARK} THEN 1 END)").records
@@ -116,9 +116,10 @@ class Neo4jEngine(Engine):
                 session.run(f"DROP INDEX {record['name']}").consume()
             session.run(f"MATCH (n:{_MARK}) DELETE n").consume()
 
-    def _connect_nodes(
+    def connect_nodes(
         self, run: Callable[..., Any], start_label: str, name: str, end_label: str, start: Any, end: Any
     ) -> None:
+        """Relationships between nodes with these ids."""
         text = (
             f"UNWIND $pairs AS pair MATCH (a:{start_label} {{id: pair[0]}}) MATCH (b:{end_label} {{id: pair[1]}}) "
             f"CREATE (a)-[:{name}]->(b)"

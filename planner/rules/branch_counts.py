@@ -27,6 +27,7 @@ from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.duplicates import BLIND_AGGREGATES
 from hoplite.planner.parts import AggregateCall, Branch, ChainHop, Term
+from hoplite.planner.rules.begin_at_groups import begun_at
 from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import is_plain_filter
 from hoplite.planner.rules.match_counts import countable
@@ -78,9 +79,14 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     if paths & used:
         return node
     steps, base = _steps(source, catalogue)
-    taken = _Taken(steps, used, catalogue)
-    left = [step for step in steps if id(step) not in taken.gone]
-    counted, count = countable(left, steps, used)
+    found = _Found(steps, used, catalogue)
+    if found.makes_rows and len(used) == 1:
+        other = begun_at(next(iter(used)), steps, base)
+        if other is not None:
+            from_groups = _Found(list(other[0]), used, catalogue)
+            if from_groups.counted and not from_groups.makes_rows:
+                found, base = from_groups, other[1]
+    taken, left, counted, count = found.taken, found.left, found.counted, found.count
     if not counted and not taken.is_worth_it():
         return node
     never_null = taken.never_null | {name for step in left[:count] for name in _made(step)}
@@ -92,6 +98,20 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     if counted:
         return replace(node, source=lp.CountMatches(base, counted, taken.branches(), DEGREE), aggregates=aggregates)
     return replace(node, source=lp.CountBranches(base, taken.branches(), DEGREE), aggregates=aggregates)
+
+
+class _Found:
+    """What can be counted of some steps: branches, and the steps above all others."""
+
+    def __init__(self, steps: list[_Step], used: Names, catalogue: Catalogue) -> None:
+        self.taken = _Taken(steps, used, catalogue)
+        self.left = [step for step in steps if id(step) not in self.taken.gone]
+        self.counted, self.count = countable(self.left, steps, used)
+
+    @property
+    def makes_rows(self) -> bool:
+        """Whether relationships are left that have to be in the rows."""
+        return any(isinstance(step, lp.Expand) for step in self.left[self.count :])
 
 
 def _made(step: _Step) -> tuple[str, ...]:
