@@ -126,7 +126,8 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
     totals = np.zeros(row_count, np.int64)
     state = next(states)
     check()
-    row = search(program, state, rows, totals, 0, _ALONE)
+    # Where rows of this pattern were shared before, there is enough to do.
+    row = search(program, state, rows, totals, 0, 1 if "is shared" in pattern.prepared else _ALONE)
     while row < row_count and state.level[0] >= 0:  # the row under way
         check()
         row = search(program, state, rows, totals[: row + 1], row, _WORK)
@@ -144,6 +145,7 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
         return work
 
     if row < row_count:
+        pattern.prepared["is shared"] = True
         states = chain((state,), states)
         share(len(pieces) - 1, new_worker, check)
     del held

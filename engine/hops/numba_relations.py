@@ -181,9 +181,15 @@ def add_weights(begins: Int32s, neighbours: Int32s, weights: Ints, sums: Ints, f
 def _next_kept(side: IncidenceArrays, flags: Flags, at: int, end: int, dropped: int) -> int:
     """The first entry from `at` on whose type is allowed and whose neighbour is not the dropped one."""
     _, neighbours, types, _, _ = side
+    beyond = len(flags) - 1
     while at < end:
-        allowed = len(flags) == 0 or flags[min(types[at], len(flags) - 1)]
-        if allowed and neighbours[at] != dropped:
+        if len(flags) > 0:
+            if types[at] >= beyond:  # types ascend
+                return end
+            if not flags[types[at]]:
+                at += 1
+                continue
+        if neighbours[at] != dropped:
             break
         at += 1
     return at
