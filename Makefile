@@ -158,7 +158,7 @@ docs: .venv/docs/.installed
 	@touch $@
 
 torch-test: .venv/torch/.installed
-	.venv/torch/bin/pytest -n 2 -q tests/hops tests/patterns tests/api/test_backends.py -k 'torch or device' $(ARGS)
+	.venv/torch/bin/pytest -n 2 -q tests/hops tests/patterns tests/retrieval tests/api/test_backends.py -k 'torch or device' $(ARGS)
 
 .venv/torch/.installed: $(STAMP)
 	@.ci/setup .venv/torch

@@ -1,10 +1,12 @@
-"""What the site has beyond the files in docs/: the README as its home, the pages of the root, lists of known failures.
+"""What the site has beyond the files in docs/: the README as its home, the pages of the root and of the programs in
+examples/, lists of known failures.
 
 Links to sources are shown as what they are, names of files: the site does not hold them.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,10 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 _PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 _PAGES["CHANGELOG.md"] = "changes.md"
+_PAGES |= {
+    f"examples/{one.parent.name}/README.md": f"examples/{one.parent.name}.md"
+    for one in ROOT.glob("examples/*/README.md")
+}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 _SUITES = {
     "openCypher TCK": "tests/tck/known_failures.txt",
@@ -27,7 +33,7 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
     """Add the pages that are made of files outside docs/."""
     for source, page in _PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=_moved(text)))
+        files.append(File.generated(config, page, content=_moved(text, source, page)))
     files.append(File.generated(config, "guide/suites.md", content=_suites()))
     files.append(File.generated(config, "llms.txt", content=(ROOT / "llms.txt").read_text(encoding="utf-8")))
     return files
@@ -50,18 +56,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _LINK.sub(inside, markdown)
 
 
-def _moved(text: str) -> str:
-    """A page of the root as one of docs/."""
+def _moved(text: str, source: str, page: str) -> str:
+    """A file from outside docs/ as a page of docs/."""
+    folder = posixpath.dirname(page) or "."
 
     def moved(match: re.Match[str]) -> str:
         shown, target = match.groups()
         if "://" in target or target.startswith("#"):
             return match[0]
-        if target.startswith("docs/"):
-            return f"[{shown}]({target.removeprefix('docs/')})"
-        if target in _PAGES:
-            return f"[{shown}]({_PAGES[target]})"
-        return shown
+        path, _, anchor = target.partition("#")
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        leads = _PAGES.get(name) or (name.removeprefix("docs/") if name.startswith("docs/") else None)
+        return (
+            shown if leads is None else f"[{shown}]({posixpath.relpath(leads, folder)}{'#' + anchor if anchor else ''})"
+        )
 
     return re.sub(r"\]\(docs/plots/", "](plots/", _LINK.sub(moved, text))
 

@@ -10,8 +10,12 @@ import pytest
 from tests.docs.blocks import PAGES, ROOT, name_of
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-EVERY = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
+PROGRAMS = sorted((ROOT / "examples").glob("*/README.md"))
+EVERY = [*PAGES, *PROGRAMS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
 MADE = {"guide/suites.md", "index.md", "contributing.md", "security.md", "changes.md"}  # by docs/hooks.py
+
+
+MADE |= {f"examples/{page.parent.name}.md" for page in PROGRAMS}
 
 
 def _anchors(page: Path) -> set[str]:

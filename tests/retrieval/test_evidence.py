@@ -11,6 +11,7 @@ from hoplite.engine.hops import BackendName
 from hoplite.retrieval import Neighbourhood, NodeSets, Verbaliser, contexts, first_within, neighbourhood
 from hoplite.retrieval.sets import Direction
 from hoplite.retrieval.verbalise import type_words
+from tests.hops.backends import every_backend
 from tests.retrieval.test_sets import random_graph
 
 
@@ -23,7 +24,7 @@ def distances(found: Neighbourhood, question: int) -> dict[int, int]:
     return dict(zip(found.nodes[rows].tolist(), found.distance[rows].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@every_backend
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_neighbourhoods_of_many_questions_are_their_k_hop_balls(direction: Direction, backend: BackendName) -> None:
     with random_graph(11, backend) as db:

@@ -12,6 +12,7 @@ import hoplite
 from hoplite.engine.hops import BackendName
 from hoplite.retrieval import NodeSets, Step, expand, follow, steps_at
 from hoplite.retrieval.sets import Direction
+from tests.hops.backends import every_backend
 
 _TYPES = ("A", "B", "C")
 _DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
@@ -56,7 +57,7 @@ def random_chain(dice: random.Random) -> list[Step]:
     ]
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@every_backend
 @pytest.mark.parametrize("seed", range(4))
 def test_chains_end_where_cypher_ends(seed: int, backend: BackendName) -> None:
     dice = random.Random(seed)

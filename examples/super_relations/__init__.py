@@ -1,0 +1,1 @@
+"""Questions over several hops, answered by a search over super-relations (ReKnoS)."""
