@@ -26,6 +26,7 @@ _EXTRAS = {
     "mcp": "mcp",
     "ray": "ray",
     "snowballstemmer": "languages",
+    "usearch": "vector",
 }
 
 

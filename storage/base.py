@@ -16,9 +16,9 @@ entries of `partition_of` and `row_of` point to an empty row, for nodes that are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,14 @@ from hoplite.lazy import cached_property
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import COMPACT_AT, Incidence, Partitions, position_type
 from hoplite.storage.property_columns import KeyValues
-from hoplite.storage.schema import Index
+from hoplite.storage.schema import Index, Schema
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Int64s, Integers
+
+if TYPE_CHECKING:
+    from hoplite.storage.search.building import Building
+    from hoplite.storage.search.earlier import Earlier
 
 Int32s = NDArray[np.int32]
 
@@ -41,8 +45,12 @@ class SearchIndex(Protocol):
     """A vector or full-text index over a base, stored as arrays."""
 
     @classmethod
-    def of(cls: type[S], base: Base, index: Index) -> S:
-        """Build the index from the columns of a base."""
+    def of(cls: type[S], base: Base, index: Index, earlier: Earlier | None = None) -> S:
+        """Build the index from the columns of a base, reusing the index of the state it was folded from, if any."""
+        ...
+
+    def agrees_with(self: S, expected: S) -> bool:
+        """Whether this holds the same as an index that was built from the columns."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -83,6 +91,12 @@ class Base:
     _relationship_indexes: dict[tuple[int, str], ValueIndex] = field(default_factory=dict)
     _labelled: dict[int, Int64s] = field(default_factory=dict)
     _search_indexes: dict[int, Any] = field(default_factory=dict)
+    buildings: dict[tuple[int, int], Building] = field(default_factory=dict)
+    """Graphs of neighbours that are made in the background, by index and length of vectors."""
+    inherited: dict[tuple[int, int], Building] = field(default_factory=dict)
+    """Those that were under way when what this base was made of was folded."""
+    when_built: Callable[[], None] | None = None
+    """Called when one of them is there."""
 
     @property
     def cache_counts(self) -> tuple[int, int, int] | None:
@@ -242,6 +256,34 @@ class Base:
         if found is None:
             found = self._search_indexes[index.id] = kind.of(self, index)
         return found
+
+    def known_search_index(self, index: Index, kind: type[S]) -> S | None:
+        """The same if it is there; it is not made."""
+        found: S | None = self._search_indexes.get(index.id)
+        return found
+
+    def carry_over(self, earlier: Earlier, schema: Schema) -> None:
+        """Make those of the search indexes that were there before a fold."""
+        for index in schema.indexes:
+            before = earlier.delta.base._search_indexes.get(index.id)
+            if before is not None:
+                self._search_indexes[index.id] = type(before).of(self, index, earlier)
+        self.when_built = earlier.delta.base.when_built
+        self.inherit(earlier.delta.base)
+
+    def inherit(self, before: Base) -> None:
+        """Wait for what is being made over the base before, in place of beginning anew."""
+        both = before.inherited | before.buildings
+        self.inherited = {key: building for key, building in both.items() if building.is_under_way}
+
+    def has_room_for(self, size: int) -> bool:
+        """Whether so many bytes may be held for something that can be done without."""
+        return True
+
+    def stop_building(self) -> None:
+        """Give up what is made in the background."""
+        for building in (*self.inherited.values(), *self.buildings.values()):
+            building.stop()
 
     # --- public ids ---
 

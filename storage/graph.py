@@ -246,8 +246,13 @@ class Graph:
             self._writer.release()
 
     def _replace_base(self, base: Base) -> None:
-        self._delta = Delta(base, self._delta.schema)
+        before = self._delta
+        self._delta = Delta(base, before.schema)
         self._pinned = None
+        if before.base._search_indexes:
+            from hoplite.storage.search.earlier import Earlier
+
+            base.carry_over(Earlier(before), before.schema)
 
     # --- what a graph on disk overrides ---
 

@@ -581,6 +581,13 @@ class Snapshot:
 
         return nearest(self._delta, index, vector, count)
 
+    def await_index(self, index: Index, seconds: float) -> bool:
+        """Wait for what is made in the background for a vector index, or until the time is over; whether it is
+        there."""
+        from hoplite.storage.search.vectors import await_graphs
+
+        return await_graphs(self._delta, index, seconds)
+
     def text_search(self, index: Index) -> Search:
         """The documents of a full-text index."""
         from hoplite.storage.search.fulltext import search

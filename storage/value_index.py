@@ -284,7 +284,7 @@ class ValueIndex:
     def points(self) -> PointIndex:
         """The point values."""
         numbers = isinstance(self.column, Integers | Floats | Strings)
-        return PointIndex(np.asarray(self.positions), np.zeros(0, object) if numbers else self.column.objects())
+        return PointIndex.of(np.asarray(self.positions), np.zeros(0, object) if numbers else self.column.objects())
 
     @cached_property
     def _texts(self) -> TextPool:

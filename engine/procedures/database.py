@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hoplite.engine.context import Execution
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import CypherError
+from hoplite.storage.schema import Index, IndexKind
 from hoplite.values.temporal import DateTime
 
 VERSION = "5.26.12"
@@ -165,6 +167,8 @@ def set_metadata(context: Execution, data: dict[str, Any] | None) -> Iterator[Ro
 
 # --- indexes are always up to date ---
 
+_WAITED_S = 0.2  # between two looks at the clock
+
 
 def _no_index(name: str) -> CypherError:
     return CypherError("Neo.ClientError.Schema.IndexNotFound", f"No such index '{name}'")
@@ -175,10 +179,21 @@ def _no_index(name: str) -> CypherError:
     description='Wait for an index to come online (for example: CALL db.awaitIndex("MyIndex", 300)).',
 )
 def await_index(context: Execution, name: str, seconds: int) -> Iterator[Row]:
-    """An index is online as soon as it exists."""
-    if context.graph.schema.index(name) is None:
+    """An index is online as soon as it exists; a vector index is faster when its graph is there."""
+    index = context.graph.schema.index(name)
+    if index is None:
         raise _no_index(name)
+    _await(context, (index,), seconds)
     yield from ()
+
+
+def _await(context: Execution, indexes: Iterable[Index], seconds: int) -> None:
+    end = time.monotonic() + seconds
+    for index in indexes:
+        while index.kind is IndexKind.VECTOR and (left := end - time.monotonic()) > 0:
+            context.check_time()
+            if context.graph.await_index(index, min(left, _WAITED_S)):
+                break
 
 
 @cypher_procedure(
@@ -186,7 +201,8 @@ def await_index(context: Execution, name: str, seconds: int) -> Iterator[Row]:
     description="Wait for all indexes to come online (for example: CALL db.awaitIndexes(300)).",
 )
 def await_indexes(context: Execution, seconds: int) -> Iterator[Row]:
-    """Nothing to wait for."""
+    """Only the graphs of vector indexes are made in the background."""
+    _await(context, context.graph.schema.indexes, seconds)
     yield from ()
 
 

@@ -64,6 +64,7 @@ from hoplite.storage.fold import folded
 from hoplite.storage.graph import FOLD_MINIMUM, FOLD_SHARE, LOCK_TIMEOUT_S, Graph
 from hoplite.storage.incidence import layout_for
 from hoplite.storage.schema import Schema, initial_schema
+from hoplite.storage.search.earlier import Earlier
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.spill import Spill
 from hoplite.storage.tokens import Tokens
@@ -268,6 +269,9 @@ class DiskGraph(Graph):
 
     def _stored(self, manifest: Manifest, tokens: Tokens | None) -> StoredBase:
         base = open_snapshot(self.root / manifest.folder, manifest, self._cache, tokens)
+        if not self.read_only:
+            myself = weakref.ref(self)  # a graph that is built does not keep the database open
+            base.when_built = lambda: None if (graph := myself()) is None else graph._checkpoint_in_background()
         self._readers.append((manifest.snapshot, weakref.ref(base.reader)))
         return base
 
@@ -416,11 +420,12 @@ class DiskGraph(Graph):
             self._writer.release()
         delta = snapshot._delta
         partitions = self.partitions_for(delta.node_count, delta.relationship_count)
-        if end == HEADER_BYTES and partitions == before.partitions:
+        is_built = any(building.found is not None for building in delta.base.buildings.values())
+        if end == HEADER_BYTES and partitions == before.partitions and not is_built:
             return
         spill = self._new_spill()
         try:
-            manifest = self._write(number, folded(delta), delta.schema, commits, spill)
+            manifest = self._write(number, folded(delta), delta.schema, commits, spill, Earlier(delta))
         finally:
             self._close_spill(spill)
         try:
@@ -434,6 +439,7 @@ class DiskGraph(Graph):
                 return
             later = [record.content for record in self._log_reader(before).records() if record.offset >= end]
             checkpointed = self._take_over(manifest, delta.base.tokens, later)
+            checkpointed.base.inherit(self._delta.base)
             with self._guard:
                 self._delta = checkpointed
                 self._pinned = None
@@ -456,14 +462,16 @@ class DiskGraph(Graph):
         finally:
             self._being_written.discard(number)
 
-    def _write(self, number: int, draft: Draft, schema: Schema, commits: int, spill: Spill) -> Manifest:
+    def _write(
+        self, number: int, draft: Draft, schema: Schema, commits: int, spill: Spill, earlier: Earlier | None = None
+    ) -> Manifest:
         """Write the files of a new snapshot; if this fails, none of them remain."""
         partitions = self.partitions_for(draft.node_count, draft.relationship_count)
         for name in (snapshot_name(number), log_name(number)):
             remove_tree(self._files, self.root / name)
         try:
             return write_snapshot(
-                self._files, self.root, number, draft, partitions, schema, self.uuid, commits, spill
+                self._files, self.root, number, draft, partitions, schema, self.uuid, commits, spill, earlier
             )  # fmt: skip
         except BaseException:
             remove_tree(self._files, self.root / snapshot_name(number))
@@ -631,6 +639,7 @@ class DiskGraph(Graph):
     def _finish_writing(self) -> None:
         if self._is_forked:
             return
+        self._delta.base.stop_building()
         if self._background is not None:
             self._background.join()
         log = self._log

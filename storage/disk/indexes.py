@@ -2,13 +2,14 @@
 
     integers, floats   positions and values, in the order of the values: mapped, and searched in place
     strings            positions in the order of the values' UTF-8 bytes; the values are read from their column
+    points             for each coordinate reference system positions and coordinates, in the order of y
 
 Indexes over other or mixed values are built in memory on first use, as in a database in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import FileWriter
 from hoplite.storage.disk.columns import StoredColumn
+from hoplite.storage.point_index import PointIndex
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.value_index import NO_POSITIONS, ValueIndex
-from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers
+from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers, from_objects
+from hoplite.values.spatial import Point
 
 _COMPARED = 1 << 20
 """The number of texts compared at once."""
@@ -61,15 +64,17 @@ class IndexToWrite:
     """An index in one of the forms at the top."""
 
     kind: str
-    positions: Int64s
-    values: NDArray[Any] | None
+    arrays: Mapping[str, NDArray[Any]]
     distinct: int
 
     def write(self, writer: FileWriter) -> None:
         """Write it."""
-        writer.add("positions", self.positions)
-        if self.values is not None:
-            writer.add("values", self.values)
+        for name, array in self.arrays.items():
+            writer.add(name, array)
+
+
+def _of_numbers(kind: str, index: ValueIndex, values: NDArray[Any]) -> IndexToWrite:
+    return IndexToWrite(kind, {"positions": np.asarray(index.positions), "values": values}, index.distinct)
 
 
 def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
@@ -84,9 +89,11 @@ def index_to_write(base: Base, place: IndexPlace) -> IndexToWrite | None:
     index = index_at(base, place)
     match index.column:
         case Integers(values=values):
-            return IndexToWrite("integers", np.asarray(index.positions), values, index.distinct)
+            return _of_numbers("integers", index, values)
         case Floats(values=floats):
-            return IndexToWrite("floats", np.asarray(index.positions), floats, index.distinct)
+            return _of_numbers("floats", index, floats)
+    if len(index) and all(isinstance(value, Point) for value in index.column.objects()):
+        return IndexToWrite("points", index.points.arrays(), index.distinct)
     return None
 
 
@@ -107,7 +114,7 @@ def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToW
     for first in range(1, len(order), _COMPARED):
         some = texts.take(pa.array(order[first - 1 : first + _COMPARED]))
         distinct += pc.sum(pc.not_equal(some[1:], some[:-1])).as_py() or 0
-    return IndexToWrite("strings", at[order], None, distinct)
+    return IndexToWrite("strings", {"positions": at[order]}, distinct)
 
 
 class StoredNumbers(ValueIndex):
@@ -116,6 +123,39 @@ class StoredNumbers(ValueIndex):
     def __init__(self, positions: Int64s, column: Integers | Floats, distinct: int) -> None:
         super().__init__(positions, column)
         self._distinct = distinct
+
+    @property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return self._distinct
+
+
+class StoredPoints(ValueIndex):
+    """Points by where they are; as values they are made where equality is asked for."""
+
+    def __init__(self, points: PointIndex, distinct: int) -> None:
+        self._points = points
+        self._distinct = distinct
+
+    @cached_property
+    def _order(self) -> Int64s:
+        return np.argsort(self._points.positions)
+
+    @cached_property
+    def positions(self) -> Int64s:  # type: ignore[override]
+        """All of them, ascending."""
+        return self._points.positions[self._order]
+
+    @cached_property
+    def points(self) -> PointIndex:
+        """The points among the values."""
+        return self._points
+
+    @cached_property
+    def column(self) -> Column:  # type: ignore[override]
+        """The points in the order of the positions."""
+        points = self._points.points()
+        return from_objects([points[row] for row in self._order.tolist()])
 
     @property
     def distinct(self) -> int:

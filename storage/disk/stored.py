@@ -19,10 +19,11 @@ from hoplite.storage.base import Base, Int32s, S, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.columns import StoredColumn
-from hoplite.storage.disk.indexes import StoredNumbers, StoredStrings
+from hoplite.storage.disk.indexes import StoredNumbers, StoredPoints, StoredStrings
 from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, tokens_of
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.incidence import Incidence
+from hoplite.storage.point_index import PointIndex
 from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Index
 from hoplite.storage.tokens import Tokens
@@ -122,6 +123,9 @@ class StoredBase(Base):
         self._relationship_indexes = {}
         self._labelled = {}
         self._search_indexes = {}
+        self.buildings = {}
+        self.inherited = {}
+        self.when_built = None
 
     @property
     def node_count(self) -> int:
@@ -268,7 +272,13 @@ class StoredBase(Base):
     def _index(self, stored: StoredIndex, columns: Mapping[str, KeyValues]) -> ValueIndex:
         def load() -> tuple[ValueIndex, int]:
             arrays = self.reader.arrays(stored.file)
-            positions, size = arrays["positions"], self._cache.searched(self.reader.file(stored.file).size)
+            size = self._cache.searched(self.reader.file(stored.file).size)
+            if stored.kind == "points":
+                try:
+                    return StoredPoints(PointIndex.of_arrays(arrays), stored.distinct), size
+                except (ValueError, KeyError) as error:
+                    raise damaged(self.reader.folder / stored.file, "its arrays do not fit each other") from error
+            positions = arrays["positions"]
             if stored.kind == "strings":
                 return StoredStrings(positions, columns[stored.key], stored.distinct), size
             values = arrays["values"]
@@ -293,6 +303,16 @@ class StoredBase(Base):
             return found, self._cache.searched(self.reader.file(stored).size)
 
         return self._cache.get((self.reader.serial, stored), load)
+
+    def known_search_index(self, index: Index, kind: type[S]) -> S | None:
+        """The same if it is in a file, or was made."""
+        if index.id in self._stored_searches:
+            return self.search_index(index, kind)
+        return super().known_search_index(index, kind)
+
+    def has_room_for(self, size: int) -> bool:
+        """Within the cache's budget."""
+        return self._cache.fits(size)
 
     @cached_property
     def _stored_searches(self) -> dict[int, str]:

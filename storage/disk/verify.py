@@ -16,7 +16,7 @@ from hoplite.storage.delta import Delta
 from hoplite.storage.disk.cache import Cache
 from hoplite.storage.disk.changes import apply
 from hoplite.storage.disk.codec import BadEncoding
-from hoplite.storage.disk.indexes import IndexPlace, index_at
+from hoplite.storage.disk.indexes import IndexPlace, StoredPoints, index_at
 from hoplite.storage.disk.log import LogReader
 from hoplite.storage.disk.manifest import MANIFEST, Manifest, read_manifest
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
@@ -123,8 +123,7 @@ def _searches(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[st
         if index is None or kind is None:
             yield f"{folder / stored.file}: it does not belong to any index"
             continue
-        found, expected = base.search_index(index, kind).arrays(), kind.of(base, index).arrays()
-        if found.keys() != expected.keys() or not all(np.array_equal(found[name], expected[name]) for name in found):
+        if not base.search_index(index, kind).agrees_with(kind.of(base, index)):
             yield f"{folder / stored.file}: the index does not agree with the data"
 
 
@@ -133,6 +132,8 @@ def _is_ordered(index: ValueIndex) -> bool:
     match index.column:
         case Integers(values=values) | Floats(values=values):
             return bool(((values[1:] >= values[:-1]) | (values[1:] != values[1:])).all())  # NaN comes last
+        case _ if isinstance(index, StoredPoints):
+            return index.points.is_ordered
         case texts:
             return all(low <= high for low, high in pairwise(str(text).encode() for text in texts.objects()))
 

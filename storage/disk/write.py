@@ -48,6 +48,7 @@ from hoplite.storage.disk.stored import NODES, RELATIONSHIPS, StoredBase, partit
 from hoplite.storage.draft import ColumnDraft, Draft, GatheredColumn
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.schema import Schema
+from hoplite.storage.search.earlier import Earlier
 from hoplite.storage.search.kinds import SEARCH_INDEXES
 from hoplite.storage.spill import Spill
 from hoplite.values.columns import Int64s
@@ -66,8 +67,10 @@ def write_snapshot(
     uuid: str,
     commits: int,
     spill: Spill,
+    earlier: Earlier | None = None,
 ) -> Manifest:
-    """Write all files of a snapshot. They are on disk when this returns, except for the name of the folder itself."""
+    """Write all files of a snapshot. They are on disk when this returns, except for the name of the folder itself.
+    Search indexes are derived from those of an earlier state, if one is given."""
     folder = root / snapshot_name(number)
     files.make_folder(folder)
     writing = _Writing(files, folder)
@@ -110,7 +113,7 @@ def write_snapshot(
     )
     del build, draft
     indexes = _write_indexes(writing, manifest)
-    searches = _write_searches(writing, manifest)
+    searches = _write_searches(writing, manifest, earlier)
     checksums = np.array(writing.checksums, "<u4").tobytes()
     write_file(files, folder / CHECKSUMS, checksums)
     manifest = replace(
@@ -234,7 +237,7 @@ def _write_indexes(writing: _Writing, manifest: Manifest) -> tuple[StoredIndex, 
     return tuple(written)
 
 
-def _write_searches(writing: _Writing, manifest: Manifest) -> tuple[StoredSearch, ...]:
+def _write_searches(writing: _Writing, manifest: Manifest, earlier: Earlier | None) -> tuple[StoredSearch, ...]:
     """The vector and full-text indexes of the schema."""
     kinds = [(index, kind) for index in manifest.schema.indexes if (kind := SEARCH_INDEXES.get(index.kind))]
     if not kinds:
@@ -242,7 +245,7 @@ def _write_searches(writing: _Writing, manifest: Manifest) -> tuple[StoredSearch
     base = writing.so_far(manifest)
     written = []
     for number, (index, kind) in enumerate(kinds):
-        arrays = base.search_index(index, kind).arrays()
+        arrays = kind.of(base, index, earlier).arrays()
         name = f"search-{number}.bin"
 
         def write(writer: FileWriter, arrays: Mapping[str, NDArray[Any]] = arrays) -> None:

@@ -59,7 +59,7 @@ def changes_of(delta: Delta, index: Index, make: type[C]) -> C:
         watch = delta.watches.get(index.id)
         if watch is None:
             watch = Watch(index, make(index))  # type: ignore[call-arg]
-            watch.touched = _written(delta, index)
+            watch.touched = written(delta, index)
             delta.watches[index.id] = watch
         if watch.touched:
             touched, watch.touched = watch.touched, {}
@@ -70,7 +70,8 @@ def changes_of(delta: Delta, index: Index, make: type[C]) -> C:
         return found
 
 
-def _written(delta: Delta, index: Index) -> dict[int, None]:
+def written(delta: Delta, index: Index) -> dict[int, None]:
+    """The entities that were written to in a way that may matter to an index."""
     values = delta.node_values if index.entity is Entity.NODE else delta.relationship_values
     touched: dict[int, None] = {}
     for key in index.keys:

@@ -20,6 +20,7 @@ from hoplite.storage.delta import Delta
 from hoplite.storage.schema import Entity, Index
 from hoplite.storage.search.analyzers import DEFAULT_ANALYZER, Analyzer, analyzer
 from hoplite.storage.search.changes import changes_of, covered, still_covered, value_of
+from hoplite.storage.search.earlier import Earlier
 from hoplite.storage.search.segments import Field, Int32s, Segment, Words, field_of, merged, postings
 from hoplite.values.columns import Bools, Int64s
 
@@ -50,20 +51,21 @@ class FullTextIndex:
     segment: Segment
 
     @classmethod
-    def of(cls, base: Base, index: Index) -> FullTextIndex:
-        """Made of the columns."""
-        columns = base.node_columns if index.entity is Entity.NODE else base.relationship_columns
-        included, analyze = covered(base, index), analyzer_of(index)
-        texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in index.keys}
-        for key in index.keys:
-            column = columns.get(key)
-            if column is not None:
-                positions, values = column.entries()
-                kept = np.flatnonzero(included[positions])
-                for position, value in zip(positions[kept].tolist(), values.take(kept).objects(), strict=True):
-                    if (words := _words(value, analyze)) is not None:
-                        texts[key].append((position, words))
-        return FullTextIndex(segment_of(texts))
+    def of(cls, base: Base, index: Index, earlier: Earlier | None = None) -> FullTextIndex:
+        """Made of the columns; of what there was before a fold, only texts that were written since are taken apart."""
+        before = None if earlier is None else earlier.index(index, FullTextIndex)
+        included = covered(base, index)
+        if earlier is None or before is None:
+            return FullTextIndex(_segment(base, index, np.flatnonzero(included)))
+        places = earlier.places(base, index, before.segment.entities)
+        changed = earlier.written_to(base, index)
+        later = _segment(base, index, changed[included[changed]])
+        return FullTextIndex(merged([(before.segment, places), (later, later.entities)], index.keys))
+
+    def agrees_with(self, expected: FullTextIndex) -> bool:
+        """Whether it has the same words in the same places."""
+        mine, theirs = self.arrays(), expected.arrays()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The entities, and the arrays of each field."""
@@ -83,6 +85,22 @@ class FullTextIndex:
             if len(fields[key].lengths) != len(arrays["entities"]):
                 raise ValueError("arrays that do not fit each other")
         return FullTextIndex(Segment(arrays["entities"], fields))
+
+
+def _segment(base: Base, index: Index, wanted: Int64s) -> Segment:
+    """The texts of some entities of a base, taken apart."""
+    columns = base.node_columns if index.entity is Entity.NODE else base.relationship_columns
+    analyze = analyzer_of(index)
+    texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in index.keys}
+    for key in index.keys:
+        column = columns.get(key)
+        if column is not None:
+            positions, values = column.entries()
+            kept = np.flatnonzero(np.isin(positions, wanted, assume_unique=True))
+            for position, value in zip(positions[kept].tolist(), values.take(kept).objects(), strict=True):
+                if (words := _words(value, analyze)) is not None:
+                    texts[key].append((position, words))
+    return segment_of(texts)
 
 
 def segment_of(texts: Mapping[str, list[tuple[int, Words]]]) -> Segment:

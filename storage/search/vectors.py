@@ -3,19 +3,22 @@
 For each length of vectors that occurs (one, where the index is made for one):
 
     entities  int64[k]       positions, ascending
+    ids       int64[k]       their public ids
     matrix    float32[k, d]  their vectors, of length 1 where similarity is by cosine
 
 cosine      score = (1 + matrix · v) / 2
 euclidean   score = 1 / (1 + |matrix - v|²)
 
 The squares of distances are taken from products, |a|² + |v|² - 2 a·v, to find whom to look at; the scores of those are
-computed from differences, for products lose what is near.
+computed from differences, for products lose what is near. Where there are many vectors, a graph of neighbours proposes
+whom to look at (`neighbours.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,13 +29,19 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.base import Base
 from hoplite.storage.delta import Delta
 from hoplite.storage.schema import Entity, Index
+from hoplite.storage.search import neighbours
+from hoplite.storage.search.building import Building, Task
 from hoplite.storage.search.changes import changes_of, covered, still_covered, value_of
+from hoplite.storage.search.earlier import Earlier
+from hoplite.storage.search.neighbours import NAMES, Neighbours
 from hoplite.values.columns import Bools, FloatLists, Int64s
 
 Float32s = NDArray[np.float32]
 
 _ROWS = 1 << 14  # vectors that are made ready at once
 _NOBODY: Int64s = np.zeros(0, np.int64)
+_PROPOSED, _PROPOSED_MORE = 2, 16  # a graph is asked for so many times as many, and for so many more
+_WORTH_IT = 16  # a graph that is asked for more than this part of all vectors saves nothing
 
 
 # --- settings ---
@@ -82,10 +91,28 @@ def rows_by_length(values: Sequence[Any]) -> Iterator[tuple[Int64s, NDArray[np.f
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Vectors of one length; see the top of the file."""
+    """Vectors of one length; see the top of the file. Those of a base may have a graph of neighbours, or a graph of
+    what was there before a fold."""
 
     entities: Int64s
     matrix: Float32s
+    ids: Int64s = field(default_factory=lambda: _NOBODY)
+    graph: Neighbours | None = None
+    graph_before: Neighbours | None = None
+
+    @cached_property
+    def _by_id(self) -> tuple[Int64s, Int64s | None]:
+        if bool((self.ids[1:] > self.ids[:-1]).all()):
+            return self.ids, None
+        order = np.argsort(self.ids)
+        return self.ids[order], order
+
+    def rows_of(self, ids: Int64s) -> Int64s:
+        """The rows of public ids, without those that have none."""
+        known, order = self._by_id
+        places = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        places = places[known[places] == ids]
+        return places if order is None else order[places]
 
     @cached_property
     def squares(self) -> Float32s:
@@ -120,10 +147,28 @@ class Vectors:
                 doubt = 16 * np.finfo(np.float32).eps * (self.squares.max(initial=0) + square)
             closeness[hidden] = -np.inf
             rows = _largest(closeness, count, doubt) if np.isfinite(doubt) else np.arange(len(closeness))
+        return self._ranked(rows, vector, by_cosine, count, hidden)
+
+    def _ranked(
+        self, rows: Int64s, vector: Float32s, by_cosine: bool, count: int, hidden: Int64s
+    ) -> tuple[Int64s, Float32s]:
         rows = rows[~np.isin(rows, hidden)] if len(hidden) else rows
         scores = self.scores(vector, by_cosine, rows)
         order = np.argsort(-scores, kind="stable")[:count]
         return rows[order], scores[order]
+
+    def near(
+        self, graph: Neighbours, vector: Float32s, by_cosine: bool, count: int, hidden: Int64s
+    ) -> tuple[Int64s, Float32s]:
+        """The same from what a graph proposes: more than are asked for, and more again where too many of those are
+        hidden, until all might as well be looked at."""
+        wanted = _PROPOSED * count + _PROPOSED_MORE
+        while wanted * _WORTH_IT <= len(self.entities):
+            rows = np.sort(self.rows_of(graph.propose(vector, wanted)))
+            if len(rows) - int(np.isin(rows, hidden).sum()) >= wanted // 2:
+                return self._ranked(rows, vector, by_cosine, count, hidden)
+            wanted *= 4
+        return self.best(vector, by_cosine, count, hidden)
 
 
 def _largest(numbers: Float32s, count: int, doubt: float = 0.0) -> Int64s:
@@ -142,14 +187,15 @@ class VectorIndex:
     """The vectors of a base, by length."""
 
     by_length: dict[int, Vectors]
+    index: Index
 
     @classmethod
-    def of(cls, base: Base, index: Index) -> VectorIndex:
-        """Made of the column."""
+    def of(cls, base: Base, index: Index, earlier: Earlier | None = None) -> VectorIndex:
+        """Made of the column. A graph of neighbours is brought up to date when it is asked for."""
         columns = base.node_columns if index.entity is Entity.NODE else base.relationship_columns
         column = columns.get(index.keys[0])
         if column is None:
-            return VectorIndex({})
+            return VectorIndex({}, index)
         positions, values = column.entries()
         kept = np.flatnonzero(covered(base, index)[positions])
         length, normalise = vector_setting(index, "dimensions"), is_cosine(index)
@@ -157,14 +203,26 @@ class VectorIndex:
         for rows, matrix in _matrices(values, kept):
             if length in (None, matrix.shape[1]) and len(matrix):
                 ready, valid = _all_prepared(matrix, rows, normalise)
-                found[matrix.shape[1]] = Vectors(positions[rows[valid]], ready)
-        return VectorIndex(found)
+                entities = positions[rows[valid]]
+                before = None if earlier is None else graph_of(earlier.delta.base, index, matrix.shape[1])
+                found[matrix.shape[1]] = Vectors(
+                    entities, ready, _public_ids(base, index, entities), graph_before=before
+                )
+        return VectorIndex(found, index)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Entities and matrix of each length."""
+        """Entities, public ids and matrix of each length, and its graph, which is brought up to date for this where
+        there was one before."""
         found: dict[str, NDArray[Any]] = {}
         for length, vectors in self.by_length.items():
             found[f"entities-{length}"], found[f"matrix-{length}"] = vectors.entities, vectors.matrix.reshape(-1)
+            if vectors.ids is not vectors.entities:
+                found[f"ids-{length}"] = vectors.ids
+            graph, before = vectors.graph, vectors.graph_before
+            if graph is None and before is not None:
+                graph = before.updated(vectors.matrix, vectors.ids, self.index, lambda _: True)
+            if graph is not None:
+                found |= {f"{name}-{length}": array for name, array in graph.arrays().items()}
         return found
 
     @classmethod
@@ -174,8 +232,78 @@ class VectorIndex:
         for name, entities in arrays.items():
             what, _, length = name.partition("-")
             if what == "entities":
-                found[int(length)] = Vectors(entities, arrays[f"matrix-{length}"].reshape(len(entities), int(length)))
-        return VectorIndex(found)
+                graph = None
+                if f"links-{length}" in arrays:
+                    own = {part: arrays[f"{part}-{length}"] for part in NAMES}
+                    graph = Neighbours.of_arrays(own, len(entities), index)
+                matrix = arrays[f"matrix-{length}"].reshape(len(entities), int(length))
+                ids = arrays.get(f"ids-{length}", entities)
+                if len(ids) != len(entities):
+                    raise ValueError("arrays that do not fit each other")
+                found[int(length)] = Vectors(entities, matrix, ids, graph)
+        return VectorIndex(found, index)
+
+    def agrees_with(self, expected: VectorIndex) -> bool:
+        """Whether the vectors are those, and the graphs are of them."""
+        if self.by_length.keys() != expected.by_length.keys():
+            return False
+        return all(_is_same(mine, expected.by_length[length]) for length, mine in self.by_length.items())
+
+
+def _is_same(mine: Vectors, expected: Vectors) -> bool:
+    return (
+        np.array_equal(mine.entities, expected.entities)
+        and np.array_equal(mine.ids, expected.ids)
+        and np.array_equal(mine.matrix, expected.matrix)
+        and (mine.graph is None or mine.graph.agrees_with(mine.matrix, mine.ids))
+    )
+
+
+def _public_ids(base: Base, index: Index, entities: Int64s) -> Int64s:
+    ids = base.node_ids if index.entity is Entity.NODE else base.relationship_ids
+    return entities if ids is None else ids[entities]
+
+
+def graph_of(base: Base, index: Index, length: int) -> Neighbours | None:
+    """The graph of neighbours of an index over a base, where there is one by now."""
+    building = base.buildings.get((index.id, length))
+    if building is not None and building.found is not None:
+        return building.found
+    known = base.known_search_index(index, VectorIndex)
+    vectors = None if known is None else known.by_length.get(length)
+    return None if vectors is None else vectors.graph or vectors.graph_before
+
+
+def _usable_graph(base: Base, index: Index, vectors: Vectors) -> Neighbours | None:
+    """The graph of these vectors. Where there is none and one is worth it, it is begun in the background."""
+    if vectors.graph is not None or vectors.matrix.size < neighbours.LEAST_NUMBERS:
+        return vectors.graph
+    key = (index.id, vectors.matrix.shape[1])
+    before = base.inherited.get(key)
+    if before is not None and before.is_under_way:
+        return None
+    building = base.buildings.get(key)
+    if building is None or not (building.is_over or building.is_under_way):  # it stayed in the process before a fork
+        if not base.has_room_for(neighbours.size_of(vectors.matrix, index)) or not neighbours.is_available():
+            return None
+        graph = vectors.graph_before if before is None or before.found is None else before.found
+        task = Task(vectors.matrix, vectors.ids, index, graph)
+        building = base.buildings[key] = Building(task, base.when_built)
+    return building.found
+
+
+def await_graphs(delta: Delta, index: Index, seconds: float) -> bool:
+    """Wait until the graphs of an index are made, where it is to have some, or the time is over; whether they are."""
+    base, end = delta.base, monotonic() + seconds
+    for length, vectors in base.search_index(index, VectorIndex).by_length.items():
+        for _ in range(2):  # what was begun before a fold, then what is made of it
+            _usable_graph(base, index, vectors)
+            for buildings in (base.inherited, base.buildings):
+                if (building := buildings.get((index.id, length))) is not None:
+                    building.wait(max(end - monotonic(), 0))
+                    if building.is_under_way:
+                        return False
+    return True
 
 
 def _matrices(values: Any, kept: Int64s) -> Iterator[tuple[Int64s, NDArray[Any]]]:
@@ -295,7 +423,11 @@ def nearest(delta: Delta, index: Index, vector: Float32s, count: int) -> tuple[I
     entities, scores = changes.best(vector, by_cosine, count)
     vectors = known.by_length.get(len(vector))
     if vectors is not None and len(vectors.entities):
-        rows, more = vectors.best(vector, by_cosine, count, changes.hidden(vectors))
+        hidden, graph = changes.hidden(vectors), _usable_graph(delta.base, index, vectors)
+        if graph is None:
+            rows, more = vectors.best(vector, by_cosine, count, hidden)
+        else:
+            rows, more = vectors.near(graph, vector, by_cosine, count, hidden)
         entities, scores = np.concatenate([vectors.entities[rows], entities]), np.concatenate([more, scores])
     order = np.lexsort((entities, -scores))[:count]
     return entities[order], scores[order]

@@ -3,7 +3,8 @@ nothing may be half there.
 
 Commit n makes an item and its pair with a relationship between them, points from the item before it, and removes the
 items of forty commits ago; every eleventh is a bulk load instead. So the number of the last commit says what must be in
-the graph, to the last property.
+the graph, to the last property. Items are in a vector, a full-text, a text and a point index, each of which must answer
+as one that is made anew.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from hoplite.storage.disk.graph import DiskGraph
 from hoplite.storage.graph import Graph
-from hoplite.storage.schema import Entity
+from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.snapshot import Snapshot
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import from_objects
+from hoplite.values.spatial import Point
+from tests.disk.searches import answers_of
 
 LIFE = 40
 """So many commits later an item is removed."""
@@ -75,23 +79,40 @@ def commit(graph: Graph, number: int) -> None:
     if _is_load(number):
         with graph.bulk() as load:
             column = from_objects([number])
-            items = load.add_nodes(("Item",), 1, {"n": column, "name": from_objects([f"item {number}"])})
+            items = load.add_nodes(("Item",), 1, {key: from_objects([value]) for key, value in _item(number).items()})
             pairs = load.add_nodes(("Pair",), 1, {"n": column})
             load.add_relationships("OF", items, pairs, {"n": column})
             load.commit()
         return
     with graph.begin() as tx:
-        item = tx.create_node(["Item"], {"n": number, "name": f"item {number}"})
+        item = tx.create_node(["Item"], _item(number))
         pair = tx.create_node(["Pair"], {"n": number})
         tx.create_relationship(item, pair, "OF", {"n": number})
         for before in _items(tx, number - 1):
-            tx.set_node_property(before, "next", number)
+            for key, value in _changed(number - 1).items():
+                tx.set_node_property(before, key, value)
         for old in (number - LIFE, number - LIFE - 1):
             for node in _items(tx, old):
                 for gone in (*tx.neighbours(node, True)[1].tolist(), node):
                     for relationship in tx.relationships_of(gone).tolist():
                         tx.delete_relationship(relationship)
                     tx.delete_node(gone)
+
+
+def _item(number: int) -> dict[str, Any]:
+    """The properties of an item when it is made; later `next` is set, and its text and vector are changed."""
+    return {
+        "n": number,
+        "name": f"item {number}",
+        "about": f"thing {number} of {number // 10}",
+        "v": [float(number), 1.0, 0.5],
+        "home": Point(7203, (float(number), 1.0)),
+    }
+
+
+def _changed(number: int) -> dict[str, Any]:
+    """What the commit after it sets."""
+    return {"next": number + 1, "about": f"thing {number} before {number + 1}", "v": [float(number), -1.0, 0.5]}
 
 
 def _is_load(number: int) -> bool:
@@ -117,7 +138,34 @@ def create(path: Path) -> None:
     graph = DiskGraph(path)
     with graph.begin() as tx:
         tx.create_constraint("numbers", Entity.NODE, "Item", ["n"])
+    with graph.begin() as tx:
+        vectors = {"indexConfig": {"vector.dimensions": 3, "vector.similarity_function": "EUCLIDEAN"}}
+        tx.create_index("vectors", IndexKind.VECTOR, Entity.NODE, ["Item"], ["v"], vectors)
+        tx.create_index("words", IndexKind.FULLTEXT, Entity.NODE, ["Item"], ["name", "about"])
+        tx.create_index("texts", IndexKind.TEXT, Entity.NODE, ["Item"], ["about"])
+        tx.create_index("points", IndexKind.POINT, Entity.NODE, ["Item"], ["home"])
     graph.close()
+
+
+def as_made_anew(snapshot: Snapshot) -> Snapshot:
+    """The nodes of a graph, with its indexes, written into an empty graph in memory."""
+    graph = Graph()
+    with graph.begin() as tx:
+        for index in snapshot.schema.indexes:
+            if index.labels and index.owning_constraint is None:
+                settings = {"indexConfig": dict(index.config)} if index.kind is IndexKind.VECTOR else None
+                tx.create_index(index.name, index.kind, index.entity, index.labels, index.keys, settings)
+    with graph.begin() as tx:
+        for node in snapshot.nodes_with_label("Item").tolist():
+            tx.create_node(["Item"], snapshot.node_properties(node))
+    return graph.snapshot()
+
+
+def _by_number(snapshot: Snapshot) -> tuple[Any, ...]:
+    """What the search indexes answer, with the numbers of items for ids."""
+    items = snapshot.nodes_with_label("Item")
+    ids, numbers = snapshot.node_ids(items).tolist(), snapshot.node_property(items, "n").objects().tolist()
+    return answers_of(snapshot, dict(zip(ids, numbers, strict=True)))
 
 
 def check(path: Path) -> tuple[int, int]:
@@ -132,9 +180,9 @@ def check(path: Path) -> tuple[int, int]:
     assert sorted(numbers) == alive
     assert sorted(snapshot.node_property(pairs, "n").objects().tolist()) == alive
     for item, number in zip(items.tolist(), numbers, strict=True):
-        expected = {"n": number, "name": f"item {number}"}
+        expected = _item(number)
         if number < last and not _is_load(number + 1):
-            expected["next"] = number + 1
+            expected |= _changed(number)
         assert snapshot.node_properties(item) == expected
         assert snapshot.seek_nodes("Item", "n", [number])[1].tolist() == [item]
         relationships, ends = snapshot.neighbours(item, True)
@@ -142,6 +190,7 @@ def check(path: Path) -> tuple[int, int]:
         assert snapshot.node_properties(int(ends[0])) == {"n": number}
         assert snapshot.neighbours(int(ends[0]), False)[0].tolist() == relationships.tolist()
     assert snapshot.relationship_count == len(alive)
+    assert _by_number(snapshot) == _by_number(as_made_anew(snapshot))
     assert graph.verify() == []
     number = graph._manifest.snapshot
     graph.close()

@@ -1,5 +1,5 @@
-"""A short life of a database: commits, schema, checkpoints, a bulk load. Each step is a transaction that looks up what
-it needs, so that the rest runs also where one of them failed.
+"""A short life of a database: commits, schema with indexes of every kind, checkpoints, a bulk load. Each step is a
+transaction that looks up what it needs, so that the rest runs also where one of them failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from hoplite.storage.graph import Graph
 from hoplite.storage.importers.tables import load_tables
 from hoplite.storage.schema import Entity
 from hoplite.storage.snapshot import Snapshot
+from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date
+from tests.disk.searches import answers_of, create_indexes
 
 State = tuple[Any, ...]
 
@@ -34,7 +36,8 @@ def _link(first: str, second: str) -> Callable[[Graph], None]:
         with graph.begin() as tx:
             found = [tx.seek_nodes("Person", "name", [name])[1].tolist() for name in (first, second)]
             if all(found):
-                tx.create_relationship(found[0][0], found[1][0], "KNOWS", {"since": 2020})
+                properties = {"since": 2020, "note": f"{first} met {second}", "v": [1.0, 2.0, float(len(first))]}
+                tx.create_relationship(found[0][0], found[1][0], "KNOWS", properties)
                 tx.set_node_property(found[0][0], "links", 1)
 
     return step
@@ -56,6 +59,16 @@ def _constrain(graph: Graph) -> None:
         tx.create_constraint("names", Entity.NODE, "Person", ["name"], if_not_exists=True)
 
 
+def _rewrite(name: str, **properties: Any) -> Callable[[Graph], None]:
+    def step(graph: Graph) -> None:
+        with graph.begin() as tx:
+            for node in tx.seek_nodes("Person", "name", [name])[1].tolist():
+                for key, value in properties.items():
+                    tx.set_node_property(node, key, value)
+
+    return step
+
+
 def _relabel(graph: Graph) -> None:
     with graph.begin() as tx:
         for node in tx.nodes_with_label("Person").tolist():
@@ -71,18 +84,20 @@ def checkpoint(graph: Graph) -> None:
 
 
 STEPS: Sequence[Callable[[Graph], None]] = (
-    _create("Ann", born=Date.of(1990, 1, 2)),
-    _create("Bo", scores=[1.5, 2.5]),
+    _create("Ann", born=Date.of(1990, 1, 2), about="likes graphs", v=[1.0, 0.0, 0.5], home=Point(7203, (1.0, 2.0))),
+    _create("Bo", scores=[1.5, 2.5], about="likes a long walk", v=[0.0, 1.0, 0.5], home=Point(4326, (12.5, 55.5))),
     _constrain,
+    create_indexes,
     _link("Ann", "Bo"),
     checkpoint,
-    _create("Cy"),
+    _create("Cy", about="walks", v=[0.5, 0.5, 0.5], home=Point(7203, (1.5, 2.5))),
     _link("Bo", "Cy"),
     _relabel,
+    _rewrite("Bo", about="likes graphs too", v=[0.0, -1.0, 0.5], home=Point(7203, (9.0, 9.0))),
     _delete("Ann"),
     checkpoint,
     _load,
-    _create("Di"),
+    _create("Di", about="a long talk about graphs", v=[2.0, 0.25, 0.0]),
     _link("Di", "Cy"),
 )
 
@@ -114,7 +129,8 @@ def _state_after(steps: tuple[Callable[[Graph], None], ...]) -> State:
 
 
 def state_of(snapshot: Snapshot) -> State:
-    """All that is in a graph, by public ids; and seeks, which must agree with it."""
+    """All that is in a graph, by public ids, and what its search indexes answer; and seeks, which must agree with
+    it."""
     nodes, relationships = snapshot.nodes(), snapshot.relationships()
     starts, ends = snapshot.endpoints(relationships)
     found: list[tuple[Any, ...]] = []
@@ -141,4 +157,4 @@ def state_of(snapshot: Snapshot) -> State:
     )
     found += [("relationship", *link[:4], sorted(link[4].items())) for link in links]
     constraints = [(rule.name, rule.labels, rule.keys) for rule in snapshot.schema.constraints]
-    return (*sorted(found, key=repr), *sorted(constraints))
+    return (*sorted(found, key=repr), *sorted(constraints), *answers_of(snapshot))

@@ -133,7 +133,7 @@ def test_the_power_may_fail_at_any_step(folder: Path, turn: int, kept: Kept) -> 
 
 @pytest.mark.parametrize("kept", ["nothing", "names", "manifest"])
 def test_commits_beside_a_checkpoint_are_kept(folder: Path, kept: Kept) -> None:
-    before, meanwhile, later = STEPS[:4], STEPS[5:9], STEPS[11:]
+    before, meanwhile, later = STEPS[:5], STEPS[6:11], STEPS[13:]
     acknowledged: Steps = []
 
     def commit(graph: DiskGraph, steps: Sequence[Callable[[Graph], None]]) -> None:
@@ -171,17 +171,17 @@ def test_commits_beside_a_checkpoint_are_kept(folder: Path, kept: Kept) -> None:
 def test_a_full_disk_loses_nothing_and_writing_goes_on_when_there_is_room(tmp_path: Path) -> None:
     files = FullDisk()
     graph = DiskGraph(tmp_path / "full.hop", files=files)
-    acknowledged = list(STEPS[:4])
+    acknowledged = list(STEPS[:5])
     for step in acknowledged:
         step(graph)
     files.is_full = True
-    for step in (STEPS[5], checkpoint, STEPS[10]):
+    for step in (STEPS[6], checkpoint, STEPS[12]):
         with pytest.raises(CypherError) as raised:
             step(graph)
         assert "No space left on device" in raised.value.message
         assert state_of(graph.snapshot()) == state_after(acknowledged)
     files.is_full = False
-    for step in STEPS[4:8]:
+    for step in STEPS[5:10]:
         step(graph)
         acknowledged.append(step)
     graph.close()
