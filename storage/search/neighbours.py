@@ -55,7 +55,7 @@ def settings(index: Index) -> tuple[int, int]:
 
 def size_of(matrix: Float32s, index: Index) -> int:
     """How many bytes a graph of these vectors takes, about: two for each number, and links of four."""
-    return len(matrix) * (2 * matrix.shape[1] + 10 * settings(index)[0] + 16)
+    return len(matrix) * (2 * int(matrix.shape[1]) + 10 * settings(index)[0] + 16)
 
 
 def _empty(length: int, links: int, construction: int) -> Any:
@@ -135,12 +135,13 @@ class Neighbours:
     def _halved(self, matrix: Float32s) -> NDArray[np.float16]:
         with np.errstate(all="ignore"):
             scaled = (matrix - self._centre) * np.float32(self._scale)
-        return np.clip(np.nan_to_num(scaled), -_LARGEST, _LARGEST).astype(np.float16)
+        halved: NDArray[np.float16] = np.clip(np.nan_to_num(scaled), -_LARGEST, _LARGEST).astype(np.float16)
+        return halved
 
     def propose(self, vector: Float32s, count: int) -> Int64s:
         """The public ids of vectors that are probably the nearest ones, without those that are gone: up to so many."""
         keys = self._links.search(self._halved(vector), count, threads=1).keys
-        owners = self._owners[keys.astype(np.int64)]
+        owners: Int64s = self._owners[keys.astype(np.int64)]
         return owners[owners != _GONE]
 
     def agrees_with(self, matrix: Float32s, ids: Int64s) -> bool:

@@ -110,7 +110,7 @@ class Vectors:
     def rows_of(self, ids: Int64s) -> Int64s:
         """The rows of public ids, without those that have none."""
         known, order = self._by_id
-        places = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        places: Int64s = np.minimum(np.searchsorted(known, ids), len(known) - 1)
         places = places[known[places] == ids]
         return places if order is None else order[places]
 

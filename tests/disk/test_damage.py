@@ -134,7 +134,7 @@ def test_all_damage_is_told_at_once(sound: Path, tmp_path: Path) -> None:
 def test_damage_in_one_column_leaves_the_rest_readable(sound: Path, tmp_path: Path) -> None:
     copy = tmp_path / "graph.hop"
     shutil.copytree(sound, copy)
-    (column,) = copy.rglob("node-*.arrow")
+    column = min(copy.rglob("node-*.arrow"))  # of the key that came first
     content = bytearray(column.read_bytes())
     content[len(content) // 2] ^= 1
     column.write_bytes(content)
