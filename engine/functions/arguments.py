@@ -5,6 +5,7 @@ The semantic check rejects most wrong calls before a query runs; these are for v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
@@ -19,6 +20,11 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 def is_number(value: Any) -> bool:
     """Whether the value is an Integer or a Float (a Boolean is a Python int, but not a number)."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def are_numbers(values: Sequence[Any]) -> bool:
+    """Whether all of them are."""
+    return set(map(type, values)) <= {int, float} or all(map(is_number, values))
 
 
 def number(value: Any, function: str) -> int | float:

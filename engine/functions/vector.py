@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.engine.functions.arguments import is_number
+from hoplite.engine.functions.arguments import are_numbers
 from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import argument_error, type_error
 from hoplite.planner.types import FLOAT, NUMBER, list_of
@@ -47,7 +47,7 @@ def _vectors(function: str, first: Any, second: Any, normalise: bool) -> tuple[F
 
 def vector_of(values: list[Any], normalise: bool) -> Float32s | None:
     """The list as a 32-bit vector, normalised to length 1 if asked; None if that is not finite."""
-    if not values or not all(map(is_number, values)):
+    if not values or not are_numbers(values):
         return None
     doubles = np.array(values, np.float64)
     with np.errstate(all="ignore"):

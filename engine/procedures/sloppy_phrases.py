@@ -19,6 +19,7 @@ from hoplite.values.columns import Int64s
 
 _WIDE = 1 << 32
 _CHECKED = 256
+_FEW = 24  # documents that are sooner done one by one
 
 
 def weights_of_phrase(
@@ -35,7 +36,10 @@ def weights_of_phrase(
         return _exact(documents, found, places)
     rows = [np.searchsorted(postings.documents, documents) for postings in found]
     weights = np.zeros(len(documents), np.float32)
-    for number in range(len(documents)):
+    left = np.arange(len(documents))
+    if len(set(words)) == len(words):
+        left = _side_by_side(weights, rows, found, places, slop, check_time)
+    for number in left.tolist():
         if number % _CHECKED == 0:
             check_time()
         positions = []
@@ -63,6 +67,65 @@ def _exact(documents: Int64s, found: Sequence[Postings], places: Sequence[int]) 
 
 
 # --- with gaps: Lucene's SloppyPhraseMatcher ---
+
+
+def _side_by_side(
+    weights: NDArray[np.float32],
+    rows: Sequence[Int64s],
+    found: Sequence[Postings],
+    places: Sequence[int],
+    slop: int,
+    check_time: Callable[[], None],
+) -> Int64s:
+    """The matcher below for words that all differ, in all documents at once, a step of each at a time. Fills in the
+    weights; the documents that are left when only few go on are returned, with no weight yet.
+
+    In each document the word that is first is moved on, until it is beyond the one that was second.
+    """
+    count = len(found)
+    ranks = np.argsort(np.argsort(places, kind="stable"))
+    firsts = np.stack([postings.starts[mine] for postings, mine in zip(found, rows, strict=True)])
+    ends = firsts + np.stack([postings.counts[mine] for postings, mine in zip(found, rows, strict=True)])
+    # All positions in one array, each as one number with the rank of its word, so that no two are the same.
+    bases = np.cumsum([0, *(len(postings.positions) for postings in found)])[:-1, None]
+    parts = zip(found, places, ranks.tolist(), strict=True)
+    keys = np.concatenate([(mine.positions.astype(np.int64) - place) * count + rank for mine, place, rank in parts])
+    at, ends = firsts + bases, ends + bases
+    going = np.arange(len(weights))
+    now = keys[at] if len(going) else np.zeros((count, 0), np.int64)
+    last = (now // count).max(axis=0, initial=np.iinfo(np.int64).min)
+    word, length, following = _first_of(now, last, count)
+    while len(going) >= _FEW:
+        check_time()
+        columns = np.arange(len(going))
+        step = at[word, columns] + 1
+        is_over = step >= ends[word, columns]
+        moved = keys[np.minimum(step, len(keys) - 1)]
+        position = moved // count
+        is_beyond = ~is_over & (position > following)
+        counted = (is_over | is_beyond) & (length <= slop)
+        weights[going[counted]] += np.float32(1) / (np.float32(1) + length[counted].astype(np.float32))
+        at[word, columns], now[word, columns] = step, moved
+        last = np.maximum(last, position)
+        length = np.minimum(length, last - position)
+        turn = np.flatnonzero(is_beyond)
+        word[turn], length[turn], following[turn] = _first_of(now[:, turn], last[turn], count)
+        if bool(is_over.any()):
+            kept = np.flatnonzero(~is_over)
+            going, at, ends, now = going[kept], at[:, kept], ends[:, kept], now[:, kept]
+            last, word, length, following = last[kept], word[kept], length[kept], following[kept]
+    weights[going] = 0
+    return going
+
+
+def _first_of(now: Int64s, last: Int64s, count: int) -> tuple[Int64s, Int64s, Int64s]:
+    """In each document the word that is first, how far the last is from it, and where the second is."""
+    word = np.argmin(now, axis=0)
+    columns = np.arange(now.shape[1])
+    first = now[word, columns]
+    others = now.copy()
+    others[word, columns] = np.iinfo(np.int64).max
+    return word, last - first // count, others.min(axis=0, initial=np.iinfo(np.int64).max) // count
 
 
 @dataclass(slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.context import Execution
-from hoplite.engine.functions.arguments import is_number
+from hoplite.engine.functions.arguments import are_numbers
 from hoplite.engine.functions.vector import vector_of
 from hoplite.engine.procedures.registry import (
     Row,
@@ -63,7 +63,7 @@ def index_for(context: Execution, procedure: str, name: str, kind: IndexKind, en
 def _query_vector(procedure: str, index: Index, query: Any) -> Float32s:
     if query is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "'query' must not be null")
-    if not isinstance(query, list) or not all(map(is_number, query)):
+    if not isinstance(query, list) or not are_numbers(query):
         raise illegal_argument(procedure, f"Index query vector must be a list of numbers, but got: {describe(query)}")
     dimensions = vector_setting(index, "dimensions")
     if dimensions is not None and len(query) != dimensions:
@@ -172,7 +172,7 @@ def query_relationships(context: Execution, name: str, count: int, query: Any) -
 def _floats(procedure: str, vector: Any) -> list[float]:
     if vector is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "'vector' must not be null")
-    if not isinstance(vector, list) or not all(map(is_number, vector)):
+    if not isinstance(vector, list) or not are_numbers(vector):
         raise illegal_argument(procedure, f"Vector must be a list of numbers, but got: {describe(vector)}")
     single: Float32s = np.array(vector, np.float32)
     numbers: list[float] = single.astype(np.float64).tolist()

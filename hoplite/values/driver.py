@@ -174,7 +174,7 @@ _TO_DRIVER: dict[type, Callable[[Any], Any]] = {
 
 # --- in -----------------------------------------------------------------------------------------
 
-_ONLY_TEXTS, _ONLY_INTEGERS = {str}, {int}  # made once: every list of a parameter is compared with them
+_ONLY_TEXTS, _ONLY_INTEGERS, _ONLY_FLOATS = {str}, {int}, {float}
 
 
 def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
@@ -184,10 +184,12 @@ def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
 
 
 def _copied(values: list[Any] | tuple[Any, ...]) -> list[Value] | None:
-    """A list of only texts or only integers, copied; None for any other."""
+    """A list of only texts, only floats or only integers, copied; None for any other."""
     kinds = set(map(type, values))
     if kinds == _ONLY_TEXTS:
         return list(values) if all(map(str.isascii, values)) else [_checked_text(text) for text in values]
+    if kinds == _ONLY_FLOATS:
+        return list(values)
     if kinds == _ONLY_INTEGERS and min(values) >= INT64_MIN and max(values) <= INT64_MAX:
         return list(values)
     return None
