@@ -174,7 +174,7 @@ _TO_DRIVER: dict[type, Callable[[Any], Any]] = {
 
 # --- in -----------------------------------------------------------------------------------------
 
-_ONLY_TEXTS, _ONLY_INTEGERS, _ONLY_FLOATS = {str}, {int}, {float}
+_ONLY_TEXTS, _ONLY_INTEGERS, _ONLY_FLOATS = {str}, {int}, {float}  # made once: every list of a parameter is compared
 
 
 def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:

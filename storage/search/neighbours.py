@@ -141,8 +141,9 @@ class Neighbours:
     def propose(self, vector: Float32s, count: int) -> Int64s:
         """The public ids of vectors that are probably the nearest ones, without those that are gone: up to so many."""
         keys = self._links.search(self._halved(vector), count, threads=1).keys
-        owners: Int64s = self._owners[keys.astype(np.int64)]
-        return owners[owners != _GONE]
+        owners = self._owners[keys.astype(np.int64)]
+        there: Int64s = owners[owners != _GONE]
+        return there
 
     def agrees_with(self, matrix: Float32s, ids: Int64s) -> bool:
         """Whether exactly these vectors are in it."""
