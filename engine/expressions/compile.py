@@ -24,7 +24,7 @@ from hoplite.engine.expressions.evaluator import (
 )
 from hoplite.engine.expressions.labels import has_labels, label_test
 from hoplite.engine.expressions.logic import conjunction, disjunction, exclusive_or, negation
-from hoplite.engine.expressions.ranges import compile_with_range
+from hoplite.engine.expressions.ranges import Iterate, compile_with_range, iterated_range
 from hoplite.engine.expressions.subqueries import subquery
 from hoplite.engine.functions.registry import Function
 from hoplite.errors import execution_failed
@@ -378,18 +378,24 @@ def _compile_iteration(
     variable = expression.variable.name
     bound = frozenset([variable])
 
+    def over_range(kind: str, iterate: Iterate) -> Evaluator:
+        """The same over a range that is too long for a list, where the source is one."""
+        found = iterated_range(expression.source, kind, iterate, lambda inner: _compile(inner, functions))
+        return iterate(source) if found is None else found
+
     def optional(inner: ast.Expression | None) -> Compiled | None:
         return None if inner is None else _compile(inner, functions)
 
     match expression:
         case ast.ListComprehension():
             condition, result = optional(expression.predicate), optional(expression.result)
-            evaluate = lists.comprehension(variable, source, condition, result)
+            evaluate = over_range("list", lambda given: lists.comprehension(variable, given, condition, result))
             inside = [p for p in (condition, result) if p is not None]
             outside = [source]
         case ast.Quantifier(kind=kind):
             test = _compile(expression.predicate or ast.Literal(True), functions)
-            evaluate = lists.quantifier(kind.lower(), variable, source, test)
+            folded = kind.lower()
+            evaluate = over_range(folded, lambda given: lists.quantifier(folded, variable, given, test))
             inside, outside = [test], [source]
         case ast.Reduce(accumulator=accumulator):
             initial, step = _compile(expression.initial, functions), _compile(expression.step, functions)

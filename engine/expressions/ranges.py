@@ -1,8 +1,8 @@
 """Calls of `range` that are only looked at: `size(range(1, n))`, `range(1, n)[3]`, `x IN range(1, n)` make no list.
 
 A range may be far longer than memory. Where an expression asks it for its length, for one of its numbers or for a
-part, a column of Python's own ranges takes the place of the lists. No other expression sees one of them: whatever else
-is done with a range is done with the list.
+part, a column of Python's own ranges takes the place of the lists. Comprehensions and quantifiers go through a long one
+piece by piece. No other expression sees one of them: whatever else is done with a range is done with the list.
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hoplite.engine.batch import Batch
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions import access
-from hoplite.engine.expressions.evaluator import Compiled, map_rows
+from hoplite.engine.expressions.evaluator import Compiled, Evaluator, map_rows
 from hoplite.engine.functions.lists import length_of_range, list_of_range, numbers_of_range
+from hoplite.engine.memory import refuse_list
 from hoplite.grammar import ast
-from hoplite.values.columns import Column, Objects, object_array
+from hoplite.values.columns import Column, Objects, from_objects, object_array
 
 CompilePart = Callable[[ast.Expression], Compiled]
+Iterate = Callable[[Compiled], Evaluator]
+
+_LIST = "  LIST"  # the column with the piece of a range that is gone through
+_PIECE = 1 << 16
 
 
 def compile_with_range(expression: ast.Expression, part: CompilePart) -> Compiled | None:
@@ -56,6 +61,66 @@ def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
             return _kept(_cut(start is not None, end is not None), [numbers, *bounds])
         case _:
             return None
+
+
+# --- going through a range -------------------------------------------------------------------------------------------
+
+
+def iterated_range(expression: ast.Expression, kind: str, iterate: Iterate, part: CompilePart) -> Evaluator | None:
+    """A comprehension (`kind` is "list") or a quantifier over a call of range(); None over anything else.
+
+    `iterate` makes its evaluator over lists. Ranges that are long are handed to it a piece at a time, and those after
+    the piece that decides are never made.
+    """
+    numbers = None if kind == "single" or _is_short(expression) else _ranges(expression, part)
+    if numbers is None:
+        return None
+    over_lists = iterate(Compiled(lambda batch, _: batch[_LIST], frozenset([_LIST])))
+
+    def evaluate(batch: Batch, execution: Execution) -> Column:
+        found = numbers.evaluate(batch, execution).objects()
+        if all(one is None or length_of_range(one) <= _PIECE for one in found):
+            lists = [None if one is None else list_of_range(one, execution) for one in found]
+            return over_lists(batch.with_columns({_LIST: Objects(object_array(lists, len(lists)))}), execution)
+        answers: list[Any] = []
+        for row, wanted in enumerate(found):
+            try:
+                answers.append(_gone_through(over_lists, kind, wanted, batch.rows(row, row + 1), execution))
+            except RowError as failure:
+                raise RowError(row, failure.error) from None
+        return from_objects(answers)
+
+    return evaluate
+
+
+def _is_short(expression: ast.Expression) -> bool:
+    """Whether a range is known to make a list of few numbers, the same for all rows."""
+    match expression:
+        case ast.FunctionCall(arguments=(ast.Literal(value=int(first)), ast.Literal(value=int(last)))):
+            return last - first < _PIECE
+        case _:
+            return False
+
+
+def _gone_through(over_lists: Evaluator, kind: str, wanted: range | None, batch: Batch, execution: Execution) -> Any:
+    if wanted is None:
+        return None
+    items: list[Any] = []
+    unknown = False
+    for begin in range(0, max(length_of_range(wanted), 1), _PIECE):
+        execution.check_time()
+        column = Objects(object_array([list(wanted[begin : begin + _PIECE])], 1))
+        answer = over_lists(batch.with_columns({_LIST: column}), execution).objects()[0]
+        if kind == "list":
+            refuse_list(len(items) + len(answer))
+            items.extend(answer)
+        elif answer is None:
+            unknown = True
+        elif answer is (kind == "any"):  # the others are decided by what is false
+            return answer
+    if kind == "list":
+        return items
+    return None if unknown else kind != "any"
 
 
 def _columns(parts: Sequence[Compiled], batch: Batch, execution: Execution) -> list[Column]:

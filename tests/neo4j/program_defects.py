@@ -21,6 +21,14 @@ sides agree once its counts are not degrees.
 MERGE goes on matching while ON MATCH writes: with two loops at (:A {x: 2}), MATCH (a) MERGE (a)-[:T]->(n {x: 2}) ON
 MATCH SET n.x = 1 matches one of them, and MATCH (a)-[:T]->(n {x: 2}) two. A program is explained by this where both
 sides agree once ON MATCH writes another key.
+
+OPTIONAL MATCH of one relationship from a node that was deleted loses the row: MATCH (a:A) DETACH DELETE a WITH a
+OPTIONAL MATCH (a)-->(m) has no rows, and OPTIONAL MATCH (a)-->(m)-->(k) one. A program is explained by this where
+both sides agree once it asks for paths of length one.
+
+A difference that is not Neo4j's: CALL (*) inside COLLECT imports no names from around COLLECT. One of them that is
+declared again in an expression inside the CALL is refused as shadowing where COLLECT itself has named it in a pattern;
+Hoplite takes it for a new one.
 """
 
 from __future__ import annotations
@@ -37,11 +45,14 @@ INTERNAL_ERROR = "known defect of Neo4j: an internal error"
 FOREACH_CACHE = "known defect of Neo4j: a property of FOREACH's variable is read once for all elements"
 NO_EAGER = "known defect of Neo4j: SET reads patterns before all rows are written"
 DEGREES = "known defect of Neo4j: a degree inside a clause that writes is read too late"
+LOST_ROWS = "known defect of Neo4j: OPTIONAL MATCH of one relationship from a deleted node loses the row"
+SHADOWING = "known difference: a name that CALL (*) leaves out is declared again inside it"
 LAZY_MERGE = "known defect of Neo4j: MERGE matches on while ON MATCH writes"
 _ORDERED = re.compile(r"ORDER BY ([\w., ]+?) (?=[A-Z])")
 _FOREACH = re.compile(r"FOREACH \((\w+) IN")
 _SIZE = re.compile(r"size\(\[\((\w+)\)--\(z\) \| z\]\)")
 _EXISTS = re.compile(r"EXISTS \{ \((\w+)\)-\[:(\w+)\]->\(\) \}")
+_OPTIONAL = re.compile(r"(OPTIONAL MATCH \(\w+\))(?:-\[:(\w+)\]-(>?)|--(>?))(\(\w+\))")
 _ON_MATCH = re.compile(r"(ON MATCH SET \w+\.)x = ")
 
 Outcomes: TypeAlias = Sequence[tuple[str, ...]]
@@ -72,12 +83,18 @@ def explained(
     code = theirs[place][0]
     if code.startswith("Neo.DatabaseError.") and not ours[place][0].startswith("Neo."):
         return INTERNAL_ERROR
-    if code == "Neo.ClientError.Statement.SyntaxError" and "count(*)" in program[place] and "{" in program[place]:
+    if code == "Neo.ClientError.Statement.SyntaxError" and "{" in program[place]:
         try:
             driver.execute_query("EXPLAIN " + program[place])
         except Neo4jError as error:
-            told = "Aggregation column contains implicit grouping expressions"
-            return AGGREGATION_WITHIN if (error.message or "").startswith(told) else None
+            told = error.message or ""
+            if told.startswith("Aggregation column contains implicit grouping expressions"):
+                return AGGREGATION_WITHIN
+            if (
+                "is shadowing a variable with the same name from the outer scope" in told
+                and "CALL (*)" in program[place]
+            ):
+                return SHADOWING
     return None
 
 
@@ -119,10 +136,21 @@ def _with_other_key(statement: str) -> str:
     return _ON_MATCH.sub(r"\1p9 = ", statement)
 
 
+def _with_lengths(statement: str) -> str:
+    """The statement with optional relationships as paths of one, which Neo4j expands by another operator."""
+    return _OPTIONAL.sub(
+        lambda found: (
+            f"{found[1]}-[{f':{found[2]}' if found[2] else ''}*1..1]-{found[3] or ''}{found[4] or ''}{found[5]}"
+        ),
+        statement,
+    )
+
+
 _REMEDIES = (
     ((_without_cache,), FOREACH_CACHE),
     ((_with_barriers,), NO_EAGER),
     ((_without_degrees,), DEGREES),
     ((_with_other_key,), LAZY_MERGE),
+    ((_with_lengths,), LOST_ROWS),
     ((_without_degrees, _with_barriers), DEGREES),
 )

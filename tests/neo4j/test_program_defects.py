@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.neo4j.program_defects import DEGREES, FOREACH_CACHE, LAZY_MERGE, explained
+from tests.neo4j.program_defects import DEGREES, FOREACH_CACHE, LAZY_MERGE, LOST_ROWS, explained
 
 PROGRAM = [
     "CREATE (:B {id: 3})",
@@ -53,6 +53,12 @@ def test_a_difference_that_stays_is_not() -> None:
             "MATCH (a) MERGE (a)-[:S]->(n {x: 2}) ON MATCH SET n.x = 1",
             "MATCH (a) MERGE (a)-[:S]->(n {x: 2}) ON MATCH SET n.p9 = 1",
             LAZY_MERGE,
+        ),
+        (
+            "MATCH (a) DETACH DELETE a WITH COUNT { OPTIONAL MATCH (a)-->(m) OPTIONAL MATCH (a)-[:R]-(k) } AS c FINISH",
+            "MATCH (a) DETACH DELETE a "
+            "WITH COUNT { OPTIONAL MATCH (a)-[*1..1]->(m) OPTIONAL MATCH (a)-[:R*1..1]-(k) } AS c FINISH",
+            LOST_ROWS,
         ),
     ],
 )
