@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import hoplite
@@ -13,36 +13,47 @@ Edge = tuple[str, str, str]  # a node, a kind of relationship, a node
 
 @dataclass(frozen=True, slots=True)
 class PlainGraph:
-    """Nodes by id, as name and label; edges between ids; and for each kind of edge its type and where it comes from."""
+    """Nodes by id, as name and label; edges between ids; and for each kind of edge its type and where it comes from.
+
+    `via` says for edges that were derived from others what they rest on.
+    """
 
     nodes: Mapping[str, tuple[str, str]]
     edges: list[Edge]
     kinds: Mapping[str, tuple[str, str]]
+    via: Mapping[Edge, str] = field(default_factory=dict)
 
     def database(self, left_out: Collection[Edge] = ()) -> hoplite.Database:
-        """A database in memory. Nodes have `id` and `name` and the label Entity beside their own, relationships
-        `kind` and `source`."""
+        """A database in memory with everything but some edges."""
         db = hoplite.open()
+        self.fill(db, left_out)
+        return db
+
+    def fill(self, db: hoplite.Database, left_out: Collection[Edge] = ()) -> None:
+        """Load it into an empty database. Nodes have `id` and `name` and the label Entity beside their own,
+        relationships `kind` and `source`, and `via` where they were derived."""
         nodes: dict[Any, dict[str, list[str]]] = {}
         for id, (name, label) in self.nodes.items():
             table = nodes.setdefault((label, "Entity"), {"id": [], "name": []})
             table["id"].append(id)
             table["name"].append(name)
         db.load(nodes, self._relationship_tables(frozenset(left_out)))
-        return db
 
-    def _relationship_tables(self, left_out: frozenset[Edge]) -> dict[tuple[str, str, str], dict[str, list[str]]]:
+    def _relationship_tables(self, left_out: frozenset[Edge]) -> dict[tuple[str, str, str], dict[str, list[Any]]]:
         """One for each type and its two labels, as `db.load` takes them."""
-        tables: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+        tables: dict[tuple[str, str, str], dict[str, list[Any]]] = {}
         for edge in self.edges:
             if edge in left_out:
                 continue
             start, kind, end = edge
             type_name, source = self.kinds[kind]
             key = (self.nodes[start][1], type_name, self.nodes[end][1])
-            table = tables.setdefault(key, {"start": [], "end": [], "kind": [], "source": []})
-            for column, value in zip(table.values(), (start, end, kind, source), strict=True):
+            table = tables.setdefault(key, {"start": [], "end": [], "kind": [], "source": [], "via": []})
+            for column, value in zip(table.values(), (start, end, kind, source, self.via.get(edge)), strict=True):
                 column.append(value)
+        for table in tables.values():
+            if not any(table["via"]):
+                del table["via"]
         return tables
 
 
