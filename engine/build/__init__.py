@@ -1,1 +1,1 @@
-"""From a physical plan to operators that run, one for one; expressions are compiled on the way."""
+"""From a physical plan to operators, one for one; expressions are compiled on the way."""

@@ -1,5 +1,5 @@
-"""A physical plan as operators that run: each node becomes its operator. Nothing is chosen here, and no operator is
-looked at: `planner/choose.py` has chosen.
+"""Turn a physical plan into operators: each node becomes its operator. Nothing is chosen here and no operator is
+inspected: `planner/choose.py` has chosen.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _KEPT_SUBQUERIES = 1024
 
 
 class _Ahead(threading.local):
-    """Operators that are built before those above them, by the identity of their plans, which are kept for that."""
+    """Operators built before those above them, by the identity of their plans, which are kept alive for that."""
 
     def __init__(self) -> None:
         self.operators: dict[int, tuple[pp.Plan, Operator]] = {}
 
 
 class OperatorBuilder:
-    """Builds operators for one set of functions. Those of subqueries in expressions are built once, when first run."""
+    """Builds operators for one set of functions. Those of subqueries in expressions are built on first use."""
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self.functions = functions
-        self._built: dict[int, tuple[pp.Plan, Operator]] = {}  # by the identity of the plan, which is kept for that
+        self._built: dict[int, tuple[pp.Plan, Operator]] = {}  # by the plan's identity; kept alive for it
         self._ahead = _Ahead()
 
     def run_plan(self, plan: pp.Plan, argument: Batch, context: Execution) -> Iterator[Batch]:
@@ -68,8 +68,7 @@ class OperatorBuilder:
     def build(self, plan: pp.Plan) -> Operator:
         """The operator of a plan, with everything below it.
 
-        Clauses put operators on top of each other, hundreds of them in a long statement: they are built from below,
-        without a call for each level.
+        A long statement stacks up hundreds of operators: they are built from the bottom, without recursion.
         """
         ahead = self._ahead.operators
         built = ahead.pop(id(plan), None)
@@ -89,11 +88,11 @@ class OperatorBuilder:
                 ahead.pop(id(source), None)
 
     def _alone(self, plan: pp.Plan) -> Operator:
-        """The operator of a plan whose source is built. The answer is what its source hands on."""
+        """The operator of a plan whose source is built. `Results` is represented by its source."""
         if isinstance(plan, pp.Results):
             return self.build(plan.source)
         operator = self._operator(plan)
-        if not isinstance(plan, pp.Write):  # which shows as its steps
+        if not isinstance(plan, pp.Write):  # EXPLAIN shows its steps instead
             operator.plan = plan
         return operator
 
@@ -409,7 +408,7 @@ class OperatorBuilder:
             case _:
                 assert_never(plan)
 
-    # --- plans within plans ------------------------------------------------------------------------------------
+    # --- nested plans ------------------------------------------------------------------------------------
 
     def _plans_and_calls(self, plan: _PlansAndCalls) -> Operator:
         build = self.build

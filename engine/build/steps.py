@@ -1,4 +1,4 @@
-"""Writing steps: what they make and set, with expressions that are evaluated row by row."""
+"""Writing steps: what they create and set, with expressions that are evaluated row by row."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class StepBuilder:
 
 
 def _keys_read(term: Term) -> frozenset[str] | None:
-    """The property keys that an expression reads; None where it may look at more of a node or relationship."""
+    """The property keys that an expression reads; None if it may read anything else of a node or relationship."""
     keys: set[str] = set()
 
     def looks_at_more(node: object) -> bool:

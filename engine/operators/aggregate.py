@@ -18,11 +18,11 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Integers
 
-_GATHERING = (  # these keep every value
+_GATHERING = (  # functions that keep every value
     "collect", "percentilecont", "percentiledisc", "apoc.agg.slice", "apoc.agg.maxitems", "apoc.agg.minitems",
     "apoc.agg.median", "apoc.agg.percentiles", "apoc.agg.statistics",
 )  # fmt: skip
-_GROUP = 100  # bytes for a group itself
+_GROUP = 100  # bytes per group, besides its keys
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +37,7 @@ class AggregateCall:
 
 @dataclass(slots=True, eq=False)
 class Aggregate(Operator):
-    """One row for each group; without keys one row, for each row of the argument."""
+    """One row for each group; without keys, one row for each row of the argument."""
 
     source: Operator
     key_names: tuple[str, ...]
@@ -45,10 +45,10 @@ class Aggregate(Operator):
     calls: tuple[AggregateCall, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Reads everything, then hands on all groups."""
+        """Reads everything, then yields all groups."""
         numbered = ROW in argument
         grouping = Grouping()
-        if numbered and not self.keys:  # a row of the argument that nothing is found for has a group all the same
+        if numbered and not self.keys:  # a row of the argument for which nothing is found still has a group
             grouping.assign([argument[ROW]], argument.row_count)
         states = [make_aggregation(call.function, call.distinct, context) for call in self.calls]
         with context.memory.holding() as held:
@@ -56,7 +56,7 @@ class Aggregate(Operator):
             yield from self._groups(grouping, states, numbered)
 
     def _read(self, context: Execution, argument: Batch, grouping: Grouping, states: list[State], held: Held) -> None:
-        """Every row goes to its group. What groups hold is as much as their keys, and as what is collected."""
+        """Add every row to its group. Memory is counted for the keys of groups and for collected values."""
         numbered = ROW in argument
         evaluators = [*self.keys, *(e for call in self.calls for e in call.arguments)]
         gathering = [call.function in _GATHERING or call.distinct for call in self.calls]
@@ -94,7 +94,7 @@ class Aggregate(Operator):
     def _groups(self, grouping: Grouping, states: list[State], numbered: bool) -> Iterator[Batch]:
         count = grouping.count
         if not self.keys and not numbered:
-            count = 1  # nothing is a group too: count(*) over no rows is 0
+            count = 1  # no rows are a group too: their count(*) is 0
         if not count:
             return
         names = (ROW, *self.key_names) if numbered else self.key_names

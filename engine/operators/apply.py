@@ -1,4 +1,4 @@
-"""Plans within plans: run the right side over the rows of the left, all rows of a batch at once."""
+"""Nested plans: run the right side over the rows of the left, all rows of a batch at once."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers
 from hoplite.values.order import group_key
 
-_TABLE_ENTRY = 100  # bytes for a row in a hash table
-_PLACE = HIDDEN + "place"  # the row of the left that a row belongs to, while they are put in order
+_TABLE_ENTRY = 100  # bytes per row of a hash table
+_PLACE = HIDDEN + "place"  # the left row that a row belongs to, for sorting
 
 
 def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:
@@ -37,7 +37,7 @@ def numbered(batch: Batch, imports: tuple[str, ...]) -> Batch:
 
 @dataclass(slots=True, eq=False)
 class Apply(Operator):
-    """Rows of the left with the columns of what the right side finds for them."""
+    """The left rows, extended by what the right side finds for them."""
 
     left: Operator
     right: Operator
@@ -47,9 +47,10 @@ class Apply(Operator):
     row_by_row: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """In the order of the left's rows; where optional, a row without a partner comes with nulls."""
+        """In the order of the left rows; if optional, a row without a partner comes with nulls."""
         if self.row_by_row:
-            # What writes must first have read: later rows see earlier writes, the left side and what follows none.
+            # A right side that writes runs after everything is read: its later rows see earlier writes, but neither the
+            # left side nor what follows may see some of them.
             written: list[Batch] = []
             for batch in list(self.left.run(context, argument)):
                 for row in range(batch.row_count):
@@ -62,7 +63,7 @@ class Apply(Operator):
             yield from self._completed(context, batch) if self.optional else self._joined(context, batch)
 
     def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
-        """The rows that the right side finds partners for, in its order."""
+        """The rows for which the right side finds partners, in its order."""
         for right in self.right.run(context, numbered(batch, self.imports)):
             rows = argument_rows(right)
             assert rows is not None
@@ -71,10 +72,10 @@ class Apply(Operator):
                 yield joined.with_columns({_PLACE: Integers(rows)}) if self.optional else joined
 
     def _completed(self, context: Execution, batch: Batch) -> Iterator[Batch]:
-        """The rows that were found and, with nulls, those that were not, in the order of the left's rows.
+        """The rows with partners and, with nulls, those without, in the order of the left rows.
 
-        The right side may find rows in any order: only when it has come to its end is it known which have none. What
-        it finds is gathered up to there, so a batch is given to it in parts where each of its rows finds many.
+        The right side may find rows in any order, so which rows have none is known only at its end. Until then what it
+        finds is held, so a batch is passed to it in parts if each row finds many.
         """
         first, width = 0, batch.row_count
         while first < batch.row_count:
@@ -107,14 +108,14 @@ class Apply(Operator):
 
 @dataclass(slots=True, eq=False)
 class ForEachRow(Operator):
-    """Run the right side for what it does; the rows of the left come out unchanged."""
+    """Run the right side for its effects; the left rows come out unchanged."""
 
     left: Operator
     right: Operator
     imports: tuple[str, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The left's rows, after all is done."""
+        """The left rows, once everything is done."""
         batches = list(self.left.run(context, argument))
         for batch in batches:
             for row in range(batch.row_count):
@@ -125,7 +126,7 @@ class ForEachRow(Operator):
 
 @dataclass(slots=True, eq=False)
 class HashJoin(Operator):
-    """Pairs of rows whose keys may be equal; the right side is run once and held in memory."""
+    """Pairs of rows whose keys may be equal; the right side runs once and is held in memory."""
 
     left: Operator
     right: Operator
@@ -134,7 +135,7 @@ class HashJoin(Operator):
     added: tuple[str, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """In the order of the left's rows."""
+        """In the order of the left rows."""
         table: dict[object, list[int]] | None = None
         right: Batch | None = None
         with context.memory.holding() as held:
@@ -142,12 +143,12 @@ class HashJoin(Operator):
                 if table is None:
                     table, right = self._table(context, held)
                 if right is None:
-                    continue  # nobody asks for a key, which might fail
+                    continue  # no key is evaluated, which might fail
                 batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
                 for rows, partners in _partners(keys, table):
                     context.check_time()
-                    beside = right.take(partners)
-                    yield batch.take(rows).with_columns({name: beside[name] for name in self.added})
+                    found = right.take(partners)
+                    yield batch.take(rows).with_columns({name: found[name] for name in self.added})
                 if error is not None:
                     raise error
 
@@ -169,7 +170,7 @@ class HashJoin(Operator):
 
 
 def _partners(keys: Column, table: dict[object, list[int]]) -> Iterator[tuple[Int64s, Int64s]]:
-    """The pairs of rows whose keys may be equal, a bounded number at a time."""
+    """The pairs of rows whose keys may be equal, in pieces of bounded size."""
     rows: list[int] = []
     partners: list[int] = []
     for row, value in enumerate(keys.objects()):
@@ -189,7 +190,7 @@ def _partners(keys: Column, table: dict[object, list[int]]) -> Iterator[tuple[In
 
 @dataclass(slots=True, eq=False)
 class Product(Operator):
-    """Every pair of rows; what the right side finds is kept while it is read for the first batch of the left."""
+    """Every pair of rows; the right side is read, and kept, during the first batch of the left."""
 
     left: Operator
     right: Operator
@@ -208,8 +209,8 @@ class Product(Operator):
                     found = read
                 for right in found:
                     for rows, items in pairs(context, batch.row_count, right.row_count):
-                        beside = {name: right[name].take(items) for name in self.added}
-                        yield batch.take(rows).with_columns(beside)
+                        columns = {name: right[name].take(items) for name in self.added}
+                        yield batch.take(rows).with_columns(columns)
 
     def _read(self, context: Execution, read: list[Batch], held: Held) -> Iterator[Batch]:
         for batch in self.right.run(context, UNIT):
@@ -218,11 +219,11 @@ class Product(Operator):
 
 
 def _join_key(value: object) -> object:
-    """A key that values which are equal (as `=` has it) share. Others may share it: the predicate is applied again."""
+    """A key shared by values that `=` considers equal. Others may share it too: the predicate is applied again."""
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int | float):
-        return "number", float(value)  # 1 = 1.0, and integers are compared with floats as floats
+        return "number", float(value)  # 1 = 1.0: integers are compared with floats as floats
     if isinstance(value, list | tuple):
         return tuple(_join_key(item) for item in value)
     if isinstance(value, dict):

@@ -1,9 +1,8 @@
-"""What operators share: how they are run, how large their batches are, and how expressions that fail are dealt with.
+"""What operators share: how they run, the size of batches, and the handling of expressions that fail.
 
-An operator is built once for a plan and holds no state of a run: `run` makes an iterator of batches, which does
-work only as far as it is asked for. The argument is the batch the plan is run over; for the right side of an
-`Apply` it has a column `ROW` that numbers its rows, and whatever such a plan groups, orders or cuts it does for
-each row of the argument apart.
+An operator is built once for a plan and keeps no state between runs: `run` returns a lazy iterator of batches. The
+argument is the batch that the plan is run over; for the right side of an `Apply` it has a column `ROW` that numbers its
+rows, and such a plan groups, orders and limits separately for each row of the argument.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 
 FIRST_BATCH, SMALL_BATCH, LARGEST_BATCH = 256, 2048, 65_536
-# Rows; batches grow, so that LIMIT is cheap and long scans are too.
+# Rows; batches grow, so that both LIMIT and long scans are cheap.
 
 Evaluator = Callable[[Batch, Execution], Column]
 
@@ -40,7 +39,7 @@ class Operator(ABC):
     plan: Shown | None = field(default=None, init=False, repr=False)
 
     def run(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows it produces for this argument; a profile watches them pass."""
+        """The rows it produces for this argument, counted if there is a profile."""
         batches = self.batches(context, argument)
         if context.profile is None or self.plan is None:
             return batches
@@ -48,15 +47,15 @@ class Operator(ABC):
 
     @abstractmethod
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """What `run` hands on."""
+        """The batches that `run` yields."""
 
 
 def evaluate(
     batch: Batch, evaluators: Sequence[Evaluator], context: Execution
 ) -> tuple[Batch, list[Column], CypherError | None]:
-    """The values of several expressions; where one fails, those of the rows before it, and its error.
+    """The values of several expressions; if one fails, the values of the rows before it, and the error.
 
-    A reading row by row would have handed on those rows before it met the error; a LIMIT may need only them.
+    Row by row, those rows would have been yielded before the error; a LIMIT may need only them.
     """
     error: CypherError | None = None
     while True:
@@ -67,12 +66,12 @@ def evaluate(
 
 
 def batch_limit(context: Execution) -> int:
-    """How many rows a batch may have. Every operator on the way holds one: where memory is short they are small."""
+    """How many rows a batch may have. Every operator of a plan holds one, so they are small where memory is short."""
     return SMALL_BATCH if context.memory.is_short() else LARGEST_BATCH
 
 
 def pairs(context: Execution, rows: int, items: int, size: int = FIRST_BATCH) -> Iterator[tuple[Int64s, Int64s]]:
-    """Every pair of a row and an item as two index arrays, rows first, in pieces of bounded and growing size."""
+    """Every pair of a row and an item as two index arrays, ordered by row, in pieces of growing but bounded size."""
     row = 0
     while row < rows:
         context.check_time()
@@ -102,25 +101,25 @@ def node_positions(batch: Batch, name: str) -> Int64s:
         return column.positions
     ids = _positions(column, NodeRef)
     for value in column.objects()[ids < 0]:
-        if value is not None and not isinstance(value, NodeRef):  # one that is in no graph matches nothing
+        if value is not None and not isinstance(value, NodeRef):  # a virtual node matches nothing
             raise type_error(f"Expected to find a node at ref slot 0 but found {describe(value)} instead")
     return ids
 
 
 def relationship_positions(batch: Batch, name: str) -> Int64s:
-    """The relationships of a column, -1 for null and for anything else, which matches nothing."""
+    """The relationships of a column; -1, which matches nothing, for null and anything else."""
     column = batch[name]
     return column.positions if isinstance(column, Relationships) else _positions(column, RelationshipRef)
 
 
 def _positions(column: Column, kind: type[NodeRef] | type[RelationshipRef]) -> Int64s:
-    """Entities that came out of an expression and so have no column of their own; -1 for anything else."""
+    """Entities computed by an expression, in a column of any values; -1 for anything else."""
     values = column.objects()
     return np.fromiter((value.position if isinstance(value, kind) else -1 for value in values), np.int64, len(values))
 
 
 def argument_rows(batch: Batch) -> Int64s | None:
-    """The row of the argument that each row belongs to; None for a plan that is run once."""
+    """The row of the argument that each row belongs to; None for a plan that runs once."""
     if ROW not in batch:
         return None
     column = batch[ROW]
@@ -129,7 +128,7 @@ def argument_rows(batch: Batch) -> Int64s | None:
 
 
 def with_row(batch: Batch, names: Sequence[str]) -> Batch:
-    """The batch with these columns, and the number of its argument row where it has one."""
+    """The batch with only these columns, and `ROW` if it has one."""
     return batch.only([*names, ROW] if ROW in batch and ROW not in names else names)
 
 

@@ -18,7 +18,7 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(slots=True, eq=False)
 class CallProcedure(Operator):
-    """Call a procedure for each row; one that yields nothing hands the row on."""
+    """Call a procedure for each row; a procedure without outputs passes the row on."""
 
     source: Operator
     procedure: str
@@ -42,7 +42,7 @@ class CallProcedure(Operator):
     def _called(
         self, context: Execution, procedure: Procedure, batch: Batch, row: int, arguments: list[Any]
     ) -> Iterator[Batch]:
-        """What one call yields, some rows at a time: a procedure may never come to its end."""
+        """What one call yields, a few rows at a time: a procedure may never end."""
         anything = False
         records: list[Mapping[str, Any]] = []
         for record in procedure.call(context, arguments):

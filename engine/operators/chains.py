@@ -1,5 +1,5 @@
-"""Chains of relationships whose middle nobody sees: rows of starts in, the distinct ends of each out, or how many
-different values the ends have for the same value of starts.
+"""Chains of relationships whose inner nodes are not used: rows of starts in, the distinct ends of each out, or how many
+distinct values the ends have for each value of the starts.
 
 A chain is followed level by level for many rows at once, as groups of nodes (`Neighbourhoods`), one for each row.
 """
@@ -34,22 +34,22 @@ from hoplite.planner.logical import ROW
 from hoplite.planner.parts import Traversal
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
-# Rows whose chains are followed together: at first, at least and at most.
+# Rows whose chains are followed together: initially, at least and at most.
 _ROWS, _FEWEST_ROWS, _MOST_ROWS = 1024, 64, 1 << 16
-# Pairs that are counted in one piece; of more, operators above make batches.
+# Pairs that are counted in one piece; more of them go to the operators above in batches.
 _MOST_PAIRS = 1 << 25
 
 
 @dataclass(slots=True, eq=False)
 class ChainHop:
-    """One hop, and what is asked of the node it leads to."""
+    """One hop, and conditions on the node it leads to."""
 
     traversal: Traversal
     node: str
     predicates: tuple[Evaluator, ...]
 
     def allowed(self, context: Execution, nodes: Int64s) -> Bools:
-        """Which of these different nodes a chain may pass or end in."""
+        """Which of these distinct nodes a chain may pass through or end in."""
         kept = np.arange(len(nodes), dtype=np.int64)
         for predicate in self.predicates:
             batch = Batch({self.node: Nodes(nodes[kept])}, len(kept))
@@ -64,7 +64,7 @@ class ChainHop:
 
 @dataclass(slots=True, eq=False)
 class DistinctExpand(Operator):
-    """The distinct ends of a chain: for each row, or for all rows together where `merged`."""
+    """The distinct ends of a chain: for each row, or with `merged` for all rows together."""
 
     source: Operator
     from_node: str
@@ -74,7 +74,7 @@ class DistinctExpand(Operator):
     merged: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each row of the source and end of a chain from it."""
+        """A row for each row of the source and each end of a chain from it."""
         if self.merged and argument_rows(argument) is None:
             yield from self._together(context, argument)
             return
@@ -110,7 +110,7 @@ class DistinctExpand(Operator):
             yield Batch({self.to_node: Nodes(piece)}, len(piece))
 
     def pairs(self, context: Execution, starts: Int64s, most: int | None = None) -> Neighbourhoods | None:
-        """The distinct ends of the chains from each start; None where a level has more than `most` pairs."""
+        """The distinct ends of the chains from each start; None if a level has more than `most` pairs."""
         level: Neighbourhoods | None = Neighbourhoods(np.arange(len(starts) + 1, dtype=np.int64), starts, starts)
         for step in self.hops:
             assert level is not None
@@ -126,7 +126,7 @@ class DistinctExpand(Operator):
 
 
 def _only(found: Neighbourhoods, step: ChainHop, context: Execution, node_count: int) -> Neighbourhoods:
-    """The pairs with a node that the step allows; each node is asked once."""
+    """The pairs whose node the step allows; each node is checked once."""
     allowed = step.allowed(context, found.every)
     if allowed.all():
         return found
@@ -153,11 +153,11 @@ class Gathered(Operator):
 class CountPairs(Operator):
     """`count(DISTINCT value)` for each key, where a chain has the keys at one end and the values at the other.
 
-    Both ends are given numbers, each row and each node once, and different pairs of numbers are counted.
+    Each distinct key and value gets a number, and distinct pairs of numbers are counted.
     """
 
     chain: DistinctExpand
-    row_by_row: Aggregate  # does the same by looking at every pair
+    row_by_row: Aggregate  # the fallback, which looks at every pair
     key_names: tuple[str, ...]
     keys: tuple[Evaluator, ...]
     names: tuple[str, ...]
@@ -174,7 +174,7 @@ class CountPairs(Operator):
             return
         rows = concatenate_batches(batches)
         found = self.chain.pairs(context, node_positions(rows, self.chain.from_node), _MOST_PAIRS)
-        if found is None:  # the rows below are not asked for twice: they may have been written
+        if found is None:  # the source is not run twice: it may write
             chain = replace(self.chain, source=Gathered(batches))
             chain.plan = self.chain.plan
             yield from replace(self.row_by_row, source=chain).run(context, argument)

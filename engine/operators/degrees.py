@@ -1,8 +1,8 @@
-"""How many ways lead on from a node, without taking the last step of any of them.
+"""Count trails from a node without taking their last step.
 
-A trail of k - 1 relationships that ends in v can be continued by each relationship at v that it has not taken yet: the
+A trail of k - 1 relationships that ends in v can be continued by each relationship at v that it has not taken: the
 degree of v, less those of its own relationships that are steps from v. Relationships that the same MATCH has bound
-elsewhere are subtracted in the same way.
+elsewhere are subtracted likewise.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class CountSteps(Operator):
     from_node: str
     name: str
     traversal: Traversal
-    labels: tuple[str, ...]  # of the node they end in
-    distinct_from: tuple[str, ...]  # columns of relationships that they may not use
+    labels: tuple[str, ...]  # required of the node they end in
+    distinct_from: tuple[str, ...]  # columns of relationships they may not use
     keep: frozenset[str] | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows from which there is a trail."""
+        """The rows that have at least one trail."""
         hop: Hop | None = None
         for batch in self.source.run(context, argument):
             context.check_time()
@@ -78,7 +78,7 @@ class CountSteps(Operator):
     def _continued(
         self, context: Execution, hop: Hop, nodes: Int64s, used: list[Int64s], trails: hops.TrailBatch
     ) -> Int64s:
-        """By how many relationships each trail can be continued."""
+        """The number of relationships by which each trail can be continued."""
         row, offsets, relationships, after = trails
         ends = nodes[row]
         some = np.flatnonzero(offsets[1:] > offsets[:-1])
@@ -92,7 +92,7 @@ class CountSteps(Operator):
         return counts
 
     def _steps(self, context: Execution, hop: Hop, nodes: Int64s) -> Int64s:
-        """How many relationships lead from each node to one with the labels."""
+        """The number of relationships from each node to one with the labels."""
         if labels_are_certain(context, self.traversal, self.labels):
             return hops.degrees(hop, nodes, check=context.check_time, backend=context.backend)
         different, place = np.unique(nodes, return_inverse=True)
@@ -104,7 +104,7 @@ class CountSteps(Operator):
         return counts[place]
 
     def _are_steps(self, context: Execution, nodes: Int64s, relationships: Int64s) -> Bools:
-        """Whether each relationship could be taken from its node."""
+        """Whether each relationship is a possible step from its node."""
         starts, ends = context.graph.endpoints(relationships)
         forwards, backwards = starts == nodes, ends == nodes
         possible: Bools = (relationships >= 0) & (nodes >= 0)

@@ -1,5 +1,5 @@
-"""The ends of one merged frontier, which come once each: their number, and DISTINCT on a property of theirs, which has
-nothing to do where no two nodes have the same value."""
+"""The ends of one merged frontier, each once: their number, and DISTINCT on one of their properties, which has nothing
+to do if no two nodes share a value."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class DistinctEnds(Operator):
     """Property `key` of the ends of one merged frontier as column `name`, each value once."""
 
     ends: Reach
-    row_by_row: Operator  # does the same by looking at every value
+    row_by_row: Operator  # the fallback, which looks at every value
     name: str
     key: str
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """All values as they are, where those of the key tell nodes apart; of the nodes without a value, the first."""
+        """All values as they are if the key is unique among nodes; one null for all nodes without a value."""
         graph = context.graph
         if context.writer is not None or ROW in argument.columns or not graph.has_distinct_values(self.key):
             yield from self.row_by_row.run(context, argument)
@@ -46,7 +46,7 @@ class CountEnds(Operator):
     """`count(DISTINCT end)` of one merged frontier, as column `name`."""
 
     ends: Reach
-    row_by_row: Operator  # does the same by looking at every end
+    row_by_row: Operator  # the fallback, which looks at every end
     name: str
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:

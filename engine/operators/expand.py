@@ -1,4 +1,4 @@
-"""Following relationships: one hop, variable length, and what belongs to a MATCH around them."""
+"""Following relationships: one hop, variable length, and what else a MATCH needs around them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from hoplite.values.entities import RelationshipRef
 
 _SIDES = {Direction.OUTGOING: Side.OUTGOING, Direction.INCOMING: Side.INCOMING, Direction.BOTH: Side.BOTH}
 _FEW_ROWS = 4
-_WORTH_LEADING = 4  # trails are led to their ends where at most one in this many passes a filter
+_WORTH_LEADING = 4  # if at most one end in this many passes a filter, trails are guided to those ends
 
 
 @dataclass(slots=True, eq=False)
 class StepPredicate:
-    """A predicate on each relationship of a path, over the names it is written with."""
+    """A predicate on each relationship of a path, in terms of its variables."""
 
     from_node: str
     relationship: str
@@ -76,7 +76,7 @@ def make_hop(
     step: StepPredicate | None = None,
     both_adjacencies: bool = False,
 ) -> Hop:
-    """The step that kernels take; with both adjacencies they may also search from the far end."""
+    """The hop that kernels take; with both adjacencies they may also search from the far end."""
     hop = hops.hop_of(context.graph, _SIDES[traversal.direction], traversal.types, both_adjacencies=both_adjacencies)
     if step is None:
         return hop
@@ -96,11 +96,11 @@ class Expand(Operator):
     relationship: str
     to_node: str
     traversal: Traversal
-    keep: frozenset[str] | None  # the columns that are used above; None: all may be
-    piece: int = LARGEST_BATCH  # rows handed on at once
+    keep: frozenset[str] | None  # the columns used above; None: possibly all
+    piece: int = LARGEST_BATCH  # rows per batch
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each relationship, in order of the rows it comes from."""
+        """A row for each relationship, in the order of the source's rows."""
         hop: Hop | None = None
         names_relationship = self.keep is None or self.relationship in self.keep
         for incoming in self.source.run(context, argument):
@@ -124,14 +124,14 @@ class Expand(Operator):
 
 
 def used_columns(batch: Batch, keep: frozenset[str] | None) -> Batch:
-    """The columns that are used above, and the number of the argument's row."""
+    """The columns used above, and `ROW`."""
     if keep is None or all(name in keep for name in batch.columns):
         return batch
     return batch.only([name for name in batch.columns if name in keep or name == ROW])
 
 
 def _few_steps(context: Execution, nodes: Int64s, traversal: Traversal) -> Steps:
-    """A hop from a few nodes between writes: read from the delta directly, without making arrays of it."""
+    """A hop from a few nodes between writes, read from the delta directly instead of building its arrays."""
     codes, direction = hops.type_codes(context.graph, traversal.types), traversal.direction
     wanted = None if codes is None else codes.tolist()
     rows, relationships, neighbours = [], [], []
@@ -143,7 +143,7 @@ def _few_steps(context: Execution, nodes: Int64s, traversal: Traversal) -> Steps
             found.append(context.graph.neighbours(node, True, wanted))
         if direction is not Direction.OUTGOING:
             incoming, others = context.graph.neighbours(node, False, wanted)
-            if direction is Direction.BOTH:  # a self-loop came with the outgoing ones
+            if direction is Direction.BOTH:  # a self-loop is already among the outgoing ones
                 kept = others != node
                 incoming, others = incoming[kept], others[kept]
             found.append((incoming, others))
@@ -189,7 +189,7 @@ class ExpandInto(Operator):
 
 @dataclass(slots=True, eq=False)
 class Trails(Operator):
-    """All trails of some lengths from a bound node, to any node or into a bound one."""
+    """All trails within bounds of length from a bound node, to any node or to a bound one."""
 
     source: Operator
     from_node: str
@@ -201,10 +201,10 @@ class Trails(Operator):
     left_group: str | None
     right_group: str | None
     turned: bool
-    end_predicates: tuple[Evaluator, ...] = ()  # asked of the ends above: trails to others may be left out
+    end_predicates: tuple[Evaluator, ...] = ()  # a filter above on the ends: trails to others may be skipped
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each trail; its relationships as a list in the order the pattern is written."""
+        """A row for each trail, with its relationships as a list in the order of the written pattern."""
         if self.traversal.is_empty:
             return
         hop: Hop | None = None
@@ -228,8 +228,8 @@ class Trails(Operator):
                     yield self.extended(batch, trails, sources)
 
     def _wanted_ends(self, context: Execution, hop: Hop, sources: Int64s) -> Int64s | None:
-        """The ends that pass the filter above; None where too many do for leading trails to them to pay off, or
-        where the filter fails, which it then does again when it comes to that end."""
+        """The ends that pass the filter above; None if so many do that guiding trails to them does not pay, or if the
+        filter fails, which it will do again if a trail reaches that end."""
         reached = hops.reach_merged(
             hop, sources, self.traversal.lower, self.traversal.upper, check=context.check_time, backend=context.backend
         )
@@ -243,7 +243,7 @@ class Trails(Operator):
         return wanted if len(wanted) * _WORTH_LEADING <= len(reached) else None
 
     def extended(self, batch: Batch, trails: hops.TrailBatch, sources: Int64s) -> Batch:
-        """The rows of a batch with the trails that were found from their sources."""
+        """The rows of a batch with the trails found from their sources."""
         row, offsets, relationships, nodes = trails
         starts = sources[row]
         last = starts.copy()
@@ -277,7 +277,7 @@ def _shifted(offsets: Int64s, nodes: Int64s, starts: Int64s) -> Int64s:
 
 
 def _backwards(offsets: Int64s) -> Int64s:
-    """Positions that read each list of a ragged array from its end."""
+    """Indexes that reverse each list of a ragged array."""
     lengths = np.diff(offsets)
     positions = np.arange(offsets[-1], dtype=np.int64)
     mirrored: Int64s = np.repeat(offsets[:-1] + offsets[1:] - 1, lengths) - positions
@@ -286,7 +286,7 @@ def _backwards(offsets: Int64s) -> Int64s:
 
 @dataclass(slots=True, eq=False)
 class Reach(Operator):
-    """The distinct ends of trails, found by frontiers: for each row, or for all rows together where `merged`."""
+    """The distinct ends of trails, found by frontiers: for each row, or with `merged` for all rows together."""
 
     source: Operator
     from_node: str
@@ -298,7 +298,7 @@ class Reach(Operator):
     merged: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each row of the source and end of one of its trails."""
+        """A row for each row of the source and each end of a trail from it."""
         if self.traversal.is_empty:
             return
         if self.merged and argument_rows(argument) is None:
@@ -340,7 +340,7 @@ class Reach(Operator):
             yield Batch({self.to_node: Nodes(piece)}, len(piece))
 
     def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
-        """What `run` hands on where all rows of the source share a frontier, as one array."""
+        """What `run` yields if all rows of the source share a frontier, as one array."""
         if context.profile is None:
             return self._merged_ends(context, argument)
         watch = Watch(context.profile, context)
@@ -365,7 +365,7 @@ class Reach(Operator):
 
 @dataclass(slots=True, eq=False)
 class DistinctRelationships(Operator):
-    """Rows in which a relationship, or list of them, shares nothing with others of the same MATCH."""
+    """The rows in which a relationship, or list of them, shares nothing with others of the same MATCH."""
 
     source: Operator
     relationship: str
@@ -384,7 +384,7 @@ class DistinctRelationships(Operator):
 
 
 def _in_common(batch: Batch, left: str, right: str) -> Bools:
-    """For each row whether two columns, of relationships or of lists of them, share a relationship."""
+    """For each row, whether two columns, of relationships or of lists of them, share a relationship."""
     mine, others = batch[left], batch[right]
     if isinstance(mine, Relationships) and isinstance(others, Relationships):
         same: Bools = mine.positions == others.positions
@@ -413,7 +413,7 @@ def _ragged(batch: Batch, name: str) -> tuple[Int64s, Int64s]:
 
 
 def _holding_others(column: Column) -> Bools:
-    """For each row whether it is a list with something in it that is not a relationship."""
+    """For each row, whether it is a list that contains anything but relationships."""
     if isinstance(column, EntityLists | Relationships):
         return np.zeros(len(column), np.bool_)
     return np.fromiter(
@@ -427,7 +427,7 @@ def _holding_others(column: Column) -> Bools:
 
 
 def _shares(left: tuple[Int64s, Int64s], right: tuple[Int64s, Int64s]) -> Bools:
-    """For each row whether the two lists have an element in common."""
+    """For each row, whether the two lists have an element in common."""
     (left_offsets, left_ids), (right_offsets, right_ids) = left, right
     count = len(left_offsets) - 1
     shared = np.zeros(count, np.bool_)
@@ -443,7 +443,7 @@ def _shares(left: tuple[Int64s, Int64s], right: tuple[Int64s, Int64s]) -> Bools:
 
 @dataclass(slots=True, eq=False)
 class FollowBound(Operator):
-    """The ends of a relationship, or of a list of relationships that make a path, which is bound already."""
+    """The ends of a relationship, or of a list of relationships forming a path, that is already bound."""
 
     source: Operator
     relationship: str
@@ -455,7 +455,7 @@ class FollowBound(Operator):
     is_list: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows (both ways round where undirected) in which ends, direction, types and length fit."""
+        """The rows in which ends, direction, types and length fit; both orientations if undirected."""
         for batch in self.source.run(context, argument):
             parts: list[Batch] = []
             if self.traversal.direction is not Direction.INCOMING:
@@ -496,7 +496,7 @@ class FollowBound(Operator):
             yield batch.take(rows[kept]).with_columns({self.start: Nodes(first[kept]), self.end: Nodes(second[kept])})
 
     def _lists(self, context: Execution, batch: Batch) -> list[Batch]:
-        """Lists of relationships: each must lead on from where the one before it ended, and be there once."""
+        """Lists of relationships: each must begin where the previous one ended, and occur once."""
         offsets, ids = _ragged(batch, self.relationship)
         codes = hops.type_codes(context.graph, self.traversal.types)
         allowed = context.graph.relationship_exists(ids)
@@ -519,7 +519,7 @@ class FollowBound(Operator):
                     last.append(node)
                 continue
             walks = _walks(starts[a:b], ends[a:b], self.traversal.direction)
-            # Neo4j finds a path that begins with a loop once for each way round the loop, unless an end is bound.
+            # Neo4j finds a path that begins with a loop once per direction of the loop, unless an end is bound.
             for start, end in sorted(set(walks)) if self.start_bound or self.end_bound else sorted(walks):
                 rows.append(row)
                 first.append(start)
@@ -539,7 +539,7 @@ class FollowBound(Operator):
         return length >= lower and (upper is None or length <= upper)
 
     def _anywhere(self, batch: Batch, row: int, free: list[int] | None) -> list[int]:
-        """Where a path without relationships may lie."""
+        """The nodes where a path without relationships may be."""
         if free is not None:
             return free
         name = self.start if self.start_bound else self.end
@@ -548,7 +548,7 @@ class FollowBound(Operator):
 
 
 def _walks(starts: list[int], ends: list[int], direction: Direction) -> list[tuple[int, int]]:
-    """The (first, last) nodes of the ways to walk along relationships in this order, for each way to begin."""
+    """The (first, last) nodes of the walks along relationships in this order, for each direction of the first one."""
     found: list[tuple[int, int]] = []
     if direction is not Direction.INCOMING:
         found.extend(_walks_on((starts[0], ends[0]), starts, ends, direction))
@@ -612,7 +612,7 @@ def build_paths(context: Execution, batch: Batch, start: str, relationships: tup
 
 
 def walked_nodes(context: Execution, starts: Int64s, offsets: Int64s, relationships: Int64s) -> Int64s:
-    """The node after each relationship of a path: the end that is not the node before it."""
+    """The node after each relationship of a path: the end that is not the previous node."""
     one, other = context.graph.endpoints(relationships)
     total = one + other
     nodes = np.empty(len(relationships), np.int64)

@@ -1,4 +1,4 @@
-"""LOAD CSV: a row for each line of a file in the folder that the database may import from."""
+"""LOAD CSV: a row for each line of a file in the import folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hoplite.values.map_order import header_order
 _ROWS_AT_ONCE = 4096
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before that of UTF-16, which begins like it
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins the same way
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -50,7 +50,7 @@ class LoadCsv(Operator):
     field_terminator: str | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Lists of strings, or maps by the names of the first line; an empty field is null."""
+        """Lists of strings, or maps keyed by the first line; an empty field is null."""
         for incoming in self.source.run(context, argument):
             batch, (urls,), error = evaluate(incoming, (self.url,), context)
             for row, url in enumerate(urls.objects()):
@@ -69,7 +69,7 @@ class LoadCsv(Operator):
                 raise error
 
     def _joined(self, batch: Batch, row: int, lines: list[Any], url: str, number: int) -> Batch:
-        """One row of the batch with some lines, of which the first has this number: empty ones do not count."""
+        """One row of the batch with some lines, the first of which has this number; empty lines are not counted."""
         count = len(lines)
         repeated = batch.take(np.full(count, row, np.int64))
         return repeated.with_columns(
@@ -81,7 +81,7 @@ class LoadCsv(Operator):
         )
 
     def _lines(self, context: Execution, url: Any) -> Iterator[Any]:
-        from zipfile import BadZipFile  # loads five other packages, which only this statement needs
+        from zipfile import BadZipFile  # imports five packages that only this statement needs
 
         if url is None:
             raise CypherError("Neo.DatabaseError.Statement.ExecutionFailed", _NOT_TEXT)
@@ -99,7 +99,7 @@ class LoadCsv(Operator):
 
 
 def _by_header(header: list[str], rows: Iterator[Row]) -> Iterator[dict[str, str | None]]:
-    """The rows as maps; of two columns with one name the last one counts."""
+    """The rows as maps; of two columns with the same name, the last one wins."""
     place = {name: number for number, name in enumerate(header)}
     names = header_order(place)
     is_as_written = names == header
@@ -113,7 +113,7 @@ def _by_header(header: list[str], rows: Iterator[Row]) -> Iterator[dict[str, str
 
 
 def _unpacked(file: IO[bytes], path: Path) -> IO[bytes] | GzipFile:
-    """The bytes of a file, or of the one file that an archive holds; its first bytes tell what it is, not its name."""
+    """The bytes of a file, or of the single file in an archive, recognised by its first bytes rather than its name."""
     head = file.read(4)
     file.seek(0)
     if head.startswith(_GZIP):
@@ -130,7 +130,7 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes] | GzipFile:
 
 
 def _decoded(file: IO[bytes] | GzipFile) -> io.TextIOWrapper:
-    """Text in the encoding that its byte order mark tells, UTF-8 without one; what is none becomes U+FFFD."""
+    """Text in the encoding of its byte order mark, UTF-8 without one; invalid bytes become U+FFFD."""
     buffered = io.BufferedReader(file)  # type: ignore[type-var]
     head = buffered.peek(4)[:4]
     mark, encoding = next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), (b"", "utf-8"))
@@ -139,7 +139,7 @@ def _decoded(file: IO[bytes] | GzipFile) -> io.TextIOWrapper:
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """One mark for what Java's decoder takes for one character: a surrogate in UTF-8 is three bytes."""
+    """One U+FFFD for what Java's decoder takes for one character: a surrogate in UTF-8 is three bytes."""
     assert isinstance(error, UnicodeDecodeError)
     bad = error.object[error.start : error.start + 3]
     is_surrogate = error.encoding == "utf-8" and len(bad) == 3 and bad[0] == 0xED and 0xA0 <= bad[1] <= 0xBF

@@ -1,4 +1,4 @@
-"""Making nodes and relationships: what a CREATE or MERGE says of them, and a maker that does it row by row."""
+"""Creating nodes and relationships: what a CREATE or MERGE describes, and a maker that creates it row by row."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NewEntity: TypeAlias = NewNode | NewRelationship
 
 
 def _properties(value: Any) -> dict[str, Any]:
-    """A property map to store: nulls are left out."""
+    """A property map to store, without nulls."""
     if not isinstance(value, dict):
         message = f"Parameter provided for node creation is not a Map, instead got {status_text(value)}"
         raise type_error(message, wrong_value(value, "MAP"))
@@ -54,25 +54,26 @@ _NOT_YET = VirtualNode(0)
 
 
 class _NotAtOnce(Exception):
-    """Some row needs to be looked at alone."""
+    """Rows cannot all be made at once."""
 
 
 class Maker:
-    """Makes the nodes and relationships of a pattern, a row at a time or all at once."""
+    """Creates the nodes and relationships of a pattern, one row at a time or all at once."""
 
     def __init__(self, creations: tuple[NewEntity, ...], batch: Batch, context: Execution) -> None:
         self.creations = creations
         self.batch = batch
         self.context = context
         self.made_here = frozenset(creation.variable for creation in creations)
-        self.values: list[Callable[[int], Any] | None] = []  # where they do not depend on what is made here
+        self.values: list[Callable[[int], Any] | None] = []  # if they do not depend on what is created here
         for creation in creations:
             own = creation.properties
             known = own is not None and not own.reads & self.made_here
             self.values.append(own.over(batch, context, subqueries_first=True) if own is not None and known else None)
 
     def make(self, row: int, refuse: Callable[[NewEntity, Any], None] | None = None) -> dict[str, int]:
-        """Make everything for one row, unless its properties are refused; returns the positions by variable."""
+        """Create everything for one row, unless `refuse` raises for its properties; returns the positions by
+        variable."""
         writer, counters = writer_of(self.context), self.context.counters
         made: dict[str, int] = {}
         for number, creation in enumerate(self.creations):
@@ -95,10 +96,10 @@ class Maker:
         return made
 
     def make_all(self) -> dict[str, Int64s] | None:
-        """Make everything for all rows at once: positions by variable. None, and nothing made, where only going row by
-        row tells what comes out, or which row fails.
+        """Create everything for all rows at once; returns the positions by variable. None, with nothing created, if
+        only going row by row tells the result, or which row fails.
 
-        With one node and one relationship in a pattern each gets the id it would get row by row.
+        With one node and one relationship in a pattern, each gets the id it would get row by row.
         """
         nodes = [creation for creation in self.creations if isinstance(creation, NewNode)]
         if len(nodes) > 1 or len(self.creations) - len(nodes) > 1:
@@ -120,7 +121,7 @@ class Maker:
                     made[creation.variable] = writer.create_nodes(count, names, columns)
                 else:
                     ends = [self._ends(name, made) for name in (creation.start, creation.end)]
-                    assert isinstance(creation.type, str), "A plain one has its type written down."
+                    assert isinstance(creation.type, str), "A plain creation has a literal type."
                     made[creation.variable] = writer.create_relationships(ends[0], ends[1], creation.type, columns)
         except (CypherError, _NotAtOnce):
             writer.rollback_to(savepoint)
@@ -135,7 +136,7 @@ class Maker:
         return made
 
     def _is_plain(self, creation: NewEntity) -> bool:
-        """Whether its names are written down, and no write can change its properties."""
+        """Whether its labels or type are literal, and no write can change its properties."""
         names = creation.labels if isinstance(creation, NewNode) else (creation.type,)
         own = creation.properties
         if own is not None and (own.reads & self.made_here or not own.is_settled(self.batch)):
@@ -151,7 +152,7 @@ class Maker:
         return column.positions
 
     def _map(self, number: int, row: int, made: dict[str, int]) -> Any:
-        """The property map of a creation; one that reads what the clause makes is evaluated now."""
+        """The property map of a creation; one that reads what the clause creates is evaluated now."""
         values, own = self.values[number], self.creations[number].properties
         if values is not None:
             return values(row)
@@ -168,8 +169,8 @@ class Maker:
         return names[0]
 
     def _row(self, number: int, row: int, made: dict[str, int], reads: frozenset[str]) -> Batch:
-        """A row with those things the clause makes that an expression reads: what is still to come is an empty node,
-        or null for a relationship.
+        """A row with those entities of the clause that an expression reads: one not created yet is an empty node, or
+        null for a relationship.
         """
         one = self.batch.rows(row, row + 1)
         if not reads & self.made_here:
@@ -199,13 +200,13 @@ class Maker:
 
 
 def made_columns(creations: tuple[NewEntity, ...], made: list[dict[str, int]]) -> dict[str, Column]:
-    """Columns of what was made row by row."""
+    """Columns of what was created row by row."""
     variables = [creation.variable for creation in creations]
     return new_columns(creations, {v: np.fromiter((row[v] for row in made), np.int64, len(made)) for v in variables})
 
 
 def new_columns(creations: tuple[NewEntity, ...], made: dict[str, Int64s]) -> dict[str, Column]:
-    """Columns of what was made, by variable."""
+    """Columns of what was created, by variable."""
     return {
         creation.variable: (Nodes if isinstance(creation, NewNode) else Relationships)(made[creation.variable])
         for creation in creations

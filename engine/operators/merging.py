@@ -1,7 +1,7 @@
-"""MERGE: for each row the matches of a pattern; where there are none, the pattern is made.
+"""MERGE: for each row, the matches of a pattern; if there are none, the pattern is created.
 
-Each row sees what the rows before it made. Where the pattern is a single node, or a relationship between nodes that are
-there, all rows are matched at once and what is made is remembered by its properties; else rows go one by one.
+Each row sees what the rows before it created. If the pattern is a single node, or a relationship between bound nodes,
+all rows are matched at once and what is created is remembered by its properties; otherwise rows go one by one.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import Int64s, Nodes, Relationships
 from hoplite.values.order import equals
 
-_WORTH_TOGETHER = 4  # rows from which on matching them together pays
+_WORTH_TOGETHER = 4  # from this many rows on, matching them together pays
 
 
 @dataclass(slots=True, eq=False)
 class Merge(Step):
-    """For each row the matches of a pattern; where there are none, the pattern is made."""
+    """For each row, the matches of a pattern; if there are none, the pattern is created."""
 
     match: Operator
     imports: tuple[str, ...]
@@ -48,10 +48,10 @@ class Merge(Step):
     creations: tuple[NewEntity, ...]
     on_create: tuple[Assignment, ...]
     on_match: tuple[Assignment, ...]
-    undirected: bool  # the relationship of the pattern is matched both ways round
+    undirected: bool  # the pattern's relationship matches in both directions
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
-        """The rows with their matches, or with what was made for them."""
+        """The rows with their matches, or with what was created for them."""
         maker = Maker(self.creations, batch, context)
         together = self._together(maker, batch, context)
         return self._row_by_row(maker, batch, context) if together is None else together
@@ -59,9 +59,9 @@ class Merge(Step):
     # --- all rows together -------------------------------------------------------------------------------------
 
     def _together(self, maker: Maker, batch: Batch, context: Execution) -> Batch | None:
-        """Match all rows at once, before anything is made; what a row makes is then remembered by its key, for the
-        rows after it to find. None where that could show: the pattern has more than one part that may be made, or
-        what is set could change what a later row matches.
+        """Match all rows at once, before anything is created; what a row creates is then remembered by its key, for
+        later rows to find. None if the result could differ: the pattern has more than one part to create, or what is
+        set could change what a later row matches.
         """
         if batch.row_count < _WORTH_TOGETHER or len(self.creations) != 1:
             return None
@@ -99,8 +99,8 @@ class Merge(Step):
         column = Nodes(places) if isinstance(creation, NewNode) else Relationships(places)
         result = batch.take(np.array(rows, np.int64)).with_columns({creation.variable: column})
         if self._items:
-            new = Setter(self.on_create, result, context, beside=self.on_match)
-            old = Setter(self.on_match, result, context, beside=self.on_create)
+            new = Setter(self.on_create, result, context, others=self.on_match)
+            old = Setter(self.on_match, result, context, others=self.on_create)
             for row, created in enumerate(is_new):
                 (new if created else old).set(row)
         return result
@@ -110,12 +110,12 @@ class Merge(Step):
         return self.on_create + self.on_match
 
     def _maps(self, maker: Maker, batch: Batch) -> list[dict[str, Any]] | None:
-        """The properties that the pattern asks for in each row; None where they cannot be told beforehand."""
+        """The properties of the pattern in each row; None if they are not known beforehand."""
         own = self.creations[0].properties
         if own is None:
             return [{}] * batch.row_count
         values = maker.values[0]
-        # What is set could be what the map reads.
+        # What is set may be what the map reads.
         if values is None or own.has_subquery or (self._items and not own.is_settled(batch)):
             return None
         try:
@@ -144,7 +144,7 @@ class Merge(Step):
     def _keeps_properties(
         self, item: MapAssignment, maps: list[dict[str, Any]], batch: Batch, context: Execution
     ) -> bool:
-        """Whether `n = map` or `n += map` leaves the properties that the pattern asks for as they are."""
+        """Whether `n = map` or `n += map` leaves the pattern's properties as they are."""
         (creation,) = self.creations
         if creation.variable in item.value.reads or not item.value.is_settled(batch):
             return False
@@ -181,7 +181,7 @@ class Merge(Step):
         return bounds, column.positions[order]
 
     def _keys(self, creation: NewEntity, maps: list[dict[str, Any]], batch: Batch) -> list[Hashable]:
-        """For each row a key that rows share whose patterns may be the same."""
+        """For each row, a key shared by rows whose patterns may match the same entity."""
         keys: list[Hashable] = [tuple(lookup_key(value) for value in asked.values()) for asked in maps]
         if isinstance(creation, NewNode):
             return keys
@@ -213,7 +213,7 @@ class Merge(Step):
                 for each in range(result.row_count):
                     setter.set(each)
             results.append(result)
-        if not results:  # no rows, but the columns are there
+        if not results:  # no rows, but all columns
             return batch.with_columns({name: null_column(0) for name in self.added})
         return concatenate_batches(results)
 
@@ -227,16 +227,16 @@ class Merge(Step):
                         raise _conflict(creation.variable.replace(HIDDEN, "  ")) from None
             raise
 
-    # --- what can be neither matched nor made -------------------------------------------------------------------
+    # --- what can be neither matched nor created -------------------------------------------------------------------
 
     def _refuse_known(self, maker: Maker, row: int) -> None:
-        """Refuse what can be seen before matching."""
+        """Refuse what is known to be wrong before matching."""
         for creation, values in zip(self.creations, maker.values, strict=True):
             if values is not None:
                 self._refuse(creation, values(row))
 
     def _refuse(self, creation: NewEntity, value: Any) -> None:
-        """A pattern with a property that equals nothing, null or NaN, can be neither matched nor made."""
+        """A pattern with a property that equals nothing, null or NaN, can be neither matched nor created."""
         if not isinstance(value, dict):
             return
         for key, item in value.items():
@@ -248,7 +248,7 @@ class Merge(Step):
                 )
 
     def _described(self, creation: NewEntity, key: str, value: Any) -> tuple[str, str]:
-        """What is refused, and the pattern as messages show it: with one property."""
+        """What is refused, and the pattern as messages show it, with one property."""
         shown = f"{key}: {'null' if value is None else 'NaN'}"
         match creation:
             case NewNode(labels=labels):
@@ -276,7 +276,7 @@ def _visible(name: str) -> str:
 
 
 def _leads_to_several(creation: NewNode, values: Callable[[int], Any] | None, row: int, context: Execution) -> bool:
-    """Whether the constraints by which a node of the pattern could be found lead to different nodes."""
+    """Whether different constraints on a node of the pattern lead to different existing nodes."""
     found: set[frozenset[int]] = set()
     asked = values(row) if values is not None else {}
     writer = writer_of(context)

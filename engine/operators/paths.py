@@ -1,4 +1,4 @@
-"""Paths beyond plain variable length: repeated path patterns, shortest paths, and the choice among paths."""
+"""Paths beyond plain variable length: quantified path patterns, shortest paths, and path selectors."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from hoplite.values.columns import (
     Paths,
 )
 
-_HELD_ROWS = 1 << 16  # paths read before those are dropped that cannot be chosen any more
-_STATES_AT_ONCE = 4096  # rows that a repetition extends in one go: bounds memory, lets LIMIT stop early
+_HELD_ROWS = 1 << 16  # paths read before those that can no longer be selected are dropped
+_STATES_AT_ONCE = 4096  # rows that a repetition extends at once: bounds memory, and lets LIMIT stop early
 
 _SAME_ENDS = """\
 The shortest path algorithm does not work when the start and end nodes are the same. This can happen if you
@@ -52,13 +52,13 @@ expression followed by ordering by path length and limiting to one result."""
 
 @dataclass(slots=True, eq=False)
 class _State:
-    """Paths under way: for each the row it started from, the node it has come to, and what it has collected."""
+    """Unfinished paths: for each, the row it started from, the node it has reached, and what it has collected."""
 
     depth: int
     row: Int64s
     node: Int64s
-    trail: list[Int64s]  # the relationships of each repetition, one array for each relationship of the pattern
-    collected: dict[str, list[Column]]  # for each group variable its values, one column for each repetition
+    trail: list[Int64s]  # one array for each relationship of the pattern and repetition
+    collected: dict[str, list[Column]]  # the values of each group variable, one column per repetition
 
     def take(self, picked: Int64s) -> _State:
         return _State(
@@ -72,7 +72,7 @@ class _State:
 
 @dataclass(slots=True, eq=False)
 class Repeat(Operator):
-    """A path pattern repeated: states are extended by the inner plan, depth first, a bounded number at a time."""
+    """A quantified path pattern: states are extended by the inner plan, depth first, a bounded number at a time."""
 
     source: Operator
     inner: Operator
@@ -131,7 +131,7 @@ class Repeat(Operator):
             )
 
     def _finished(self, batch: Batch, state: _State) -> Iterator[Batch]:
-        """The rows of paths that are long enough."""
+        """The rows of the paths that are long enough."""
         kept = np.arange(len(state.row), dtype=np.int64)
         if self.into:
             kept = np.flatnonzero(node_positions(batch, self.to_node)[state.row] == state.node)
@@ -177,7 +177,7 @@ class ShortestPaths(Operator):
     predicates: tuple[Evaluator, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each path that was chosen."""
+        """A row for each selected path."""
         for batch in self.source.run(context, argument):
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
             if self.traversal.lower > 0 and bool(((sources == targets) & (sources >= 0)).any()):
@@ -213,7 +213,7 @@ class ShortestPaths(Operator):
 
 
 def all_hold(predicates: tuple[Evaluator, ...], batch: Batch, context: Execution) -> Bools:
-    """Where all predicates are true; each is asked only about the rows that those before it let through."""
+    """Where all predicates are true; each is evaluated only for the rows that passed those before it."""
     kept = np.arange(batch.row_count, dtype=np.int64)
     for predicate in predicates:
         some, (column,), error = evaluate(batch.take(kept), (predicate,), context)
@@ -227,7 +227,7 @@ def all_hold(predicates: tuple[Evaluator, ...], batch: Batch, context: Execution
 
 @dataclass(slots=True, eq=False)
 class ShortestTrails(Operator):
-    """For each node, or pair of nodes, the shortest trails of a repeated relationship that a selector asks for."""
+    """For each node, or pair of nodes, the shortest trails of a repeated relationship that a selector wants."""
 
     trails: Trails
     kind: str
@@ -236,7 +236,7 @@ class ShortestTrails(Operator):
     path: str | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """A row for each trail that was chosen."""
+        """A row for each selected trail."""
         trails = self.trails
         choice = _choice(self.kind, constant_of(self.count, context))
         hop: hops.Hop | None = None
@@ -285,7 +285,7 @@ def _choice(kind: str, count: object) -> hops.Choice:
 
 @dataclass(slots=True, eq=False)
 class SelectShortest(Operator):
-    """Of the rows of a path pattern, the shortest for each pair of ends and row of the argument."""
+    """The shortest rows of a path pattern for each pair of ends and row of the argument."""
 
     source: Operator
     start: str
@@ -295,7 +295,7 @@ class SelectShortest(Operator):
     relationships: tuple[str, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Reads all paths, keeping those that may be chosen, then hands on the chosen ones."""
+        """Reads all paths, keeping those that may be selected, then yields the selected ones."""
         wanted = constant_of(self.count, context)
         assert isinstance(wanted, int)
         read: list[Batch] = []

@@ -1,4 +1,4 @@
-"""Expressions of writing clauses: evaluated row by row, at once for all rows where no write can change them."""
+"""Expressions of writing clauses: evaluated row by row, or for all rows at once if no write can change them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def writer_of(context: Execution) -> Transaction:
 
 @dataclass(slots=True, eq=False)
 class RowValue:
-    """An expression evaluated row by row; at once for all rows where no write can change it.
+    """An expression evaluated row by row, or for all rows at once if no write can change it.
 
-    `reads` are the variables it uses: an expression over plain values gives the same before and after a write.
-    `keys` are the properties it reads, where it reads nothing else of nodes and relationships; None where it may.
+    `reads` are the variables it uses: an expression over plain values gives the same before and after a write. `keys`
+    are the properties it reads if it reads nothing else of nodes and relationships, else None.
     """
 
     evaluator: Evaluator
@@ -66,13 +66,13 @@ class RowValue:
         *,
         subqueries_first: bool = False,
     ) -> Callable[[int], Any]:
-        """A function from row number to value. Subqueries that are answered first see nothing of what is written."""
+        """A function from row number to value. Subqueries evaluated beforehand do not see what is written."""
         needed = batch.only([name for name in self.reads if name in batch])
         if self.is_settled(needed, written) or (self.has_subquery and subqueries_first):
             try:
                 column = self.evaluator(needed, context)
             except RowError:
-                pass  # the rows before the one that fails are written first
+                pass  # the rows before the failing one are written first
             else:
                 return _by_row(column)
 
@@ -86,7 +86,7 @@ class RowValue:
 
 
 def _by_row(column: Column) -> Callable[[int], Any]:
-    """The value at a row; entities are made one by one, because there may be many rows of few of them."""
+    """The value at a row; entities are made on demand, because many rows may have the same few."""
     if isinstance(column, Nodes | Relationships):
         ids = column.positions
         ref: type[NodeRef] | type[RelationshipRef] = NodeRef if isinstance(column, Nodes) else RelationshipRef
@@ -126,7 +126,7 @@ def names_of(
 
 
 def value_at(batch: Batch, name: str, row: int) -> Any:
-    """One value of a column as Python has it."""
+    """One value of a column as a Python object."""
     column = batch[name]
     if isinstance(column, Nodes | Relationships):
         position = int(column.positions[row])
@@ -137,7 +137,7 @@ def value_at(batch: Batch, name: str, row: int) -> Any:
 
 
 def is_alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
-    """Whether this transaction has not deleted it."""
+    """Whether this transaction has not deleted the entity."""
     graph = context.graph
     return (
         graph.has_node(subject.position) if isinstance(subject, NodeRef) else graph.has_relationship(subject.position)
@@ -145,7 +145,7 @@ def is_alive(subject: NodeRef | RelationshipRef, context: Execution) -> bool:
 
 
 def properties_of(subject: NodeRef | RelationshipRef, context: Execution) -> dict[str, Any]:
-    """The properties as they are now."""
+    """The current properties."""
     graph = context.graph
     return (
         graph.node_properties(subject.position)
@@ -155,6 +155,6 @@ def properties_of(subject: NodeRef | RelationshipRef, context: Execution) -> dic
 
 
 def gone(node: NodeRef, context: Execution) -> CypherError:
-    """The error for a node that was deleted and is written to."""
+    """The error for writing to a deleted node."""
     number = context.graph.node_ids(np.array([node.position], np.int64))[0]
     return entity_not_found(f"Unable to load NODE 4:{context.graph.uuid}:{number}.")

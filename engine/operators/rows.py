@@ -1,4 +1,4 @@
-"""Operators on rows: filter, compute, keep columns, unwind, order, cut, make distinct, put together."""
+"""Operators on rows: filter, project, select, unwind, sort, skip and limit, distinct, union."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hoplite.planner.logical import ROW
 from hoplite.values.columns import Booleans, Column, EntityLists, Int64s, Integers, Nodes, Relationships
 from hoplite.values.render import to_string
 
-_MUCH = 256  # rows found for each of several rows of an argument, from which on they are gone through one by one
+_MUCH = 256  # from this many rows found for each row of an argument on, those are processed one by one
 
 
 def _kept_rows(column: Column) -> Int64s:
@@ -43,7 +43,7 @@ class Filter(Operator):
 
     source: Operator
     predicate: Evaluator
-    lenient: bool  # anything but true is as good as false, where an operator's result was never a predicate
+    lenient: bool  # anything but true counts as false, for conditions that were never predicates
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Part of each batch."""
@@ -76,7 +76,7 @@ class Project(Operator):
     kept: tuple[str, ...] | None = None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Each batch with the new columns; a row that fails raises once the rows before it are taken."""
+        """Each batch with the new columns; a failing row raises once the rows before it are consumed."""
         for incoming in self.source.run(context, argument):
             batch, columns, error = evaluate(incoming, self.evaluators, context)
             if batch.row_count or error is None:
@@ -101,7 +101,7 @@ class Select(Operator):
 
 @dataclass(slots=True, eq=False)
 class Reimport(Operator):
-    """Columns of the argument added to the rows that belong to it."""
+    """Columns of the argument added to the rows that belong to them."""
 
     source: Operator
     names: tuple[str, ...]
@@ -123,7 +123,7 @@ class Unwind(Operator):
     variable: str
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows in the order of the lists; null gives none, anything that is not a list gives one."""
+        """The rows in the order of the lists; null gives none, anything but a list gives one."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.expression,), context)
             for rows, elements in _element_batches(column):
@@ -135,7 +135,7 @@ class Unwind(Operator):
 
 @dataclass(slots=True, eq=False)
 class UnwindRange(Operator):
-    """A row for each number of `range(start, end, step)`, which is never a list: it may be longer than memory."""
+    """A row for each number of `range(start, end, step)`, without making a list, which might not fit into memory."""
 
     source: Operator
     arguments: tuple[Evaluator, ...]
@@ -205,12 +205,12 @@ def _element_batches(column: Column) -> Iterator[tuple[Int64s, Column]]:
 
 
 def row_count_of(value: object, clause: str) -> int:
-    """The number given to SKIP or LIMIT."""
+    """The argument of SKIP or LIMIT."""
     return checked_count(value, clause, 0)
 
 
 def checked_count(value: object, clause: str, least: int) -> int:
-    """A number that a clause takes: no less than 0, or than 1."""
+    """The integer argument of a clause, which is at least 0, or 1."""
     if value is None:
         cause = because("22N01", "NULL", "INTEGER or FLOAT", "NULL")
         raise type_error(f"Expected a numeric value for {clause}, but got null", cause)
@@ -232,15 +232,15 @@ def constant_of(evaluator: Evaluator, context: Execution) -> object:
 
 @dataclass(slots=True, eq=False)
 class Cut(Operator):
-    """SKIP and LIMIT: rows `skip` up to `skip + limit`, for each row of the argument apart."""
+    """SKIP and LIMIT: rows `skip` up to `skip + limit`, separately for each row of the argument."""
 
     source: Operator
     skip: Evaluator | None
     limit: Evaluator | None
-    writes: bool  # below, something is written: that is done for all rows, however few are kept
+    writes: bool  # the source writes: that is done for all rows, however few are kept
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows in between; the source is not asked for more than that."""
+        """The rows in between; the source is not read beyond them."""
         skip = 0 if self.skip is None else row_count_of(constant_of(self.skip, context), "SKIP")
         limit = None if self.limit is None else row_count_of(constant_of(self.limit, context), "LIMIT")
         if limit == 0 and not self.writes:
@@ -260,10 +260,10 @@ class Cut(Operator):
                 return
 
     def _for_each_row(self, context: Execution, argument: Batch, skip: int, limit: int | None) -> Iterator[Batch]:
-        """A few rows of the argument at a time, so that the source can be left when they have had enough.
+        """A few rows of the argument at a time, so that the source can be abandoned when they have enough.
 
-        More of them as long as they bring little, which is held back; when it becomes much, what was held is dropped
-        and rows are gone through one by one for a while.
+        Their number grows as long as they find little, which is held back; if it becomes too much, what was held is
+        dropped and rows are processed one by one for a while.
         """
         if limit is None or self.writes:
             yield from self._cut(self.source.run(context, argument), argument, skip, limit)
@@ -278,7 +278,7 @@ class Cut(Operator):
                 source = _Counted(self.source.run(context, part), _MUCH * width)
                 held = list(self._cut(source, part, skip, limit))
                 if source.is_cut_off:
-                    # Where one row brings much, others do as well: it is tried again later and later.
+                    # If one row finds much, others do as well: the next try comes later and later.
                     alone_until, patience = first + max(width, patience), 4 * patience
                     continue
                 yield from held
@@ -286,7 +286,7 @@ class Cut(Operator):
             width = min(2 * width, LARGEST_BATCH)
 
     def _cut(self, batches: Iterator[Batch], argument: Batch, skip: int, limit: int | None) -> Iterator[Batch]:
-        """The rows that are wanted for each row of the argument; the source is left when all of them have enough."""
+        """The wanted rows for each row of the argument; the source is abandoned when all of them have enough."""
         numbers = argument_rows(argument)
         assert numbers is not None
         order = np.argsort(numbers)
@@ -325,7 +325,7 @@ class _Counted:
 
 
 def _occurrence(values: Int64s) -> Int64s:
-    """For each value how many equal ones come before it."""
+    """For each value, how many equal ones come before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     counts = np.empty_like(values)
@@ -335,7 +335,7 @@ def _occurrence(values: Int64s) -> Int64s:
 
 @dataclass(slots=True, eq=False)
 class Sort(Operator):
-    """All rows in order; within each row of the argument, where there are several."""
+    """All rows sorted, within each row of the argument if there are several."""
 
     source: Operator
     keys: tuple[str, ...]
@@ -349,7 +349,8 @@ class Sort(Operator):
                 yield self._sorted(batches, context)
 
     def _sorted(self, batches: list[Batch], context: Execution) -> Batch:
-        """The rows of all batches in order. The list is emptied: who waits for a reader holds them once."""
+        """The rows of all batches, sorted. The list is emptied, so that rows are held only once while a reader is
+        slow."""
         batch = concatenate_batches(batches)
         batches.clear()
         context.check_time()
@@ -365,14 +366,14 @@ def _sort_keys(batch: Batch, keys: Sequence[str], descending: Sequence[bool]) ->
 
 @dataclass(slots=True, eq=False)
 class Top(Operator):
-    """The first rows of an order, without sorting all."""
+    """The first rows in an order, without sorting all."""
 
     source: Operator
     keys: tuple[str, ...]
     descending: tuple[bool, ...]
     count: Evaluator
     skip: Evaluator | None
-    writes: bool  # below, something is written
+    writes: bool  # the source writes
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """One batch of at most `count` rows."""
@@ -403,7 +404,7 @@ class Top(Operator):
 
 @dataclass(slots=True, eq=False)
 class Drain(Operator):
-    """Run the source for what it does, and hand on nothing."""
+    """Run the source for its effects, and yield nothing."""
 
     source: Operator
 
@@ -416,7 +417,7 @@ class Drain(Operator):
 
 @dataclass(slots=True, eq=False)
 class Distinct(Operator):
-    """The first of the rows that are equal in these columns."""
+    """The first of the rows that agree in these columns."""
 
     source: Operator
     names: tuple[str, ...]
@@ -428,7 +429,7 @@ class Distinct(Operator):
             for incoming in self.source.run(context, argument):
                 context.check_time()
                 batch = with_row(incoming, self.names)
-                if not batch.columns:  # nothing to tell rows apart by: the first stands for all
+                if not batch.columns:  # no columns to compare: the first row stands for all
                     if batch.row_count:
                         yield batch.head(1)
                         return
@@ -446,7 +447,7 @@ class Union(Operator):
     names: tuple[str, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """One plan after the other; for a numbered argument in the order of its rows."""
+        """One plan after another; for a numbered argument, in the order of its rows."""
         if ROW not in argument:
             for source in self.sources:
                 for batch in source.run(context, argument):

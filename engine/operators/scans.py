@@ -17,7 +17,7 @@ from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
 @dataclass(slots=True, eq=False)
 class Argument(Operator):
-    """The rows the plan is run over."""
+    """The rows that the plan is run over."""
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The argument itself."""
@@ -31,7 +31,7 @@ class NodeScan(Operator):
     source: Operator
     node: str
     label: str | None
-    first: int = FIRST_BATCH  # rows handed on at once to begin with
+    first: int = FIRST_BATCH  # rows in the first batch
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with each node."""
@@ -56,7 +56,7 @@ class RelationshipScan(Operator):
     directed: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Each row with each relationship, both ways round where undirected (a loop once)."""
+        """Each row with each relationship, in both orientations if undirected (a loop once)."""
         graph = context.graph
         for batch in self.source.run(context, argument):
             if self.types is None:
@@ -96,7 +96,7 @@ class RelationshipSeek(Operator):
     directed: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Each row with each relationship that has the value, both ways round where undirected (a loop once)."""
+        """Each row with each relationship that has the value, in both orientations if undirected (a loop once)."""
         for incoming in self.source.run(context, argument):
             batch, (column,), error = evaluate(incoming, (self.value,), context)
             rows, values = _wanted(column, self.many)
@@ -116,7 +116,7 @@ class RelationshipSeek(Operator):
 
 
 def _both_ways(rows: Int64s, found: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-    """Relationships and, turned round, those that are no loops, in order of rows."""
+    """Relationships and, reversed, those that are not loops, in order of rows."""
     other = np.flatnonzero(starts != ends)
     order = np.argsort(np.concatenate([rows, rows[other]]), kind="stable")
     return (
@@ -139,7 +139,7 @@ def _wanted(column: Any, many: bool) -> tuple[Int64s, list[Any]]:
             seen: set[tuple[type, Any]] = set()
             for item in value:
                 key = (type(item), item) if isinstance(item, int | str | float) else None
-                if key is None or key not in seen:  # IN keeps a node once, however often its value is listed
+                if key is None or key not in seen:  # IN finds a node once, however often its value is listed
                     flat.append(item)
                     rows.append(row)
                     if key is not None:
@@ -186,7 +186,7 @@ class IndexSeek(Operator):
 class ParameterSeek(Operator):
     """Nodes with a label whose property equals a parameter."""
 
-    row_by_row: IndexSeek  # does the same for an argument of several rows
+    row_by_row: IndexSeek  # the fallback for an argument of several rows
     node: str
     label: str
     key: str
@@ -204,17 +204,17 @@ class ParameterSeek(Operator):
 
 @dataclass(slots=True, eq=False)
 class ElementsSeek(Operator):
-    """Nodes with a label whose property is one of the elements of a list that every row shares, where nobody sees the
-    rows they come from: an Unwind and an IndexSeek in one."""
+    """Nodes with a label whose property is among the elements of a list that all rows share, without those rows' other
+    columns: an Unwind and an IndexSeek in one."""
 
-    row_by_row: IndexSeek  # does the same for an argument of several rows
+    row_by_row: IndexSeek  # the fallback for an argument of several rows
     node: str
     label: str
     key: str
     parameter: str  # the list
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The nodes alone; a node may come several times."""
+        """Only the nodes; a node may come several times."""
         if argument.columns or argument.row_count != 1:
             yield from self.row_by_row.run(context, argument)
             return
@@ -236,12 +236,12 @@ class IndexSearch(Operator):
     conditions: tuple[tuple[str, Evaluator | None], ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """Each row with each node that is found for it."""
+        """Each row with each node found for it."""
         evaluators = [evaluator for _, evaluator in self.conditions if evaluator is not None]
         for incoming in self.source.run(context, argument):
             batch, columns, error = evaluate(incoming, evaluators, context)
             rows = list(zip(*(column.objects().tolist() for column in columns), strict=True))
-            known: dict[str, Int64s] = {}  # rows mostly ask for the same
+            known: dict[str, Int64s] = {}  # most rows look for the same
             for row, values in enumerate(rows or [()] * batch.row_count):
                 context.check_time()
                 shown = repr(values)
@@ -312,7 +312,7 @@ class IdSeek(Operator):
                 raise error
 
     def _id(self, value: Any, context: Execution) -> int:
-        """The id that a value asks for; -1 for one that no node has."""
+        """The id that a value denotes; -1 if no node can have it."""
         if self.by_element_id:
             prefix = f"4:{context.graph.uuid}:"
             number = value[len(prefix) :] if isinstance(value, str) and value.startswith(prefix) else ""

@@ -1,4 +1,4 @@
-"""Setting properties and labels: what a SET, REMOVE or MERGE says of them, and a setter that does it row by row."""
+"""Setting properties and labels: what a SET, REMOVE or MERGE describes, and a setter that does it row by row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hoplite.values.value_types import wrong_value
 
 @dataclass(slots=True, eq=False)
 class PropertyAssignment:
-    """`subject.key = value`, or its removal where there is no value."""
+    """`subject.key = value`, or its removal if there is no value."""
 
     subject: RowValue
     key: str | RowValue
@@ -38,7 +38,7 @@ class PropertyAssignment:
 
 @dataclass(slots=True, eq=False)
 class EntityAssignments:
-    """`n.a = 1, n.b = n.a`: properties of one entity side by side, all values computed before any is set."""
+    """`n.a = 1, n.b = n.a`: several properties of one entity, all values computed before any is set."""
 
     subject: RowValue
     entries: tuple[tuple[str | RowValue, RowValue], ...]
@@ -51,7 +51,7 @@ class MapAssignment:
     variable: str
     value: RowValue
     merge: bool
-    written: str | None = None  # the value where it is a parameter
+    written: str | None = None  # the value, if it is a parameter
 
 
 @dataclass(slots=True, eq=False)
@@ -67,7 +67,7 @@ Assignment: TypeAlias = PropertyAssignment | EntityAssignments | MapAssignment |
 
 
 def _keys_written(items: tuple[Assignment, ...]) -> frozenset[str] | None:
-    """The property keys that are written; None where only running tells."""
+    """The property keys that are written; None if only known at run time."""
     keys: set[str | RowValue] = set()
     for item in items:
         match item:
@@ -84,25 +84,26 @@ def _keys_written(items: tuple[Assignment, ...]) -> frozenset[str] | None:
 
 
 class Setter:
-    """Sets properties and labels, a row at a time. `beside` is what is set between these rows by others."""
+    """Sets properties and labels, one row at a time. `others` are assignments that take place between these rows."""
 
     def __init__(
-        self, items: tuple[Assignment, ...], batch: Batch, context: Execution, beside: tuple[Assignment, ...] = ()
+        self, items: tuple[Assignment, ...], batch: Batch, context: Execution, others: tuple[Assignment, ...] = ()
     ) -> None:
         self.items = items
         self.batch = batch
         self.context = context
         self._values: dict[int, Callable[[int], Any]] = {}
-        self._every = items + beside
+        self._every = items + others
         self._written = _keys_written(self._every)
 
     def set(self, row: int) -> None:
-        """Do what one row asks for, item by item, each seeing those before it."""
+        """Apply all items to one row, each seeing those before it."""
         for item in self.items:
             self._set(item, row)
 
     def set_all(self) -> None:
-        """Do one item after the other, each for all rows: it sees what those before it have set in every row."""
+        """Apply one item after another, each to all rows, so that it sees what those before it have set in every
+        row."""
         for item in self.items:
             for row in range(self.batch.row_count):
                 self.context.check_time()
@@ -127,7 +128,7 @@ class Setter:
         return known(row)
 
     def _touches_itself_only(self, value: RowValue) -> bool:
-        """Whether this is the value of `n.k = n.k + 1`, alone and with another n in each row: no row sees another."""
+        """Whether this is the value of a single `n.k = n.k + 1` with a different n in each row: no row sees another."""
         if (
             len(self._every) != 1
             or not self.items
@@ -157,7 +158,7 @@ class Setter:
         return value
 
     def _property(self, item: PropertyAssignment, row: int) -> None:
-        """One property; to remove one that is not there counts as nothing."""
+        """Set one property; removing one that is missing does not count."""
         subject, key = self._subject(item.subject, row), self._key(item.key, row)
         value = None if item.value is None else self._of(item.value, row)
         if subject is None:
@@ -191,7 +192,7 @@ class Setter:
         self._assign_all(subject, {**value, **dict.fromkeys(left)})
 
     def _assign_all(self, subject: NodeRef | RelationshipRef, values: dict[str, Any]) -> None:
-        """Several properties at once; each counts, also a null where there was nothing."""
+        """Set several properties at once; each counts, even a null for a missing property."""
         alive = is_alive(subject, self.context)
         for key, value in values.items():
             if alive:

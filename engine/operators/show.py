@@ -1,4 +1,4 @@
-"""The rows of SHOW: one file for what a database says about itself."""
+"""The rows of SHOW: what a database says about itself."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _settings(context: Execution, _: str | None) -> Rows:
 
 
 def _transactions(context: Execution, _: str | None) -> Rows:
-    """Only the one that asks: others run in threads of their own and are nobody else's business."""
+    """Only the current transaction: others belong to other threads."""
     began = context.transaction_time
     passed = max(time.time_ns() - began.epoch_second * NANOS_PER_SECOND - began.nanosecond, 0)
     elapsed = Duration(seconds=passed // NANOS_PER_SECOND, nanoseconds=passed % NANOS_PER_SECOND)

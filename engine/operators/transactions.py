@@ -1,4 +1,4 @@
-"""CALL { } IN TRANSACTIONS: the rows of the left in batches, each committed on its own."""
+"""CALL { } IN TRANSACTIONS: the left rows in batches, each committed separately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hoplite.engine.operators.scans import Argument
 from hoplite.errors import CypherError, execution_failed
 from hoplite.lazy_dataclass import dataclass
 
-_NUMBERS = itertools.count(1)  # of the transactions that a status reports
+_NUMBERS = itertools.count(1)  # ids of the transactions in a status report
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +33,8 @@ class InTransactions(Operator):
     optional: bool
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """All rows after the last commit: they see what every batch wrote. Those of a batch that failed have nulls."""
+        """All rows after the last commit, so that they see what every batch wrote. Rows of a failed batch have
+        nulls."""
         batches = list(self.left.run(context, argument))
         if not batches:
             return
@@ -68,7 +69,7 @@ class InTransactions(Operator):
             yield self._reported(self._without(batch), started=True, committed=False, error=error.error)
 
     def _attempt(self, context: Execution, batch: Batch) -> tuple[_Failed | None, list[Batch]]:
-        """Run one batch and commit it; what it wrote is taken back where it fails."""
+        """Run one batch and commit it; if it fails, its writes are rolled back."""
         writer = context.writer
         assert writer is not None
         mark = writer.savepoint()
@@ -118,10 +119,10 @@ class _Failed:
         return self.error.code.startswith("Neo.DatabaseError.")
 
     def failure(self, committed: int) -> CypherError:
-        """What the statement fails with."""
+        """The error of the statement."""
         if self.at_commit:
             return execution_failed(self.error.message or "")
-        if self.is_internal:  # what Java threw is told as it is
+        if self.is_internal:  # Java's exceptions are passed on as they are
             return self.error
         message = f"{(self.error.message or '').removesuffix(' ()')} (Transactions committed: {committed})"
-        return CypherError(self.error.code, message)  # its GQL status is lost on the way
+        return CypherError(self.error.code, message)  # without its GQL status, as in Neo4j

@@ -1,7 +1,7 @@
-"""How many ways lead along a chain of hops to each end: the cost is the relationships that are passed.
+"""The number of walks along a chain of hops to each end; the cost is the number of relationships followed.
 
-For the ways w_k that lead to the nodes of level k:  w_{k+1}(u) = sum of w_k(v), v -> u.  Each level has every node
-once, whichever rows or ways it was reached by. Sums are exact: they fit 64 bits or raise an error.
+With w_k(v) walks to node v of level k, w_{k+1}(u) is the sum of w_k(v) over v -> u. Each level has every node once,
+however many rows or walks reach it. Sums are exact: they fit 64 bits or raise an error.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
 from hoplite.values.columns import Column, Int64s, Integers, Nodes
 
-PIECE = 1 << 19  # relationships that are passed at once
+PIECE = 1 << 19  # relationships followed at once
 
 
 @dataclass(slots=True, eq=False)
 class CountWalks(Operator):
-    """The number of ways to each different end as a column."""
+    """The number of walks to each distinct end, as a column."""
 
     source: Operator
     from_node: str
@@ -38,17 +38,17 @@ class CountWalks(Operator):
     name: str
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The ends that a way leads to."""
+        """The ends that a walk leads to."""
         so_far = 0
         for batch, ways in self._to_ends(context, argument):
-            # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+            # They may all be summed above, where a sum that does not fit would no longer be an integer.
             so_far += total(ways)
             if so_far >= LARGEST:
                 raise arithmetic_error("long overflow")
             yield batch.with_columns({self.name: Integers(ways)})
 
     def _next_level(self, context: Execution, hop: Hop, step: ChainHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """The different nodes one hop on, and which of them the chain may lead through, by their number."""
+        """The distinct nodes one hop further, and the indexes of those that the chain may pass through."""
         found = hops.neighbours_of_all(hop, nodes, check=context.check_time, backend=context.backend)
         reached = found.astype(np.int64, copy=False)
         if not step.predicates:
@@ -61,7 +61,7 @@ class CountWalks(Operator):
             yield steps
 
     def _to_ends(self, context: Execution, argument: Batch) -> Iterator[tuple[Batch, Int64s]]:
-        """The ends and the ways to them, for each row of the argument apart."""
+        """The ends and the number of walks to them, separately for each row of the argument."""
         starts, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for batch in self.source.run(context, argument):
             starts.append(node_positions(batch, self.from_node))
@@ -85,7 +85,8 @@ class CountWalks(Operator):
             yield Batch(columns, len(nodes[piece])), ways[piece]
 
     def _ways_to(self, context: Execution, nodes: Int64s, ways: Int64s) -> tuple[Int64s, Int64s]:
-        """The ends of the chains from some different nodes, and the ways to them; so many lead to each of the nodes."""
+        """The ends of the chains from some distinct nodes, and the number of walks to them; `ways` walks lead to each
+        node."""
         for step in self.hops:
             hop = make_hop(context, step.traversal)
             reached, allowed = self._next_level(context, hop, step, nodes)
@@ -98,7 +99,8 @@ class CountWalks(Operator):
         return nodes, ways
 
     def _ways_by_group(self, context: Execution, groups: Int64s, nodes: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-        """The same for nodes in groups: groups of ends, ends, and ways. A group and a node make one key."""
+        """The same for nodes in groups: the groups of ends, the ends, and the walks. A group and a node form one
+        key."""
         count = make_hop(context, self.hops[0].traversal).node_count
         keys, ways = _summed(groups * count + nodes, np.ones(len(nodes), np.int64))
         for step in self.hops:
@@ -118,7 +120,7 @@ class CountWalks(Operator):
 
 
 def _summed(keys: Int64s, values: Int64s) -> tuple[Int64s, Int64s]:
-    """The different keys, and the sum of the values of each."""
+    """The distinct keys, and the sum of the values of each."""
     different, place = np.unique(keys, return_inverse=True)
     sums = Sums(len(different))
     sums.add(place.reshape(-1), values)

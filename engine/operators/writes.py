@@ -1,4 +1,4 @@
-"""Writing: row by row, each row seeing what the rows before it wrote, after everything before the clause was read."""
+"""Writing: row by row, each seeing what the rows before it wrote, after everything before the clause has been read."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Step(ABC):
 
 @dataclass(slots=True, eq=False)
 class Write(Operator):
-    """Writing clauses one after the other, over everything that the source has."""
+    """Writing clauses one after another, over all rows of the source."""
 
     source: Operator
     steps: tuple[Step, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows, after all is written."""
+        """The rows, after everything is written."""
         watch = Watch(context.profile, context)
         batches = list(self.source.run(context, argument))  # read before anything is written
         if batches:
@@ -55,12 +55,12 @@ class Write(Operator):
 
 @dataclass(slots=True, eq=False)
 class Create(Step):
-    """Make a pattern for each row."""
+    """Create a pattern for each row."""
 
     creations: tuple[NewEntity, ...]
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
-        """The rows with what was made for them."""
+        """The rows with what was created for them."""
         maker = Maker(self.creations, batch, context)
         if batch.row_count >= _WORTH_DOING_AT_ONCE and (at_once := maker.make_all()) is not None:
             return batch.with_columns(new_columns(self.creations, at_once))
@@ -82,7 +82,7 @@ class Set(Step):
     items: tuple[Assignment, ...]
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
-        """The rows, after all of them are done."""
+        """The rows, after all writes."""
         Setter(self.items, batch, context).set_all()
         return batch
 
@@ -95,7 +95,7 @@ class Delete(Step):
     detach: bool
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
-        """The rows, after all of them are done."""
+        """The rows, after all writes."""
         for evaluator in self.expressions:
             for row in range(batch.row_count):
                 context.check_time()
@@ -141,7 +141,7 @@ class Foreach(Step):
     imports: tuple[str, ...]
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
-        """The rows, after all of them are done."""
+        """The rows, after all writes."""
         for row in range(batch.row_count):
             one = batch.rows(row, row + 1)
             value = self.list.over(one, context)(0)

@@ -1,1 +1,1 @@
-"""Procedures, a file for each family. They enter themselves in the table of `registry`."""
+"""Procedures, one file per family. They register themselves in the table of `registry`."""

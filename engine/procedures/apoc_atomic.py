@@ -1,4 +1,5 @@
-"""apoc.atomic.*: one property is read, changed and written back. The statement's transaction keeps others from it."""
+"""apoc.atomic.*: read, change and write back one property. The statement's transaction keeps others from changing
+it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _LONG = 1 << 64
 def _changed(
     context: Execution, procedure: str, container: Any, key: str, change: Callable[[Any], tuple[Any, Any]]
 ) -> Iterator[Row]:
-    """`change` gives the old value, as it is to be shown, and the new one."""
+    """`change` returns the old value, as it is reported, and the new one."""
     if not isinstance(container, NodeRef | RelationshipRef) or isinstance(container, VirtualNode | VirtualRelationship):
         raise call_failed(procedure, "java.lang.RuntimeException", "You Must pass Node or Relationship")
     held = properties_of(context, container)
@@ -33,7 +34,7 @@ def _changed(
     else:
         writer.set_relationship_property(container.position, key, new)
     if new is None:
-        raise _missing(procedure, key)  # APOC reads the property again, to show it
+        raise _missing(procedure, key)  # APOC reads the property again to report it
     yield container, key, old, new
 
 
@@ -54,7 +55,7 @@ def _summed(procedure: str, sign: int, number: int | float | None) -> Callable[[
         held = _number(procedure, old)
         if isinstance(held, float):
             return held, held + sign * float(number)
-        # Java's arithmetic on longs: what is added loses its fraction, and the sum wraps around.
+        # Java's arithmetic on longs: the addend loses its fraction, and the sum wraps around.
         total = held + sign * int(number)
         return held, (total + _LONG // 2) % _LONG - _LONG // 2
 
@@ -91,11 +92,11 @@ def subtract(context: Execution, container: Any, key: str, number: int | float |
     "apoc.atomic.concat(container :: ANY, propertyName :: STRING, string :: STRING, retryAttempts = 5 :: INTEGER)"
     f" :: {_OUTPUTS}",
     mode="WRITE",
-    description="Appends a text to a property.",
+    description="Appends a string to a property.",
     works_on_system=False,
 )
 def concat(context: Execution, container: Any, key: str, text: str | None, _: int) -> Iterator[Row]:
-    """A property that is not a text becomes one."""
+    """A property that is not a string becomes one."""
     name = "apoc.atomic.concat"
 
     def change(old: Any) -> tuple[Any, Any]:
@@ -115,7 +116,7 @@ def concat(context: Execution, container: Any, key: str, text: str | None, _: in
     works_on_system=False,
 )
 def insert(context: Execution, container: Any, key: str, position: int, value: Any, _: int) -> Iterator[Row]:
-    """A single value counts as a list of one; a position beyond the end is the end."""
+    """A single value counts as a list of one element; a position beyond the end is the end."""
     name = "apoc.atomic.insert"
 
     def change(old: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
-"""apoc.cypher.*, apoc.when, apoc.case, apoc.do.* and apoc.periodic.*: queries that are values.
+"""apoc.cypher.*, apoc.when, apoc.case, apoc.do.* and apoc.periodic.*: queries given as strings.
 
-They run in the transaction of their statement, and what they write is not counted in its summary. Batches of
-`apoc.periodic` are therefore committed together with it, not one by one.
+They run in their statement's transaction, and its summary does not count what they write. Batches of `apoc.periodic`
+are therefore committed together with the statement, not one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CAUSE = lazy_pattern(r"Failed to invoke (?:procedure|function) `[^`]*`: Caused 
 
 
 def query_failed(procedure: str, error: CypherError) -> CypherError:
-    """The error of a procedure whose query failed: it names the innermost cause alone."""
+    """The error of a procedure whose query failed, which names only the innermost cause."""
     message = error.message or ""
     inner = _CAUSE.fullmatch(message)
     if inner is not None:
@@ -55,7 +55,7 @@ def run_query(
     may_write: bool = False,
     may_change_schema: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a query as maps. Its parameters are also variables at its beginning, as APOC has them."""
+    """The rows of a query as maps. As in APOC, its parameters are also variables at its beginning."""
     given = dict(parameters or {})
     whole = _with_variables(text, given)
     return run_statement(context, procedure, whole, given, may_write=may_write, may_change_schema=may_change_schema)
@@ -71,7 +71,7 @@ def query_columns(context: Execution, procedure: str, text: str, parameters: Par
 
 
 def _with_variables(text: str, given: Mapping[str, Any]) -> str:
-    """The query behind a WITH that makes variables of its parameters."""
+    """The query after a WITH that turns its parameters into variables."""
     named = ", ".join(f"$`{name}` AS `{name}`" for name in given)
     return f"WITH {named} {text}" if named else text
 
@@ -86,7 +86,7 @@ def run_statement(
     may_change_schema: bool = False,
     counters: Counters | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a statement as maps, in the transaction of the one that runs; `counters` counts what it writes."""
+    """The rows of a statement as maps, in the current transaction; `counters` counts what it writes."""
     inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, profile=None)
     try:
         prepared = context.database.prepare(text, context.graph, parameters)
@@ -118,11 +118,11 @@ def _rows(inner: Execution, prepared: Any) -> Iterator[dict[str, Any]]:
 @cypher_procedure(
     "apoc.cypher.run(statement :: STRING, params :: MAP) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Runs a query that reads.",
+    description="Runs a read-only query.",
     works_on_system=False,
 )
 def run(context: Execution, statement: str, parameters: Parameters) -> Iterator[Row]:
-    """A map for each of its rows."""
+    """A map for each row of the query."""
     yield from ((row,) for row in run_query(context, "apoc.cypher.run", statement, parameters))
 
 
@@ -133,7 +133,7 @@ def run(context: Execution, statement: str, parameters: Parameters) -> Iterator[
     works_on_system=False,
 )
 def do_it(context: Execution, statement: str, parameters: Parameters) -> Iterator[Row]:
-    """A map for each of its rows."""
+    """A map for each row of the query."""
     for row in run_query(context, "apoc.cypher.doIt", statement, parameters, may_write=True):
         yield (row,)
 
@@ -145,7 +145,7 @@ def do_it(context: Execution, statement: str, parameters: Parameters) -> Iterato
     works_on_system=False,
 )
 def run_write(context: Execution, statement: str, parameters: Parameters) -> Iterator[Row]:
-    """A map for each of its rows."""
+    """A map for each row of the query."""
     for row in run_query(context, "apoc.cypher.runWrite", statement, parameters, may_write=True):
         yield (row,)
 
@@ -156,7 +156,7 @@ def run_write(context: Execution, statement: str, parameters: Parameters) -> Ite
     needs_context=True,
 )
 def first_column_single(context: Execution, statement: str, parameters: Parameters) -> Any:
-    """Null where there is no row."""
+    """Null if there is no row."""
     rows = run_query(context, "apoc.cypher.runFirstColumnSingle", statement, parameters)
     return next((next(iter(row.values())) for row in rows), None)
 
@@ -167,7 +167,7 @@ def first_column_single(context: Execution, statement: str, parameters: Paramete
     needs_context=True,
 )
 def first_column_many(context: Execution, statement: str, parameters: Parameters) -> list[Any]:
-    """All its rows."""
+    """All rows of the query."""
     rows = run_query(context, "apoc.cypher.runFirstColumnMany", statement, parameters)
     return [next(iter(row.values())) for row in rows]
 
@@ -203,13 +203,13 @@ def _first_true(conditions: list[Any] | None, otherwise: str | None) -> str | No
 @cypher_procedure(
     "apoc.when(condition :: BOOLEAN, ifQuery :: STRING, elseQuery =  :: STRING, params = {} :: MAP) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Runs one of two queries that read.",
+    description="Runs one of two read-only queries.",
     works_on_system=False,
 )
 def when(
     context: Execution, condition: bool | None, query: str, otherwise: str | None, parameters: Parameters
 ) -> Iterator[Row]:
-    """The second where the condition is false; null is an error."""
+    """The second if the condition is false; null is an error."""
     chosen = query if _decided("apoc.when", condition) else otherwise
     yield from _choose(context, "apoc.when", chosen, parameters, may_write=False)
 
@@ -223,7 +223,7 @@ def when(
 def do_when(
     context: Execution, condition: bool | None, query: str, otherwise: str | None, parameters: Parameters
 ) -> Iterator[Row]:
-    """The second where the condition is false; null is an error."""
+    """The second if the condition is false; null is an error."""
     chosen = query if _decided("apoc.do.when", condition) else otherwise
     yield from _choose(context, "apoc.do.when", chosen, parameters, may_write=True)
 
@@ -235,7 +235,7 @@ def do_when(
     works_on_system=False,
 )
 def case(context: Execution, conditions: list[Any], otherwise: str | None, parameters: Parameters) -> Iterator[Row]:
-    """Conditions and queries take turns in the list."""
+    """Conditions and queries alternate in the list."""
     yield from _choose(context, "apoc.case", _first_true(conditions, otherwise), parameters, may_write=False)
 
 
@@ -246,7 +246,7 @@ def case(context: Execution, conditions: list[Any], otherwise: str | None, param
     works_on_system=False,
 )
 def do_case(context: Execution, conditions: list[Any], otherwise: str | None, parameters: Parameters) -> Iterator[Row]:
-    """Conditions and queries take turns in the list."""
+    """Conditions and queries alternate in the list."""
     yield from _choose(context, "apoc.do.case", _first_true(conditions, otherwise), parameters, may_write=True)
 
 
@@ -263,7 +263,7 @@ def do_case(context: Execution, conditions: list[Any], otherwise: str | None, pa
     works_on_system=False,
 )
 def iterate(context: Execution, source: str, action: str, config: dict[str, Any] | None) -> Iterator[Row]:
-    """One row about it. A batch that fails is taken back and reported; the others stay."""
+    """One row of statistics. A batch that fails is rolled back and reported; the others stay."""
     settings, began = config or {}, time.perf_counter()
     assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
     given, size = settings.get("params") or {}, settings.get("batchSize", 10_000)
@@ -301,7 +301,7 @@ def iterate(context: Execution, source: str, action: str, config: dict[str, Any]
 def _run_batch(
     context: Execution, action: str, given: dict[str, Any], rows: list[dict[str, Any]], mode: str, changed: Counters
 ) -> None:
-    """One run over all rows, with their columns as variables; or, where it is asked for, one for each row."""
+    """One run over all rows, with their columns as variables, or, if asked for, one run for each row."""
     if not rows:
         return
     if mode == "BATCH_SINGLE":
@@ -342,11 +342,11 @@ def _statistics(changed: Counters) -> dict[str, int]:
     "runtime :: INTEGER, batches :: INTEGER, failedBatches :: INTEGER, batchErrors :: MAP, failedCommits :: INTEGER, "
     "commitErrors :: MAP, wasTerminated :: BOOLEAN)",
     mode="WRITE",
-    description="Runs a query again and again until it returns 0.",
+    description="Runs a query repeatedly until it returns 0.",
     works_on_system=False,
 )
 def commit(context: Execution, statement: str, parameters: Parameters) -> Iterator[Row]:
-    """One row about it. The statement says how much it did in the one number that it returns."""
+    """One row of statistics. The number that the statement returns says how much it did."""
     if "limit" not in statement.lower():
         message = "the statement sent to apoc.periodic.commit must contain a `limit`"
         raise call_failed("apoc.periodic.commit", "java.lang.IllegalArgumentException", message)

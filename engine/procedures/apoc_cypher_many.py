@@ -1,6 +1,6 @@
-"""apoc.cypher.runMany and its kin: several statements in one text, changes of the schema, queries with a time limit.
+"""apoc.cypher.runMany and the like: several statements in one string, schema changes, queries with a time limit.
 
-They run in the transaction of their statement; APOC gives each statement of runMany one of its own.
+They run in their statement's transaction; APOC gives each statement of runMany its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NULL = "java.lang.NullPointerException"
 
 
 def statements_of(text: str) -> list[str]:
-    """The statements of a script: each ends with a semicolon at the end of a line. Commands of a shell are left out."""
+    """The statements of a script: each ends with a semicolon at the end of a line. Shell commands are skipped."""
     found = []
     for part in _STATEMENT_END.split(text):
         begin = 0
@@ -36,7 +36,7 @@ def statements_of(text: str) -> list[str]:
 
 
 def statistics(counters: Counters, rows: int, began: float) -> dict[str, int]:
-    """What a statement did, under APOC's names."""
+    """What a statement changed, under APOC's names."""
     return {
         "rows": rows,
         "time": int((time.perf_counter() - began) * 1000),
@@ -57,7 +57,7 @@ def statistics(counters: Counters, rows: int, began: float) -> dict[str, int]:
 def _run_each(
     context: Execution, procedure: str, text: str | None, parameters: Parameters, config: Any, may_write: bool
 ) -> Iterator[Row]:
-    """The rows of each statement, and on request one more, numbered -1, with what it did."""
+    """The rows of each statement, followed on request by one numbered -1 with its statistics."""
     if text is None:
         raise call_failed(procedure, _NULL, 'Cannot invoke "String.length()" because "s" is null')
     if parameters is None:
@@ -98,7 +98,7 @@ _MANY = "(statement :: STRING, params :: MAP, config = {} :: MAP) :: (row :: INT
 @cypher_procedure(
     f"apoc.cypher.runMany{_MANY}",
     mode="WRITE",
-    description="Runs each statement of a text; they may write and change the schema.",
+    description="Runs each statement in a string; they may write and change the schema.",
     works_on_system=False,
 )
 def run_many(context: Execution, text: str, parameters: Parameters, config: dict[str, Any]) -> Iterator[Row]:
@@ -108,11 +108,11 @@ def run_many(context: Execution, text: str, parameters: Parameters, config: dict
 
 @cypher_procedure(
     f"apoc.cypher.runManyReadOnly{_MANY}",
-    description="Runs each statement of a text that reads.",
+    description="Runs each read-only statement in a string.",
     works_on_system=False,
 )
 def run_many_read_only(context: Execution, text: str, parameters: Parameters, config: dict[str, Any]) -> Iterator[Row]:
-    """Statements that write are passed over without a word, as APOC does."""
+    """Statements that write are skipped silently, as in APOC."""
     return _run_each(context, "apoc.cypher.runManyReadOnly", text, parameters, config, False)
 
 
@@ -132,13 +132,13 @@ def run_schema(context: Execution, statement: str, parameters: Parameters) -> It
 @cypher_procedure(
     "apoc.cypher.runTimeboxed(statement :: STRING, params :: MAP, timeout :: INTEGER) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Runs a query that reads, for at most a number of milliseconds.",
+    description="Runs a read-only query, for at most a number of milliseconds.",
     works_on_system=False,
 )
 def run_timeboxed(
     context: Execution, statement: str, parameters: Parameters, milliseconds: int | None
 ) -> Iterator[Row]:
-    """The rows that came in time. A query that fails has none, as in APOC."""
+    """The rows that arrive in time. As in APOC, a query that fails has none."""
     procedure = "apoc.cypher.runTimeboxed"
     if milliseconds is None:
         message = (
@@ -164,7 +164,7 @@ def _rows_in_time(
                 inner.check_time()
                 rows.append(row)
     except Refused:
-        raise  # a query that may not run is not one that fails
+        raise  # a query that is not allowed to run does raise
     except CypherError:
-        outer.check_time()  # what ends the statement itself is not the query's
+        outer.check_time()  # the statement itself was stopped, not just the query
     return rows

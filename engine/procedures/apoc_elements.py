@@ -31,7 +31,7 @@ _ELEMENTS = ", ".join(f"_{place}{ending} :: {name}" for ending, name, _ in _KIND
     "apoc.coll.elements(coll :: LIST<ANY>, limit = -1 :: INTEGER, offset = 0 :: INTEGER) :: "
     f"({_ELEMENTS}, elements :: INTEGER)",
     mode="DEFAULT",
-    description="Returns the first ten elements of a list in columns, by their types.",
+    description="Returns the first ten elements of a list in columns, by type.",
     works_on_system=False,
 )
 def elements(context: Execution, values: list[Any] | None, limit: int, offset: int) -> Iterator[Row]:
@@ -49,7 +49,7 @@ def elements(context: Execution, values: list[Any] | None, limit: int, offset: i
 
 
 def _of_kind(value: Any, kind: Any) -> Any:
-    """The value, if it is of the kind; a Boolean is not a number, but a number is a float."""
+    """The value, if it is of the kind; a Boolean is not a number, but any number counts as a float."""
     if kind is object:
         return value
     if isinstance(value, bool):

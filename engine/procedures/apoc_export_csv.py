@@ -1,4 +1,4 @@
-"""apoc.export.csv.*: nodes, relationships or the answer of a query as CSV, into a file or as text."""
+"""apoc.export.csv.*: nodes, relationships or a query's result as CSV, in a file or as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BATCH = 20_000
 
 
 class _Lines:
-    """Lines of fields, with quotes around all of them, around those that need them, or around none."""
+    """Writes lines of fields, quoting all of them, only those that need it, or none."""
 
     def __init__(self, target: Target, config: dict[str, Any]) -> None:
         self._target = target
@@ -38,7 +38,7 @@ class _Lines:
         return '"' + text.replace('"', '""') + '"'
 
     def write(self, fields: Iterable[str | None]) -> None:
-        """One line; None is nothing at all, without quotes."""
+        """Write one line; None becomes an empty field without quotes."""
         self._target.write(self._delimiter.join(map(self._field, fields)) + "\n")
 
 
@@ -83,36 +83,36 @@ def _export(context: Execution, procedure: str, part: Part, file: str | None, co
 @cypher_procedure(
     f"apoc.export.csv.all(file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the whole graph as CSV.",
+    description="Exports the whole graph as CSV.",
     works_on_system=False,
     opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     return _export(context, "apoc.export.csv.all", whole_graph(context), file, config)
 
 
 @cypher_procedure(
     f"apoc.export.csv.data(nodes :: LIST<NODE>, rels :: LIST<RELATIONSHIP>, file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes nodes and relationships as CSV.",
+    description="Exports nodes and relationships as CSV.",
     works_on_system=False,
     opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     return _export(context, "apoc.export.csv.data", given_data(nodes, relationships), file, config)
 
 
 @cypher_procedure(
     f"apoc.export.csv.graph(graph :: MAP, file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes a graph as CSV.",
+    description="Exports a graph as CSV.",
     works_on_system=False,
     opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     procedure = "apoc.export.csv.graph"
     return _export(context, procedure, given_graph(procedure, graph), file, config)
 
@@ -120,12 +120,12 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
 @cypher_procedure(
     f"apoc.export.csv.query(query :: STRING, file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the answer of a query as CSV.",
+    description="Exports the result of a query as CSV.",
     works_on_system=False,
     opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     procedure = "apoc.export.csv.query"
     settings = _settings(procedure, config)
     given = settings.get("params")

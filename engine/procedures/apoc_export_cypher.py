@@ -1,7 +1,7 @@
-"""apoc.export.cypher.*: nodes, relationships and the schema as statements that make them again.
+"""apoc.export.cypher.*: nodes, relationships and the schema as statements that recreate them.
 
-A node that has no unique key gets the label `UNIQUE IMPORT LABEL` and its id while the statements run; the last of them
-take both away again.
+A node without a unique key has the label `UNIQUE IMPORT LABEL` and its id while the statements run; the last ones
+remove both.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _label_list(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What the map of an export says."""
+    """The settings of an export."""
 
     frame: tuple[str, str, str]
     verb: str
@@ -120,7 +120,7 @@ class _Script:
     keys: dict[NodeRef, tuple[str, dict[str, Any]]] = field(default_factory=dict)
 
     def key_of(self, node: NodeRef) -> tuple[str, dict[str, Any]]:
-        """The label and the values by which a node is found again."""
+        """The label and the values that identify a node."""
         if node not in self.keys:
             held, schema = held_by(self.context, node), self.context.graph.schema
             names = labels(self.context, node) or () if node in self.part.nodes else ()
@@ -133,7 +133,7 @@ class _Script:
         return self.keys[node]
 
     def frame(self, section: str, statements: list[str], behind: str = "") -> None:
-        """Statements in a transaction of their own."""
+        """Wrap statements in a transaction."""
         begin, commit, _ = self.settings.frame
         if statements:
             self.sections[section] += [begin, *statements, commit, behind]
@@ -216,7 +216,7 @@ class _Script:
     # schema
 
     def add_schema(self, part: Part | None) -> None:
-        """Indexes and constraints, of labels and types that are in the part where it is not everything."""
+        """Indexes and constraints; unless everything is exported, only those on labels and types in the part."""
         schema, about = self.context.graph.schema, None
         if part is not None and part.kind != "database":
             about = {name for node in part.nodes for name in labels(self.context, node) or ()}
@@ -235,7 +235,7 @@ class _Script:
         self.frame("schema", statements, self.settings.frame[2])
 
     def add_cleanup(self) -> None:
-        """Statements that take the artificial label away."""
+        """Statements that remove the artificial label."""
         size = self.settings.batch_size
         for _ in range(0, self.artificial, size):
             text = f"MATCH (n:`{_LABEL}`)  WITH n LIMIT {size} REMOVE n:`{_LABEL}` REMOVE n.`{_ID}`;\n"
@@ -306,12 +306,12 @@ def _files(name: str, texts: Mapping[str, str], separate: bool) -> dict[str, str
 @cypher_procedure(
     f"apoc.export.cypher.all(file =  :: STRING, config = {{}} :: MAP) {_RESULT}",
     mode="DEFAULT",
-    description="Writes the whole graph as Cypher statements.",
+    description="Exports the whole graph as Cypher statements.",
     works_on_system=False,
     opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; without a file, the statements are in it."""
+    """One row of statistics; without a file, it includes the statements."""
     return _export(context, "apoc.export.cypher.all", whole_graph(context), file, config)
 
 
@@ -319,24 +319,24 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     "apoc.export.cypher.data(nodes :: LIST<NODE>, rels :: LIST<RELATIONSHIP>, file =  :: STRING, config = {} :: MAP) "
     + _RESULT,
     mode="DEFAULT",
-    description="Writes nodes and relationships as Cypher statements.",
+    description="Exports nodes and relationships as Cypher statements.",
     works_on_system=False,
     opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; without a file, the statements are in it."""
+    """One row of statistics; without a file, it includes the statements."""
     return _export(context, "apoc.export.cypher.data", given_data(nodes, relationships), file, config)
 
 
 @cypher_procedure(
     f"apoc.export.cypher.graph(graph :: MAP, file :: STRING, config = {{}} :: MAP) {_RESULT}",
     mode="DEFAULT",
-    description="Writes a graph as Cypher statements.",
+    description="Exports a graph as Cypher statements.",
     works_on_system=False,
     opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; without a file, the statements are in it."""
+    """One row of statistics; without a file, it includes the statements."""
     procedure = "apoc.export.cypher.graph"
     return _export(context, procedure, given_graph(procedure, graph), file, config)
 
@@ -344,12 +344,12 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
 @cypher_procedure(
     f"apoc.export.cypher.query(statement :: STRING, file =  :: STRING, config = {{}} :: MAP) {_RESULT}",
     mode="DEFAULT",
-    description="Writes the nodes and relationships in the answer of a query as Cypher statements.",
+    description="Exports the nodes and relationships in a query's result as Cypher statements.",
     works_on_system=False,
     opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; without a file, the statements are in it."""
+    """One row of statistics; without a file, it includes the statements."""
     procedure = "apoc.export.cypher.query"
     return _export(context, procedure, found_by(context, procedure, statement, config or {}), file, config)
 
@@ -357,10 +357,10 @@ def export_query(context: Execution, statement: str, file: str | None, config: C
 @cypher_procedure(
     f"apoc.export.cypher.schema(file =  :: STRING, config = {{}} :: MAP) {_RESULT}",
     mode="DEFAULT",
-    description="Writes indexes and constraints as Cypher statements.",
+    description="Exports indexes and constraints as Cypher statements.",
     works_on_system=False,
     opens_files=True,
 )
 def export_schema(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; without a file, the statements are in it."""
+    """One row of statistics; without a file, it includes the statements."""
     return _export(context, "apoc.export.cypher.schema", whole_graph(context), file, config, only_schema=True)

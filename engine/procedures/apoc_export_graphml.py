@@ -1,4 +1,4 @@
-"""apoc.export.graphml.*: nodes and relationships as GraphML, into a file or as text."""
+"""apoc.export.graphml.*: nodes and relationships as GraphML, in a file or as text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _Writer:
         return "".join(_data(key, tabular(self.context, value)) for key, value in held.items())
 
     def node(self, node: NodeRef) -> None:
-        """A line."""
+        """Write one line."""
         names = "".join(f":{label}" for label in labels(self.context, node) or ())
         named = f" labels={quoteattr(names)}" if names else ""
         own = _data("labels", names) if names else ""
@@ -83,7 +83,7 @@ class _Writer:
         self.target.write(f'<node id="n{number}"{named}>{own}{self._properties(node)}</node>\n')
 
     def edge(self, relationship: RelationshipRef) -> None:
-        """A line."""
+        """Write one line."""
         name = relationship_type(self.context, relationship) or ""
         start, end = (public_id(self.context, one) for one in ends_of(self.context, relationship))
         self.target.write(
@@ -116,12 +116,12 @@ def _export(context: Execution, procedure: str, part: Part, file: str | None, co
 @cypher_procedure(
     f"apoc.export.graphml.all(file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the whole graph as GraphML.",
+    description="Exports the whole graph as GraphML.",
     works_on_system=False,
     opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     return _export(context, "apoc.export.graphml.all", whole_graph(context), file, config)
 
 
@@ -129,24 +129,24 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     "apoc.export.graphml.data(nodes :: LIST<NODE>, rels :: LIST<RELATIONSHIP>, file :: STRING, config :: MAP) "
     + REPORT,
     mode="DEFAULT",
-    description="Writes nodes and relationships as GraphML.",
+    description="Exports nodes and relationships as GraphML.",
     works_on_system=False,
     opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     return _export(context, "apoc.export.graphml.data", given_data(nodes, relationships), file, config)
 
 
 @cypher_procedure(
     f"apoc.export.graphml.graph(graph :: MAP, file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes a graph as GraphML.",
+    description="Exports a graph as GraphML.",
     works_on_system=False,
     opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     procedure = "apoc.export.graphml.graph"
     return _export(context, procedure, given_graph(procedure, graph), file, config)
 
@@ -154,11 +154,11 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
 @cypher_procedure(
     f"apoc.export.graphml.query(statement :: STRING, file :: STRING, config :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the nodes and relationships in the answer of a query as GraphML.",
+    description="Exports the nodes and relationships in a query's result as GraphML.",
     works_on_system=False,
     opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     procedure = "apoc.export.graphml.query"
     return _export(context, procedure, found_by(context, procedure, statement, config or {}), file, config)

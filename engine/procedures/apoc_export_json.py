@@ -1,4 +1,4 @@
-"""apoc.export.json.*: nodes, relationships or the answer of a query as JSON, into a file or as text."""
+"""apoc.export.json.*: nodes, relationships or a query's result as JSON, in a file or as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNWOUND = 20
 
 
 class _Writer:
-    """Entities and answers as JSON, and how many of them there are."""
+    """Converts entities and rows to JSON, and counts them."""
 
     def __init__(self, context: Execution, report: Report, with_properties: bool) -> None:
         self.context = context
@@ -61,7 +61,7 @@ class _Writer:
         }
 
     def value(self, value: Any) -> Any:
-        """Any value of an answer."""
+        """Any value in a row."""
         self.context.check_time()
         match value:
             case NodeRef() | RelationshipRef():
@@ -119,7 +119,7 @@ def _export(
 
 
 def _write_rows(target: Target, form: str, objects: Iterable[dict[str, Any]]) -> None:
-    """Objects in lines, or in one list."""
+    """Write objects one per line, or as one list."""
     is_list = form != "JSON_LINES"
     target.write("[" if is_list else "")
     for number, one in enumerate(objects):
@@ -128,7 +128,7 @@ def _write_rows(target: Target, form: str, objects: Iterable[dict[str, Any]]) ->
 
 
 def _write_groups(target: Target, form: str, writer: _Writer, part: Part) -> None:
-    """Nodes and relationships apart, in lists or by their ids."""
+    """Write nodes and relationships separately, as lists or by id."""
     by_id = form == "JSON_ID_AS_KEYS"
     opening, closing = ("{", "}") if by_id else ("[", "]")
     groups: tuple[tuple[str, Iterable[Any]], ...] = (("nodes", part.nodes), ("rels", part.relationships))
@@ -145,12 +145,12 @@ def _write_groups(target: Target, form: str, writer: _Writer, part: Part) -> Non
 @cypher_procedure(
     f"apoc.export.json.all(file :: STRING, config = {{}} :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the whole graph as JSON.",
+    description="Exports the whole graph as JSON.",
     works_on_system=False,
     opens_files=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     part = whole_graph(context)
     return _export(context, "apoc.export.json.all", part, (), part.source, file, config)
 
@@ -159,12 +159,12 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     "apoc.export.json.data(nodes :: LIST<NODE>, rels :: LIST<RELATIONSHIP>, file :: STRING, config = {} :: MAP) "
     + REPORT,
     mode="DEFAULT",
-    description="Writes nodes and relationships as JSON.",
+    description="Exports nodes and relationships as JSON.",
     works_on_system=False,
     opens_files=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     part = given_data(nodes, relationships)
     return _export(context, "apoc.export.json.data", part, (), part.source, file, config)
 
@@ -172,12 +172,12 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
 @cypher_procedure(
     f"apoc.export.json.graph(graph :: MAP, file :: STRING, config = {{}} :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes a graph as JSON.",
+    description="Exports a graph as JSON.",
     works_on_system=False,
     opens_files=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     part = given_graph("apoc.export.json.graph", graph)
     return _export(context, "apoc.export.json.graph", part, (), part.source, file, config)
 
@@ -185,12 +185,12 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
 @cypher_procedure(
     f"apoc.export.json.query(statement :: STRING, file :: STRING, config = {{}} :: MAP) {REPORT}",
     mode="DEFAULT",
-    description="Writes the answer of a query as JSON.",
+    description="Exports the result of a query as JSON.",
     works_on_system=False,
     opens_files=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
-    """One row about it; with `stream` and no file, the text is in it."""
+    """One row of statistics; with `stream` and no file, it includes the text."""
     procedure = "apoc.export.json.query"
     columns = query_columns(context, procedure, statement, (config or {}).get("params"))
     rows = run_query(context, procedure, statement, (config or {}).get("params"))

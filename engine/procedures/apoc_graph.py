@@ -15,14 +15,14 @@ _NULL = "java.lang.NullPointerException"
 
 
 class _Gathered:
-    """Nodes and relationships in the order in which they came."""
+    """Nodes and relationships, in the order they were added."""
 
     def __init__(self) -> None:
         self.nodes: dict[int, NodeRef] = {}
         self.relationships: dict[int, RelationshipRef] = {}
 
     def add(self, value: Any) -> bool:
-        """False where the value holds no entities and cannot."""
+        """Add the entities in a value; False if it is of a type that holds none."""
         match value:
             case NodeRef():
                 self.nodes.setdefault(value.position, value)
@@ -102,7 +102,7 @@ def from_paths(context: Execution, paths: Any, name: str, properties: Properties
     works_on_system=False,
 )
 def from_value(context: Execution, data: Any, name: str, properties: Properties) -> Iterator[Row]:
-    """One row. What is neither an entity nor holds some is passed over."""
+    """One row. Values that neither are nor contain entities are skipped."""
     gathered = _Gathered()
     gathered.add(data)
     yield gathered.graph(name, properties)
@@ -111,13 +111,13 @@ def from_value(context: Execution, data: Any, name: str, properties: Properties)
 @cypher_procedure(
     "apoc.graph.fromCypher(statement :: STRING, params :: MAP, name :: STRING, props :: MAP) :: (graph :: MAP)",
     mode="DEFAULT",
-    description="Returns a graph of all nodes and relationships in the answer of a query.",
+    description="Returns a graph of all nodes and relationships in the result of a query.",
     works_on_system=False,
 )
 def from_cypher(
     context: Execution, statement: str, parameters: Properties, name: str, properties: Properties
 ) -> Iterator[Row]:
-    """One row. Columns without entities become properties of the graph; the last row decides."""
+    """One row. Columns without entities become properties of the graph; the last row wins."""
     gathered, held = _Gathered(), dict(properties or {})
     for row in run_query(context, "apoc.graph.fromCypher", statement, parameters):
         for column, value in row.items():

@@ -1,4 +1,4 @@
-"""apoc.graph.fromDocument and validateDocument: a graph of JSON, where each object that names its type is a node."""
+"""apoc.graph.fromDocument and validateDocument: JSON as a graph, in which each object that names its type is a node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _documents(procedure: str, given: Any) -> list[dict[str, Any]]:
 
 
 class _Rules:
-    """What the settings say: which fields name the type and the id of an object."""
+    """The settings: which fields hold the type and the id of an object."""
 
     def __init__(self, procedure: str, config: dict[str, Any]) -> None:
         if unknown := [name for name in ("mappings", "relMapping") if config.get(name)]:
@@ -51,13 +51,13 @@ class _Rules:
         self.is_trusting = config.get("skipValidation") is True
 
     def with_id(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The document, with an id of its own where it has none."""
+        """The document, with a new id if it has none."""
         if self.generates_ids and document.get(self.id_field) is None:
             return {**document, self.id_field: str(uuid.uuid4())}
         return document
 
     def problems(self, context: Execution, one: dict[str, Any]) -> Iterator[str]:
-        """What is missing, in the objects inside first."""
+        """What is missing, innermost objects first."""
         context.check_time()
         for value in one.values():
             for inner in _objects(value):
@@ -83,7 +83,7 @@ class _Rules:
 
 
 def _shown(context: Execution, value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value in terms of JSON's types."""
     context.check_time()
     if isinstance(value, list):
         return [_shown(context, item) for item in value]
@@ -93,7 +93,7 @@ def _shown(context: Execution, value: Any) -> Any:
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    """The objects that are nodes of their own."""
+    """The objects in a value that become nodes themselves."""
     if isinstance(value, dict):
         return [value]
     is_list = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
@@ -101,7 +101,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 class _Graph:
-    """Nodes by label and id, and relationships between them; made in the graph where that is asked for."""
+    """Nodes by label and id, and relationships between them; created in the graph if `write` is set, else virtual."""
 
     def __init__(self, context: Execution, procedure: str, rules: _Rules) -> None:
         self.context = context
@@ -111,7 +111,7 @@ class _Graph:
         self.relationships: dict[Any, RelationshipRef] = {}
 
     def add(self, given: dict[str, Any]) -> NodeRef:
-        """The node of an object, with all that it holds."""
+        """The node of an object, with everything in it."""
         self.context.check_time()
         one = self.rules.with_id(given)
         names, properties = self.rules.labels(one), dict[str, Any]()
@@ -162,11 +162,11 @@ class _Graph:
 @cypher_procedure(
     "apoc.graph.fromDocument(json :: ANY, config = {} :: MAP) :: (graph :: MAP)",
     mode="WRITE",
-    description="Returns a graph of JSON: a node for each object, a relationship for each object inside of one.",
+    description="Returns JSON as a graph: a node for each object, a relationship to each object inside it.",
     works_on_system=False,
 )
 def from_document(context: Execution, given: Any, config: Config) -> Iterator[Row]:
-    """Of virtual nodes, or with `write` of nodes that are merged into the graph."""
+    """Nodes are virtual or, with `write`, merged into the graph."""
     procedure = "apoc.graph.fromDocument"
     rules = _Rules(procedure, config or {})
     graph = _Graph(context, procedure, rules)
@@ -182,11 +182,11 @@ def from_document(context: Execution, given: Any, config: Config) -> Iterator[Ro
 
 @cypher_procedure(
     "apoc.graph.validateDocument(json :: ANY, config = {} :: MAP) :: (row :: MAP)",
-    description="Returns what is missing in JSON for apoc.graph.fromDocument.",
+    description="Returns what apoc.graph.fromDocument would miss in JSON.",
     works_on_system=False,
 )
 def validate_document(context: Execution, given: Any, config: Config) -> Iterator[Row]:
-    """A row for each document that it would refuse."""
+    """A row for each document that it would reject."""
     procedure = "apoc.graph.validateDocument"
     rules = _Rules(procedure, config or {})
     for place, document in enumerate(_documents(procedure, given)):

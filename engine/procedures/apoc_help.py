@@ -1,4 +1,4 @@
-"""apoc.help: what there is of APOC."""
+"""apoc.help: which procedures and functions of APOC there are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NULL = "java.lang.NullPointerException"
     "apoc.help(proc :: STRING) :: (type :: STRING, name :: STRING, text :: STRING, signature :: STRING, roles :: "
     "LIST<STRING>, writes :: BOOLEAN, core :: BOOLEAN, isDeprecated :: BOOLEAN)",
     mode="DEFAULT",
-    description="Returns the procedures and functions of APOC whose names hold a text.",
+    description="Returns the procedures and functions of APOC whose names contain a string.",
     works_on_system=False,
 )
 def show_help(context: Execution, text: str | None) -> Iterator[Row]:
-    """By their names."""
+    """Sorted by name."""
     if text is None:
         raise call_failed("apoc.help", _NULL, "the text is null")
     for name in sorted(PROCEDURES):

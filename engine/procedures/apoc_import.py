@@ -1,4 +1,4 @@
-"""apoc.import.json and apoc.import.csv: what APOC's exports and neo4j-admin's files hold, into the graph."""
+"""apoc.import.json and apoc.import.csv: load APOC's exports and neo4j-admin's files into the graph."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _text(context: Execution, procedure: str, given: Any) -> str:
 
 
 def _reader(context: Execution, type_name: str) -> Callable[[Any], Any] | None:
-    """What makes a value of this type of a text or a map; None for types that are taken as they are."""
+    """What converts a text or a map to a value of this type; None for types that need no conversion."""
     zone = context.default_zone
     readers: dict[str, Callable[[Any], Any]] = {
         "int": int,
@@ -83,7 +83,7 @@ def _point(context: Execution, value: Any) -> Any:
 
 
 def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Objects in objects are properties with dots in their keys."""
+    """Nested objects become properties with dots in their keys."""
     if isinstance(value, dict):
         for inner, item in value.items():
             yield from _flat(f"{key}.{inner}", item)
@@ -92,7 +92,7 @@ def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class _JsonImport:
-    """Nodes and relationships as apoc.export.json.* write them."""
+    """Imports nodes and relationships as apoc.export.json.* writes them."""
 
     def __init__(self, context: Execution, procedure: str, file: Any, config: Mapping[str, Any]) -> None:
         self.context = context
@@ -104,7 +104,7 @@ class _JsonImport:
         self.writer = writer_of(context)
 
     def add(self, entry: Any) -> None:
-        """One object of the file."""
+        """Add one object of the file."""
         self.context.check_time()
         if not isinstance(entry, dict):
             java_class = "com.fasterxml.jackson.databind.exc.MismatchedInputException"
@@ -150,7 +150,7 @@ class _JsonImport:
         return tuple(sorted(entry.get("labels") or ())), str(entry.get("id"))
 
     def _end(self, entry: Mapping[str, Any]) -> int:
-        """A node of this file, or one that an earlier file brought."""
+        """A node of this file, or of one imported earlier."""
         known = self.nodes.get(self._place(entry))
         if known is not None:
             return known
@@ -170,7 +170,7 @@ class _JsonImport:
         self.report.properties += len(given) + 1
 
     def clean_up(self) -> None:
-        """Take the ids of the file away."""
+        """Remove the ids of the file."""
         for node in self.nodes.values():
             self.writer.set_node_property(node, self.id_key, None)
 
@@ -178,12 +178,13 @@ class _JsonImport:
 @cypher_procedure(
     f"apoc.import.json(urlOrBinaryFile :: ANY, config = {{}} :: MAP) {REPORT}",
     mode="WRITE",
-    description="Makes the nodes and relationships of a JSON file that apoc.export.json wrote.",
+    description="Creates the nodes and relationships in a JSON file that apoc.export.json wrote.",
     works_on_system=False,
     opens_files=True,
 )
 def import_json(context: Execution, file: Any, config: Config) -> Iterator[Row]:
-    """One row about it. Each label needs a constraint on `neo4jImportId`, by which relationships find their ends."""
+    """One row of statistics. Each label needs a constraint on `neo4jImportId`, by which relationships find their
+    ends."""
     procedure, settings = "apoc.import.json", config or {}
 
     def fail(java_class: str, message: str) -> CypherError:
@@ -206,7 +207,7 @@ _CSV_ID, _CSV_TYPE = "__csv_id", "__csv_type"
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column as its header has it: `name:type[]`, `:ID(space)`."""
+    """A column, by its header: `name:type[]`, `:ID(space)`."""
 
     name: str
     type: str
@@ -215,7 +216,7 @@ class _Column:
 
 
 class _CsvImport:
-    """Files with headers as neo4j-admin reads them."""
+    """Imports files with the headers that neo4j-admin reads."""
 
     def __init__(self, context: Execution, procedure: str, config: Mapping[str, Any]) -> None:
         self.context = context
@@ -249,7 +250,7 @@ class _CsvImport:
         return _Column(found[1], (found[2] or "STRING").upper(), found[3] or "", found[4] is not None)
 
     def _value(self, column: _Column, text: str) -> Any:
-        """None for a field that is left out."""
+        """The value of a field; None for one that is left out."""
         if column.is_list:
             if not text and self.config.get("ignoreEmptyCellArray") is True:
                 return None
@@ -267,7 +268,7 @@ class _CsvImport:
         return text if self.strings else int(text)
 
     def add_nodes(self, entry: Mapping[str, Any]) -> None:
-        """One file of nodes."""
+        """Add the nodes in one file."""
         for line, columns, fields in self._rows(entry):
             names, properties = list(entry.get("labels") or ()), dict[str, Any]()
             place: tuple[str, str] | None = None
@@ -295,7 +296,7 @@ class _CsvImport:
             self.report.properties += len(kept)
 
     def add_relationships(self, entry: Mapping[str, Any]) -> None:
-        """One file of relationships."""
+        """Add the relationships in one file."""
         for _, columns, fields in self._rows(entry):
             type_name, properties, ends = str(entry.get("type") or ""), dict[str, Any](), dict[str, int]()
             for column, text in zip(columns, fields, strict=False):
@@ -325,14 +326,14 @@ class _CsvImport:
 @cypher_procedure(
     f"apoc.import.csv(nodes :: LIST<MAP>, rels :: LIST<MAP>, config :: MAP) {REPORT}",
     mode="SCHEMA",
-    description="Makes the nodes and relationships of CSV files with headers as neo4j-admin reads them.",
+    description="Creates the nodes and relationships in CSV files with the headers that neo4j-admin reads.",
     works_on_system=False,
     opens_files=True,
 )
 def import_csv(
     context: Execution, nodes: list[dict[str, Any]] | None, relationships: list[dict[str, Any]] | None, config: Config
 ) -> Iterator[Row]:
-    """One row about it."""
+    """One row of statistics."""
     procedure = "apoc.import.csv"
     if nodes is None or relationships is None:
         name = "nodes" if nodes is None else "relationships"

@@ -1,4 +1,4 @@
-"""apoc.load.json and its kin: the values in a JSON file, or what a JSONPath finds in them."""
+"""apoc.load.json and the like: the values in a JSON file, or what a JSONPath finds in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hoplite.errors import CypherError
 def _values(
     context: Execution, procedure: str, given: Any, path: str | None, config: dict[str, Any] | None
 ) -> Iterator[Any]:
-    """The values in a file, one after the other; what the path finds in each."""
+    """The values in a file, or what the path finds in each."""
     if given is None:
         return
 
@@ -34,7 +34,7 @@ def _values(
 
 
 def _maps(value: Any) -> Iterator[Row]:
-    """An object, the objects of a list, any other list as `result`, and nothing for a single value."""
+    """An object, the objects in a list, any other list as `result`, and nothing for a single value."""
     if isinstance(value, dict):
         yield (value,)
     elif isinstance(value, list) and all(isinstance(item, dict) for item in value):
@@ -46,7 +46,7 @@ def _maps(value: Any) -> Iterator[Row]:
 @cypher_procedure(
     "apoc.load.json(urlOrKeyOrBinary :: ANY, path =  :: STRING, config = {} :: MAP) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Reads JSON from a file in the import folder, or what a JSONPath finds in it.",
+    description="Loads JSON from a file in the import folder, or what a JSONPath finds in it.",
     works_on_system=False,
     opens_files=True,
 )
@@ -59,12 +59,12 @@ def load_json(context: Execution, given: Any, path: str | None, config: dict[str
 @cypher_procedure(
     "apoc.load.jsonArray(url :: STRING, path =  :: STRING, config = {} :: MAP) :: (value :: ANY)",
     mode="DEFAULT",
-    description="Reads JSON from a file in the import folder, or what a JSONPath finds in it, a row for each value.",
+    description="Loads JSON from a file in the import folder, or what a JSONPath finds in it, one row per value.",
     works_on_system=False,
     opens_files=True,
 )
 def load_json_array(context: Execution, given: Any, path: str | None, config: dict[str, Any]) -> Iterator[Row]:
-    """A list of objects gives its objects, any other value itself."""
+    """A list of objects gives its objects, any other value gives itself."""
     for value in _values(context, "apoc.load.jsonArray", given, path, config):
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             yield from ((item,) for item in value)
@@ -76,8 +76,7 @@ def load_json_array(context: Execution, given: Any, path: str | None, config: di
     "apoc.load.jsonParams(urlOrKeyOrBinary :: ANY, headers :: MAP, payload :: STRING, path =  :: STRING, config = {} "
     ":: MAP) :: (value :: MAP)",
     mode="DEFAULT",
-    description="Reads JSON from a file in the import folder; headers and payload are for the network, which is not "
-    "asked.",
+    description="Loads JSON from a file in the import folder; headers and payload, for the network, are ignored.",
     works_on_system=False,
     opens_files=True,
     deprecated_by="This procedure is being moved to APOC Extended.",

@@ -1,4 +1,5 @@
-"""apoc.lock.*: the one writer holds the whole graph, and readers see the version that they began with."""
+"""apoc.lock.*: nothing to do, because the one writer locks the whole graph, and readers see the version they began
+with."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from hoplite.values.entities import NodeRef, RelationshipRef
     works_on_system=False,
 )
 def lock_nodes(context: Execution, nodes: list[NodeRef] | None) -> Iterator[Row]:
-    """The statement writes, and so it holds the graph already."""
+    """The statement is a write, so it already holds the graph."""
     yield from ()
 
 
@@ -28,7 +29,7 @@ def lock_nodes(context: Execution, nodes: list[NodeRef] | None) -> Iterator[Row]
     works_on_system=False,
 )
 def lock_relationships(context: Execution, relationships: list[RelationshipRef] | None) -> Iterator[Row]:
-    """The statement writes, and so it holds the graph already."""
+    """The statement is a write, so it already holds the graph."""
     yield from ()
 
 
@@ -39,7 +40,7 @@ def lock_relationships(context: Execution, relationships: list[RelationshipRef] 
     works_on_system=False,
 )
 def lock_all(context: Execution, nodes: Any, relationships: Any) -> Iterator[Row]:
-    """The statement writes, and so it holds the graph already."""
+    """The statement is a write, so it already holds the graph."""
     yield from ()
 
 

@@ -1,5 +1,5 @@
-"""apoc.merge.nodeWithStats and relationshipWithStats: the merges of `apoc_write.py`, and with each row what the whole
-call has changed."""
+"""apoc.merge.nodeWithStats and relationshipWithStats: the merges of `apoc_write.py`, with the changes of the whole call
+in each row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = dict.fromkeys(
 
 
 def _changes_to(context: Execution, entity: NodeRef | RelationshipRef, matched: Properties) -> int:
-    """How many properties a map sets; a null only counts where it takes one away."""
+    """How many properties a map changes; a null counts only if it removes one."""
     held = properties_of(context, entity)
     return sum(value is not None or key in held for key, value in (matched or {}).items())
 
@@ -56,13 +56,13 @@ for _eager in ("", ".eager"):
         f"apoc.merge.nodeWithStats{_eager}(labels :: LIST<STRING>, identProps :: MAP, onCreateProps = {{}} :: MAP, "
         "onMatchProps = {} :: MAP) :: (stats :: MAP, node :: NODE)",
         mode="WRITE",
-        description="Merges a node with labels and properties that are values, and says what was changed.",
+        description="Merges a node with dynamic labels and properties, and returns what was changed.",
         works_on_system=False,
     )(_merge_node)
     cypher_procedure(
         f"apoc.merge.relationshipWithStats{_eager}(startNode :: NODE, relType :: STRING, identProps :: MAP, "
         "onCreateProps :: MAP, endNode :: NODE, onMatchProps = {} :: MAP) :: (stats :: MAP, rel :: RELATIONSHIP)",
         mode="WRITE",
-        description="Merges a relationship with a type and properties that are values, and says what was changed.",
+        description="Merges a relationship with a dynamic type and properties, and returns what was changed.",
         works_on_system=False,
     )(_merge_relationship)

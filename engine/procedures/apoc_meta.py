@@ -1,4 +1,4 @@
-"""apoc.meta.*: what programs ask to learn the shape of a graph."""
+"""apoc.meta.*: the shape of a graph."""
 
 from __future__ import annotations
 
@@ -89,10 +89,10 @@ def _relationships(direction: str, count: int, ends: list[str], of_type: dict[st
 
 
 def _add_incoming(found: Collected, labels: dict[str, Any], types: dict[str, Any]) -> None:
-    """Relationships that lead to a label, unless some of the same type lead from it.
+    """Relationships to a label, unless there are some of the same type from it.
 
-    The count is that of the label that the first of them starts at: APOC counts the sides of what starts at a label,
-    and calls what comes in at its start the count of those that go out.
+    The count is that of the label where the first of them starts: APOC counts both sides of what starts at a label, and
+    reports what comes in at the start as the count of outgoing ones.
     """
     for start, items in found.labels.items():
         for item in items.values():
@@ -113,7 +113,7 @@ def _add_incoming(found: Collected, labels: dict[str, Any], types: dict[str, Any
     works_on_system=False,
 )
 def meta_stats(context: Execution) -> Iterator[Row]:
-    """One row; `stats` has everything again."""
+    """One row; `stats` repeats everything as a map."""
     graph = context.graph
     all_labels, all_types = graph.labels_in_use(), graph.relationship_types_in_use()
     labels = {label: count for label in all_labels if (count := graph.label_count(label))}
@@ -148,9 +148,9 @@ _FIRST_VIRTUAL_ID = -10
 def _picture(
     context: Execution, labels: Sequence[str], types: Sequence[str], exact: bool
 ) -> tuple[list[VirtualNode], list[VirtualRelationship]]:
-    """Labels as nodes with counts, and the types between them; where not exact, also those that could be there.
+    """Labels as nodes with counts, and the types between them; unless `exact`, also those that could exist.
 
-    Both come in APOC's order: labels are sorted, patterns are in a hash map made for two of each type.
+    Both come in APOC's order: labels are sorted, patterns come in the order of a hash map sized for two per type.
     """
     graph = context.graph
     nodes = {
@@ -188,33 +188,33 @@ def _pattern_hash(pattern: tuple[str, str, str]) -> int:
 @cypher_procedure(
     f"apoc.meta.graph(config = {{}} :: MAP) :: ({_PICTURE})",
     mode="DEFAULT",
-    description="Draws the labels as nodes and the types between them as relationships.",
+    description="Returns the labels as virtual nodes and the types between them as virtual relationships.",
     works_on_system=False,
 )
 def meta_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """Everything is looked at, whatever sample is asked for."""
+    """Everything is examined, whatever sample is asked for."""
     yield _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=True)
 
 
 @cypher_procedure(
     f"apoc.meta.graphSample(config = {{}} :: MAP) :: ({_PICTURE})",
     mode="DEFAULT",
-    description="Draws the labels as nodes and the types that may be between them as relationships.",
+    description="Returns the labels as virtual nodes and the types that may connect them as virtual relationships.",
     works_on_system=False,
 )
 def meta_graph_sample(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """From the counts of starts and ends alone."""
+    """Based only on the counts of starts and ends."""
     yield _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=False)
 
 
 @cypher_procedure(
     f"apoc.meta.subGraph(config :: MAP) :: ({_PICTURE})",
     mode="DEFAULT",
-    description="Draws some labels as nodes and the types between them as relationships.",
+    description="Returns some labels as virtual nodes and the types between them as virtual relationships.",
     works_on_system=False,
 )
 def meta_sub_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """The same picture of the labels and types that the configuration leaves in."""
+    """As `apoc.meta.graph`, for the labels and types that the configuration includes."""
     settings = config or {}
     labels = settings.get("labels") or settings.get("includeLabels") or ()
     types = settings.get("rels") or settings.get("includeRels") or ()

@@ -1,13 +1,13 @@
-"""What apoc.meta.data and apoc.meta.schema tell: the properties and relationships of each label and type.
+"""What apoc.meta.data and apoc.meta.schema report: the properties and relationships of each label and type.
 
-APOC goes through the nodes of one label after the other, each with its outgoing relationships, and keeps an item for
-whatever it meets first. Here the same comes from arrays: what matters of a node is its set of labels, so everything is
-added up by set, and the first of its kind is found by the place that APOC would come to it:
+APOC goes through the nodes label by label, each with its outgoing relationships, and makes an item for whatever it
+meets first. Here arrays give the same: all that matters about a node is its set of labels, so everything is summed by
+set, and the first of each kind is found by the order in which APOC would meet it:
 
-    relationships of a type   ordered by start node, of one node the newest first
-    nodes                     ordered by id
+    relationships of a type   by start node, newest first within a node
+    nodes                     by id
 
-Everything is looked at, whatever sample is asked for: APOC's own sample is a random one.
+Everything is examined, whatever sample is asked for: APOC's own sample is random.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ class Item:
 
     @property
     def left(self) -> int:
-        """How many relationships of this kind a node that has some has going out."""
+        """The average number of outgoing relationships of this kind, among nodes that have any."""
         return self.left_total // self.count if self.count else 0
 
     @property
     def right(self) -> int:
-        """How many of them such a node has coming in."""
+        """The average number of incoming ones."""
         return self.right_total // self.count if self.count else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The items of types and of labels, in the order in which APOC lists them."""
+    """The items of types and of labels, in APOC's order."""
 
     types: dict[str, Items]
     labels: dict[str, Items]
@@ -69,7 +69,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """Where a property appears first among the entities of one set of labels, its type there, and the (start) node."""
+    """Where a property first appears among the entities of one set of labels, its type there, and the (start) node."""
 
     place: int
     type: str
@@ -78,7 +78,7 @@ class _First:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The nodes of one set of labels that relationships of a type start at."""
+    """The nodes of one set of labels where relationships of a type start."""
 
     first_id: int
     count: int
@@ -163,7 +163,7 @@ def _of_type(context: Execution, name: str) -> _Type:
 def _property_firsts(
     context: Execution, columns: Mapping[str, Column], sets: NDArray[Any], places: Int64s, nodes: Int64s
 ) -> _Firsts:
-    """Where each property appears first, by set of labels."""
+    """Where each property first appears, by set of labels."""
     numbers = {key: number for number, key in enumerate(context.graph.property_keys())}
     found: _Firsts = {}
     for key in sorted(columns, key=numbers.__getitem__):
@@ -190,7 +190,7 @@ def _types(column: Column, rows: Int64s) -> list[str]:
 
 
 def _put(items: Items, item: Item) -> None:
-    """Add an item; where a property and a kind of relationships have one name, they share the first one's place."""
+    """Add an item; a property and a kind of relationship with the same name share the place of the first one."""
     known = items.setdefault(item.name, item)
     if known is not item and item.type == RELATIONSHIP:
         known.type, known.count, known.array = RELATIONSHIP, item.count, known.array or item.array
@@ -221,7 +221,7 @@ def _relation(
 def _described(
     context: Execution, entity: Entity, name: str, properties: _Firsts, having: set[int]
 ) -> list[tuple[int, Item]]:
-    """The properties of a label, or of the relationships of a type that start at one, by their places."""
+    """The properties of a label, or of a type's relationships that start at one, in order of first appearance."""
     schema = context.graph.schema
     indexed = {key for index in schema.indexes if index.entity is entity and name in index.labels for key in index.keys}
     unique = {key for rule in schema.unique(entity, name) for key in rule.keys}

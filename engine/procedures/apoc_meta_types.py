@@ -1,7 +1,7 @@
-"""apoc.meta.nodeTypeProperties and apoc.meta.relTypeProperties: which properties kinds of entities have, and how often.
+"""apoc.meta.nodeTypeProperties and apoc.meta.relTypeProperties: the properties of each kind of entity, and how often.
 
-APOC looks at the nodes of one label after the other, so that an entity counts once for each label of its (start) node.
-Everything is looked at, whatever sample is asked for: APOC's own sample is a random one.
+APOC goes through the nodes label by label, so an entity counts once for each label of its (start) node. Everything is
+examined, whatever sample is asked for: APOC's own sample is random.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _FEW_PROPERTIES = 3
 
 
 class _Wanted:
-    """What the settings include and exclude; labels and types have two ways to say so, and the shorter one wins."""
+    """What the settings include and exclude; for labels and types there are two names for each setting, and the shorter
+    one wins."""
 
     def __init__(self, config: Config) -> None:
         settings = config or {}
@@ -38,11 +39,11 @@ class _Wanted:
         self.max_relationships: int = settings.get("maxRels", _MAX_RELATIONSHIPS)
 
     def label(self, name: str) -> bool:
-        """Whether nodes of this label are looked at."""
+        """Whether nodes with this label are included."""
         return name not in self._labels_left_out and (not self._labels or name in self._labels)
 
     def type(self, name: str) -> bool:
-        """Whether relationships of this type are looked at."""
+        """Whether relationships of this type are included."""
         return name not in self._types_left_out and (not self._types or name in self._types)
 
 
@@ -73,7 +74,7 @@ def node_type_properties(context: Execution, config: Config) -> Iterator[Row]:
 
 
 def _seen_nodes(context: Execution, wanted: _Wanted) -> Int64s:
-    """The nodes by their ids, without those that have only relationships of unwanted types."""
+    """The nodes by id, without those that only have relationships of unwanted types."""
     graph = context.graph
     nodes = graph.nodes()
     nodes = nodes[np.argsort(graph.node_ids(nodes), kind="stable")]
@@ -89,7 +90,7 @@ def _seen_nodes(context: Execution, wanted: _Wanted) -> Int64s:
 
 
 def _by_code(entities: Int64s, codes: NDArray[Any]) -> Iterator[tuple[int, Int64s]]:
-    """The entities of each code, in the order in which the codes appear."""
+    """The entities of each code, in order of first appearance."""
     kinds, first = np.unique(codes, return_index=True)
     for code in kinds[np.argsort(first)].tolist():
         yield code, entities[codes == code]
@@ -104,7 +105,7 @@ def _by_code(entities: Int64s, codes: NDArray[Any]) -> Iterator[tuple[int, Int64
     works_on_system=False,
 )
 def relationship_type_properties(context: Execution, config: Config) -> Iterator[Row]:
-    """A row for each type, sets of labels and property; only a sample of the relationships of each kind is read."""
+    """A row for each type, pair of label sets and property; only a sample of each kind of relationship is read."""
     graph, wanted = context.graph, _Wanted(config)
     every = _ordered_relationships(context, wanted)
     kinds: dict[tuple[int, int, int], list[Int64s]] = {}
@@ -124,7 +125,7 @@ def relationship_type_properties(context: Execution, config: Config) -> Iterator
 
 
 def _ordered_relationships(context: Execution, wanted: _Wanted) -> Int64s:
-    """The relationships of wanted types by start node, type, and the newest first."""
+    """The relationships of wanted types by start node and type, newest first."""
     graph = context.graph
     found = [graph.relationships_with_type(name) for name in graph.relationship_types_in_use() if wanted.type(name)]
     every = np.concatenate([np.zeros(0, np.int64), *found])
@@ -133,9 +134,9 @@ def _ordered_relationships(context: Execution, wanted: _Wanted) -> Int64s:
 
 
 def _observed(columns: Mapping[str, Column], keys: Sequence[str]) -> Iterator[tuple[str | None, list[str] | None, int]]:
-    """Name, types and number of holders of each property; one empty row where there is none.
+    """The name, types and number of holders of each property; one empty row if there is none.
 
-    The names come in the order of a hash map that began small.
+    Names come in the order of a Java hash map made for few entries.
     """
     held = {key: column for key in keys if (column := columns.get(key)) is not None and not column.null_mask().all()}
     for key in visiting_order(held, _FEW_PROPERTIES):
@@ -150,6 +151,6 @@ def _observed(columns: Mapping[str, Column], keys: Sequence[str]) -> Iterator[tu
     needs_context=True,
 )
 def count_nodes(context: Execution, labels: list[str] | None, config: Config) -> int:
-    """A node with several counts for each; no labels given are all there are."""
+    """A node with several counts for each; without labels, all are counted."""
     graph = context.graph
     return sum(graph.label_count(label) for label in labels or graph.labels_in_use())

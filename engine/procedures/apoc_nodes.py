@@ -1,4 +1,4 @@
-"""apoc.nodes.*: nodes and relationships by what names them, and what is done with many of them."""
+"""apoc.nodes.*: nodes and relationships by id, and operations on many of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def writer_of(context: Execution) -> Transaction:
 
 
 def nodes_of(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
-    """A node, its id, its element id, or a list of such."""
+    """The nodes given by a node, its id, its element id, or a list of these."""
     nodes = []
     for one in given if isinstance(given, list) else [given]:
         match one:
@@ -41,7 +41,7 @@ def nodes_of(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
 
 
 def relationships_of(context: Execution, procedure: str, given: Any) -> list[RelationshipRef]:
-    """A relationship, its id, its element id, or a list of such."""
+    """The relationships given by a relationship, its id, its element id, or a list of these."""
     relationships = []
     for one in given if isinstance(given, list) else [given]:
         match one:
@@ -94,7 +94,7 @@ def get_relationships(context: Execution, given: Any) -> Iterator[Row]:
     works_on_system=False,
 )
 def delete_nodes(context: Execution, given: Any, batch_size: int) -> Iterator[Row]:
-    """How many; all in the transaction of the statement."""
+    """Their number; all in the statement's transaction."""
     writer, nodes = writer_of(context), nodes_of(context, "apoc.nodes.delete", given)
     for node in nodes:
         for relationship in np.unique(writer.relationships_of(node.position)).tolist():
@@ -106,11 +106,11 @@ def delete_nodes(context: Execution, given: Any, batch_size: int) -> Iterator[Ro
 @cypher_procedure(
     "apoc.nodes.link(nodes :: LIST<NODE>, type :: STRING, config = {} :: MAP)",
     mode="WRITE",
-    description="Makes a relationship from each node of a list to the next.",
+    description="Creates a relationship from each node in a list to the next.",
     works_on_system=False,
 )
 def link(context: Execution, nodes: list[NodeRef] | None, type_name: str, config: dict[str, Any]) -> Iterator[Row]:
-    """With `avoidDuplicates` none where there is one already."""
+    """With `avoidDuplicates`, only where there is none yet."""
     writer, given = writer_of(context), nodes or []
     code = writer.type_code(type_name)
     for start, end in pairwise(given):

@@ -1,4 +1,4 @@
-"""apoc.nodes.group, collapse and cycles, and apoc.algo.cover: graphs made smaller, and what closes in them."""
+"""apoc.nodes.group, collapse and cycles, and apoc.algo.cover: summaries of graphs, and their cycles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NULL = "java.lang.NullPointerException"
 
 
 def _latest_first(context: Execution, node: int) -> list[RelationshipRef]:
-    """The relationships at a node, each once, the latest first, as Neo4j goes through them."""
+    """The relationships of a node, each once, newest first, as Neo4j goes through them."""
     return [RelationshipRef(one) for one in np.unique(context.graph.relationships_of(node))[::-1].tolist()]
 
 
@@ -31,7 +31,7 @@ def _latest_first(context: Execution, node: int) -> list[RelationshipRef]:
 
 
 class _Aggregates:
-    """What is said of the members of a group: `{'*': 'count', 'age': ['sum', 'avg']}`."""
+    """The aggregates of a group's members: `{'*': 'count', 'age': ['sum', 'avg']}`."""
 
     def __init__(self, wanted: dict[str, list[str]]) -> None:
         self._wanted = wanted
@@ -76,7 +76,7 @@ def _aggregate(name: str, values: list[Any]) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """A float without a fraction is an integer, as APOC has it."""
+    """A float without a fraction becomes an integer, as in APOC."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -87,7 +87,7 @@ def _wanted(given: list[Any] | None, place: int) -> dict[str, list[str]]:
 
 
 def _is_kept(rules: dict[str, Any], kinds: Iterable[str], properties: dict[str, Any]) -> bool:
-    """Whether the settings let it through: `P.count_*.min: 2`, or without a label for all."""
+    """Whether the settings let a group through: `P.count_*.min: 2`, or without a label for all."""
     for rule, bound in rules.items():
         rest, _, side = rule.rpartition(".")
         kind, _, key = rest.rpartition(".")
@@ -171,7 +171,7 @@ class _Grouping:
 
 
 def _first(items: Iterable[Any], limit: int | None) -> Iterator[Any]:
-    """As many as the setting says, all where it says nothing."""
+    """As many as the limit says, or all without one."""
     return islice(items, None if limit is None or limit < 0 else limit)
 
 
@@ -207,13 +207,13 @@ def group(
     yield from grouping.rows()
 
 
-# --- one node of several --------------------------------------------------------------------------------------------
+# --- several nodes as one --------------------------------------------------------------------------------------------
 
 
 @cypher_procedure(
     "apoc.nodes.collapse(nodes :: LIST<NODE>, config = {} :: MAP) :: (from :: NODE, rel :: RELATIONSHIP, to :: NODE)",
     mode="DEFAULT",
-    description="Returns a virtual node that stands for several, with their relationships to others.",
+    description="Returns a virtual node that represents several, with their relationships to others.",
     works_on_system=False,
 )
 def collapse(context: Execution, nodes: list[NodeRef] | None, config: Config) -> Iterator[Row]:
@@ -245,7 +245,7 @@ def collapse(context: Execution, nodes: list[NodeRef] | None, config: Config) ->
 def _collapsed(
     context: Execution, target: VirtualNode, members: list[NodeRef], settings: dict[str, Any], rules: MergeRules
 ) -> Iterator[VirtualRelationship]:
-    """The relationships of all members, those between the same nodes merged into one."""
+    """The relationships of all members, with those between the same nodes merged."""
     inside = set(members)
     merges = settings.get("mergeRelsVirtual") is not False
     counts = settings.get("countMerge") is not False
@@ -270,17 +270,18 @@ def _collapsed(
         yield VirtualRelationship(next_virtual_id(), type_name, start, end, properties)
 
 
-# --- what closes ----------------------------------------------------------------------------------------------------
+# --- cycles and covers
+# ----------------------------------------------------------------------------------------------------
 
 
 @cypher_procedure(
     "apoc.nodes.cycles(nodes :: LIST<NODE>, config = {} :: MAP) :: (path :: PATH)",
     mode="DEFAULT",
-    description="Returns cycles: from each node along a relationship, and a shortest way back.",
+    description="Returns cycles: from each node along a relationship, and a shortest path back.",
     works_on_system=False,
 )
 def cycles(context: Execution, nodes: list[NodeRef] | None, config: Config) -> Iterator[Row]:
-    """`maxDepth` bounds the way, `relTypes` names the types of relationships."""
+    """`maxDepth` bounds the length, `relTypes` names the types of relationships."""
     if nodes is None:
         message = 'Cannot invoke "java.util.List.stream()" because "nodes" is null'
         raise call_failed("apoc.nodes.cycles", _NULL, message)
@@ -296,7 +297,7 @@ def cycles(context: Execution, nodes: list[NodeRef] | None, config: Config) -> I
 
 
 def _closed(context: Execution, node: int, codes: Any, most: int) -> Iterator[PathValue]:
-    """For each node that a relationship leads to, the latest of these and a shortest way back."""
+    """For each node that a relationship leads to, the newest one and a shortest path back."""
     if codes == ():
         return
     out, ends = context.graph.neighbours(node, True, codes)
@@ -315,7 +316,7 @@ def _closed(context: Execution, node: int, codes: Any, most: int) -> Iterator[Pa
 
 
 def _ways_to(context: Execution, node: int, codes: Any, most: int, wanted: set[int]) -> dict[int, tuple[int, int]]:
-    """The next relationship and node on a shortest way to a node, from all that are as near as the wanted ones."""
+    """The next relationship and node on a shortest path to a node, for all nodes as near as the wanted ones."""
     onward: dict[int, tuple[int, int]] = {}
     level, depth, missing = [node], 0, set(wanted)
     while level and missing and (most < 0 or depth < most):

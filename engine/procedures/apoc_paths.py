@@ -1,4 +1,4 @@
-"""apoc.path.*, apoc.neighbors.* and apoc.algo.*: where one gets from a node, and the best ways between two."""
+"""apoc.path.*, apoc.neighbors.* and apoc.algo.*: what can be reached from a node, and the best paths between two."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Config = dict[str, Any] | None
 def expand(
     context: Execution, start: Any, relationships: str | None, labels: str | None, least: int | None, most: int | None
 ) -> Iterator[Row]:
-    """No relationship comes twice in a path."""
+    """No path uses a relationship twice."""
     traversal = Traversal(
         steps=(parse_sides(relationships),),
         labels=(parse_labels(labels),) if labels else (),
@@ -46,7 +46,7 @@ def expand(
 @cypher_procedure(
     "apoc.path.expandConfig(startNode :: ANY, config :: MAP) :: (path :: PATH)",
     mode="DEFAULT",
-    description="Returns the paths from a node, as a map of settings says.",
+    description="Returns the paths from a node that a map of settings describes.",
     works_on_system=False,
 )
 def expand_config(context: Execution, start: Any, config: Config) -> Iterator[Row]:
@@ -58,7 +58,7 @@ def expand_config(context: Execution, start: Any, config: Config) -> Iterator[Ro
 @cypher_procedure(
     "apoc.path.spanningTree(startNode :: ANY, config :: MAP) :: (path :: PATH)",
     mode="DEFAULT",
-    description="Returns one path to every node that is reached from a node.",
+    description="Returns one path from a node to every node it reaches.",
     works_on_system=False,
 )
 def spanning_tree(context: Execution, start: Any, config: Config) -> Iterator[Row]:
@@ -70,7 +70,7 @@ def spanning_tree(context: Execution, start: Any, config: Config) -> Iterator[Ro
 @cypher_procedure(
     "apoc.path.subgraphNodes(startNode :: ANY, config :: MAP) :: (node :: NODE)",
     mode="DEFAULT",
-    description="Returns the nodes that are reached from a node.",
+    description="Returns the nodes that can be reached from a node.",
     works_on_system=False,
 )
 def subgraph_nodes(context: Execution, start: Any, config: Config) -> Iterator[Row]:
@@ -83,11 +83,11 @@ def subgraph_nodes(context: Execution, start: Any, config: Config) -> Iterator[R
     "apoc.path.subgraphAll(startNode :: ANY, config :: MAP) :: (nodes :: LIST<NODE>, relationships :: "
     "LIST<RELATIONSHIP>)",
     mode="DEFAULT",
-    description="Returns the nodes that are reached from a node, and all relationships between them.",
+    description="Returns the nodes that can be reached from a node, and all relationships between them.",
     works_on_system=False,
 )
 def subgraph_all(context: Execution, start: Any, config: Config) -> Iterator[Row]:
-    """One row; the relationships between the nodes are all there are, whatever the filter."""
+    """One row; it has all relationships between the nodes, whatever the filter."""
     settings = _each_node_once("subgraphAll", config)
     steps = list(_configured(context, "apoc.path.subgraphAll", start, settings))
     nodes = [step.node for step in steps if step is not None]
@@ -107,7 +107,7 @@ def _each_node_once(name: str, config: Config) -> dict[str, Any]:
 
 
 def _configured(context: Execution, procedure: str, start: Any, config: Config) -> Iterator[Step | None]:
-    """The paths that a map of settings asks for; one null where there is none and `optional` is set."""
+    """The paths that a map of settings asks for; one null if there is none and `optional` is set."""
     settings = config or {}
     traversal = _traversal(context, procedure, settings)
     limit = int(settings.get("limit", -1))
@@ -162,7 +162,7 @@ def _positions(context: Execution, procedure: str, given: Any) -> list[int]:
 
 
 def _layers(context: Execution, node: NodeRef | None, types: str | None, distance: int | None) -> list[list[int]]:
-    """The nodes at 1, 2, ... hops, each at its shortest distance; the node itself is none of them."""
+    """The nodes at 1, 2, ... hops, each at its shortest distance, without the node itself."""
     assert node is not None
     sides, neighbours = parse_sides(types), Neighbours(context)
     seen, layers = {node.position}, [[node.position]]
@@ -174,7 +174,7 @@ def _layers(context: Execution, node: NodeRef | None, types: str | None, distanc
 
 
 def _asks_nothing(node: NodeRef | None, types: str | None) -> bool:
-    """No types named are no types at all here, and then there is no row, either."""
+    """Naming no types means none here rather than all, and then there is no row."""
     return node is None or node.position < 0 or not types
 
 
@@ -198,7 +198,7 @@ def to_hop(context: Execution, node: NodeRef | None, types: str | None, distance
 @cypher_procedure(
     f"apoc.neighbors.tohop.count{_NEIGHBOURS}(value :: INTEGER)",
     mode="DEFAULT",
-    description="Returns how many nodes there are within a number of hops.",
+    description="Returns the number of nodes within a number of hops.",
     works_on_system=False,
 )
 def to_hop_count(context: Execution, node: NodeRef | None, types: str | None, distance: int | None) -> Iterator[Row]:
@@ -225,7 +225,7 @@ def by_hop(context: Execution, node: NodeRef | None, types: str | None, distance
 @cypher_procedure(
     f"apoc.neighbors.byhop.count{_NEIGHBOURS}(value :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Returns how many nodes there are at each number of hops.",
+    description="Returns the number of nodes at each number of hops.",
     works_on_system=False,
 )
 def by_hop_count(context: Execution, node: NodeRef | None, types: str | None, distance: int | None) -> Iterator[Row]:
@@ -242,7 +242,7 @@ def by_hop_count(context: Execution, node: NodeRef | None, types: str | None, di
     works_on_system=False,
 )
 def at_hop(context: Execution, node: NodeRef | None, types: str | None, distance: int | None) -> Iterator[Row]:
-    """Those whose shortest distance that is."""
+    """Those with exactly this shortest distance."""
     if _asks_nothing(node, types):
         return
     for layer in _layers(context, node, types, distance)[-1:]:
@@ -252,7 +252,7 @@ def at_hop(context: Execution, node: NodeRef | None, types: str | None, distance
 @cypher_procedure(
     f"apoc.neighbors.athop.count{_NEIGHBOURS}(value :: INTEGER)",
     mode="DEFAULT",
-    description="Returns how many nodes there are at a number of hops.",
+    description="Returns the number of nodes at a number of hops.",
     works_on_system=False,
 )
 def at_hop_count(context: Execution, node: NodeRef | None, types: str | None, distance: int | None) -> Iterator[Row]:
@@ -262,20 +262,20 @@ def at_hop_count(context: Execution, node: NodeRef | None, types: str | None, di
     yield (sum(map(len, _layers(context, node, types, distance)[-1:])),)
 
 
-# --- the best ways between two nodes ---------------------------------------------------------------------------------
+# --- the best paths between two nodes ---------------------------------------------------------------------------------
 
 
 @cypher_procedure(
     "apoc.algo.dijkstra(startNode :: NODE, endNode :: NODE, relTypesAndDirections :: STRING, weightPropertyName :: "
     "STRING, defaultWeight = NaN :: FLOAT, numberOfWantedPaths = 1 :: INTEGER) :: (path :: PATH, weight :: FLOAT)",
     mode="DEFAULT",
-    description="Returns the paths between two nodes whose weights add up to least.",
+    description="Returns the paths of least total weight between two nodes.",
     works_on_system=False,
 )
 def dijkstra(
     context: Execution, start: NodeRef, end: NodeRef, types: str, weight: str, default: float, wanted: int
 ) -> Iterator[Row]:
-    """A relationship without the weight counts as the default."""
+    """A relationship without a weight counts with the default."""
     yield from _lightest(context, "apoc.algo.dijkstra", start, end, types, weight, default, wanted)
 
 
@@ -283,13 +283,13 @@ def dijkstra(
     "apoc.algo.aStar(startNode :: NODE, endNode :: NODE, relTypesAndDirections :: STRING, weightPropertyName :: "
     "STRING, latPropertyName :: STRING, lonPropertyName :: STRING) :: (path :: PATH, weight :: FLOAT)",
     mode="DEFAULT",
-    description="Returns a path between two nodes whose weights add up to least.",
+    description="Returns a path of least total weight between two nodes.",
     works_on_system=False,
 )
 def a_star(
     context: Execution, start: NodeRef, end: NodeRef, types: str, weight: str, latitude: str, longitude: str
 ) -> Iterator[Row]:
-    """Coordinates could only make the search shorter, and are not looked at."""
+    """Coordinates could only speed up the search, and are ignored."""
     yield from _lightest(context, "apoc.algo.aStar", start, end, types, weight, math.inf, 1)
 
 
@@ -335,7 +335,7 @@ def _lightest(
     "apoc.algo.allSimplePaths(startNode :: NODE, endNode :: NODE, relTypesAndDirections :: STRING, maxNodes :: "
     "INTEGER) :: (path :: PATH)",
     mode="DEFAULT",
-    description="Returns the paths between two nodes that meet no node twice.",
+    description="Returns the paths between two nodes that visit no node twice.",
     works_on_system=False,
 )
 def all_simple_paths(

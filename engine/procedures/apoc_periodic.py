@@ -29,7 +29,7 @@ def _start(
     rate: int = 0,
     counts_down: bool = False,
 ) -> Iterator[Row]:
-    """Check the statement and begin the job."""
+    """Check the statement and start the job."""
     parameters = dict((config or {}).get("params") or {})
     try:
         prepared = context.database.prepare(f"EXPLAIN {statement}", context.graph, parameters)
@@ -51,14 +51,14 @@ def _start(
     works_on_system=False,
 )
 def submit(context: Execution, name: str | None, statement: str | None, config: dict[str, Any] | None) -> Iterator[Row]:
-    """The job. Its parameters are in `params` of the map."""
+    """The job. `params` in the map are its parameters."""
     return _start(context, "apoc.periodic.submit", name, statement, config)
 
 
 @cypher_procedure(
     f"apoc.periodic.repeat(name :: STRING, statement :: STRING, rate :: INTEGER, config = {{}} :: MAP) {_JOB}",
     mode="WRITE",
-    description="Runs a statement in the background at an interval of seconds.",
+    description="Runs a statement in the background every so many seconds.",
     works_on_system=False,
 )
 def repeat(
@@ -74,11 +74,11 @@ def repeat(
 @cypher_procedure(
     f"apoc.periodic.countdown(name :: STRING, statement :: STRING, delay :: INTEGER) {_JOB}",
     mode="WRITE",
-    description="Runs a statement in the background, again and again after a number of seconds, until it returns 0.",
+    description="Runs a statement in the background repeatedly, with a delay in seconds, until it returns 0.",
     works_on_system=False,
 )
 def countdown(context: Execution, name: str | None, statement: str | None, delay: int | None) -> Iterator[Row]:
-    """The job. The statement says in the first value of its answer whether it goes on."""
+    """The job. The first value that the statement returns says whether it continues."""
     procedure = "apoc.periodic.countdown"
     if delay is None or delay < 0:
         raise call_failed(procedure, "java.lang.IllegalArgumentException", "The delay must be a number, 0 or above")
@@ -88,11 +88,11 @@ def countdown(context: Execution, name: str | None, statement: str | None, delay
 @cypher_procedure(
     f"apoc.periodic.list() {_JOB}",
     mode="DEFAULT",
-    description="Lists the jobs in the background.",
+    description="Lists background jobs.",
     works_on_system=False,
 )
 def list_jobs(context: Execution) -> Iterator[Row]:
-    """Those that are done are listed for a moment longer."""
+    """Finished jobs stay listed for a moment."""
     for job in context.database.jobs():
         yield job.name, 0, job.rate, job.is_done, False
 
@@ -100,11 +100,11 @@ def list_jobs(context: Execution) -> Iterator[Row]:
 @cypher_procedure(
     f"apoc.periodic.cancel(name :: STRING) {_JOB}",
     mode="DEFAULT",
-    description="Cancels a job in the background.",
+    description="Cancels a background job.",
     works_on_system=False,
 )
 def cancel(context: Execution, name: str | None) -> Iterator[Row]:
-    """The job, if there was one. What its statement has not committed is taken back."""
+    """The job, if there was one. What its statement has not committed is rolled back."""
     if name is not None and context.database.cancel_job(name):
         yield name, 0, 0, True, True
 
@@ -117,7 +117,7 @@ def cancel(context: Execution, name: str | None) -> Iterator[Row]:
     admin=True,
 )
 def truncate(context: Execution, config: dict[str, Any] | None) -> Iterator[Row]:
-    """No rows. In the transaction of the statement."""
+    """No rows. Runs in the statement's transaction."""
     writer = writer_of(context)
     for read, delete in (
         (writer.relationships, writer.delete_relationship),

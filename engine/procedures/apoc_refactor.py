@@ -1,7 +1,7 @@
-"""apoc.refactor.*: labels, types and properties renamed, relationships turned and moved, nodes cloned.
+"""apoc.refactor.*: rename labels, types and properties, invert and move relationships, clone nodes.
 
-Merges are in `apoc_refactor_merge.py`, what works on parts of a graph in `apoc_refactor_graph.py`. All run in the
-transaction of their statement.
+Merges are in `apoc_refactor_merge.py`, operations on subgraphs in `apoc_refactor_graph.py`. All run in their
+statement's transaction.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _replaced(
     end: int | None = None,
     type_name: str | None = None,
 ) -> Row:
-    """A relationship made anew with another start, end or type, as its id, the new one, and no error."""
+    """Recreate a relationship with another start, end or type: its old id, the new relationship, and no error."""
     writer = writer_of(context)
     number = public_id(context, relationship)
     old = Parts.of(writer, relationship.position)
@@ -51,11 +51,11 @@ def _replaced(
 @cypher_procedure(
     f"apoc.refactor.setType(rel :: RELATIONSHIP, newType :: STRING) {_CHANGED}",
     mode="WRITE",
-    description="Gives a relationship another type.",
+    description="Changes the type of a relationship.",
     works_on_system=False,
 )
 def set_type(context: Execution, relationship: RelationshipRef | None, type_name: str) -> Iterator[Row]:
-    """A new relationship in its place."""
+    """A new relationship replaces it."""
     if relationship is not None:
         yield _replaced(context, relationship, type_name=type_name)
 
@@ -63,11 +63,11 @@ def set_type(context: Execution, relationship: RelationshipRef | None, type_name
 @cypher_procedure(
     f"apoc.refactor.invert(rel :: RELATIONSHIP) {_CHANGED}",
     mode="WRITE",
-    description="Turns a relationship round.",
+    description="Inverts the direction of a relationship.",
     works_on_system=False,
 )
 def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator[Row]:
-    """A new relationship in its place."""
+    """A new relationship replaces it."""
     if relationship is not None:
         old = Parts.of(writer_of(context), relationship.position)
         yield _replaced(context, relationship, start=old.end, end=old.start)
@@ -76,11 +76,11 @@ def invert(context: Execution, relationship: RelationshipRef | None) -> Iterator
 @cypher_procedure(
     f"apoc.refactor.from(rel :: RELATIONSHIP, newNode :: NODE) {_CHANGED}",
     mode="WRITE",
-    description="Lets a relationship lead from another node.",
+    description="Changes the start node of a relationship.",
     works_on_system=False,
 )
 def lead_from(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
-    """A new relationship in its place."""
+    """A new relationship replaces it."""
     if relationship is not None and node is not None:
         yield _replaced(context, relationship, start=node.position)
 
@@ -88,11 +88,11 @@ def lead_from(context: Execution, relationship: RelationshipRef | None, node: No
 @cypher_procedure(
     f"apoc.refactor.to(rel :: RELATIONSHIP, endNode :: NODE) {_CHANGED}",
     mode="WRITE",
-    description="Lets a relationship lead to another node.",
+    description="Changes the end node of a relationship.",
     works_on_system=False,
 )
 def lead_to(context: Execution, relationship: RelationshipRef | None, node: NodeRef | None) -> Iterator[Row]:
-    """A new relationship in its place."""
+    """A new relationship replaces it."""
     if relationship is not None and node is not None:
         yield _replaced(context, relationship, end=node.position)
 
@@ -104,7 +104,7 @@ def lead_to(context: Execution, relationship: RelationshipRef | None, node: Node
     "apoc.refactor.cloneNodes(nodes :: LIST<NODE>, withRelationships = false :: BOOLEAN, skipProperties = [] :: "
     "LIST<STRING>) :: (input :: INTEGER, output :: NODE, error :: STRING)",
     mode="WRITE",
-    description="Makes copies of nodes, with their relationships where that is asked for.",
+    description="Copies nodes, on request with their relationships.",
     works_on_system=False,
 )
 def clone_nodes(
@@ -130,13 +130,13 @@ def clone_nodes(
     "apoc.refactor.extractNode(rels :: ANY, labels :: LIST<STRING>, outType :: STRING, inType :: STRING) :: (input :: "
     "INTEGER, output :: NODE, error :: STRING)",
     mode="WRITE",
-    description="Makes nodes of relationships.",
+    description="Turns relationships into nodes.",
     works_on_system=False,
 )
 def extract_node(
     context: Execution, given: Any, labels: list[str] | None, out_type: str, in_type: str
 ) -> Iterator[Row]:
-    """A node with the properties of each, between its ends."""
+    """Each becomes a node with its properties, between its ends."""
     writer = writer_of(context)
     for relationship in relationships_of(context, "apoc.refactor.extractNode", given):
         number = public_id(context, relationship)
@@ -151,11 +151,11 @@ def extract_node(
 @cypher_procedure(
     f"apoc.refactor.collapseNode(nodes :: ANY, relType :: STRING) {_CHANGED}",
     mode="WRITE",
-    description="Makes relationships of nodes that have one relationship in and one out.",
+    description="Turns nodes with one incoming and one outgoing relationship into relationships.",
     works_on_system=False,
 )
 def collapse_node(context: Execution, given: Any, type_name: str) -> Iterator[Row]:
-    """A relationship with the properties of each, between its neighbours."""
+    """Each becomes a relationship with its properties, between its neighbours."""
     writer = writer_of(context)
     for node in nodes_of(context, "apoc.refactor.collapseNode", given):
         (out, ends), (into, starts) = (writer.neighbours(node.position, outgoing) for outgoing in (True, False))
@@ -175,7 +175,7 @@ def collapse_node(context: Execution, given: Any, type_name: str) -> Iterator[Ro
 
 
 def _renamed(changed: int) -> Iterator[Row]:
-    """The report of a renaming, in the terms of its batches."""
+    """The report on a renaming, in terms of batches."""
     batches = max(1, -(-changed // _BATCH))
     batch = {"total": batches, "committed": batches, "failed": 0, "errors": {}}
     operations = {"total": changed, "committed": changed, "failed": 0, "errors": {}}
@@ -185,11 +185,11 @@ def _renamed(changed: int) -> Iterator[Row]:
 @cypher_procedure(
     f"apoc.refactor.rename.label(oldLabel :: STRING, newLabel :: STRING, nodes = [] :: LIST<NODE>) {_RENAMED}",
     mode="WRITE",
-    description="Gives nodes of one label another.",
+    description="Renames a label of nodes.",
     works_on_system=False,
 )
 def rename_label(context: Execution, old: str, new: str, nodes: list[NodeRef] | None) -> Iterator[Row]:
-    """Those of a list, or all."""
+    """Of all, or only of those in a list."""
     writer, procedure = writer_of(context), "apoc.refactor.rename.label"
     _refuse_empty(procedure, old, new)
     members = _chosen(nodes, writer.nodes_with_label(old).tolist())
@@ -203,13 +203,13 @@ def rename_label(context: Execution, old: str, new: str, nodes: list[NodeRef] | 
     "apoc.refactor.rename.type(oldType :: STRING, newType :: STRING, rels = [] :: LIST<RELATIONSHIP>, config = {} :: "
     f"MAP) {_RENAMED}",
     mode="WRITE",
-    description="Gives relationships of one type another.",
+    description="Renames a type of relationships.",
     works_on_system=False,
 )
 def rename_type(
     context: Execution, old: str, new: str, relationships: list[RelationshipRef] | None, config: dict[str, Any]
 ) -> Iterator[Row]:
-    """Those of a list, or all."""
+    """Of all, or only of those in a list."""
     _refuse_empty("apoc.refactor.rename.type", old, new)
     members = _chosen(relationships, writer_of(context).relationships_with_type(old).tolist())
     for relationship in members:
@@ -221,13 +221,13 @@ def rename_type(
     "apoc.refactor.rename.nodeProperty(oldName :: STRING, newName :: STRING, nodes = [] :: LIST<NODE>, config = {} :: "
     f"MAP) {_RENAMED}",
     mode="WRITE",
-    description="Gives a property of nodes another key.",
+    description="Renames a property of nodes.",
     works_on_system=False,
 )
 def rename_node_property(
     context: Execution, old: str, new: str, nodes: list[NodeRef] | None, config: dict[str, Any]
 ) -> Iterator[Row]:
-    """Of those of a list, or all."""
+    """Of all, or only of those in a list."""
     _refuse_empty("apoc.refactor.rename.nodeProperty", old, new)
     writer = writer_of(context)
     everything = writer.nodes()
@@ -241,13 +241,13 @@ def rename_node_property(
     "apoc.refactor.rename.typeProperty(oldName :: STRING, newName :: STRING, rels = [] :: LIST<RELATIONSHIP>, config = "
     f"{{}} :: MAP) {_RENAMED}",
     mode="WRITE",
-    description="Gives a property of relationships another key.",
+    description="Renames a property of relationships.",
     works_on_system=False,
 )
 def rename_relationship_property(
     context: Execution, old: str, new: str, relationships: list[RelationshipRef] | None, config: dict[str, Any]
 ) -> Iterator[Row]:
-    """Of those of a list, or all."""
+    """Of all, or only of those in a list."""
     _refuse_empty("apoc.refactor.rename.typeProperty", old, new)
     writer = writer_of(context)
     everything = writer.relationships()
@@ -258,7 +258,7 @@ def rename_relationship_property(
 
 
 def _chosen(given: list[Any] | None, members: list[int]) -> list[int]:
-    """Of those that can be renamed the ones on the list; all where there is none."""
+    """The members on the list; all of them without a list."""
     if not given:
         return members
     wanted = {one.position for one in given}

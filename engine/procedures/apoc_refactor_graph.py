@@ -1,4 +1,4 @@
-"""apoc.refactor.* for parts of a graph: copies of them, nodes taken out of a path, nodes made of property values."""
+"""apoc.refactor.* for subgraphs: copy them, remove nodes from a path, turn property values into nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COPIES = ":: (input :: INTEGER, output :: NODE, error :: STRING)"
 
 
 def copy_node(writer: Transaction, node: int, skipped: Iterable[str] = ()) -> int:
-    """A node with the same labels and properties, but for some of them."""
+    """A node with the same labels and properties, except skipped ones."""
     labels = writer.label_sets(np.array([node], np.int64))[0]
     left_out = set(skipped)
     return writer.create_node(
@@ -36,14 +36,14 @@ def copy_node(writer: Transaction, node: int, skipped: Iterable[str] = ()) -> in
 
 
 def refused(error: CypherError) -> str:
-    """The text of a constraint that a copy would break; any other error goes on."""
+    """The message of a constraint violation by a copy; any other error is raised."""
     if (error.code or "").endswith("ConstraintValidationFailed"):
         return error.message or ""
     raise error
 
 
 def covered(writer: Transaction, nodes: Iterable[int]) -> list[int]:
-    """The relationships that lead from one of the nodes to another."""
+    """The relationships between any two of the nodes."""
     members, found = list(dict.fromkeys(nodes)), list[int]()
     inside = set(members)
     for node in members:
@@ -75,7 +75,7 @@ def _clone(
     relationships: list[RelationshipRef | None] | None,
     config: dict[str, Any] | None,
 ) -> Iterator[Row]:
-    """A row for each copied node. A node that stands in for another takes its place in the copied relationships."""
+    """A row for each copied node. Copied relationships connect stand-ins instead of the nodes that have one."""
     if not nodes:
         return
     writer, settings = writer_of(context), config or {}
@@ -105,7 +105,7 @@ def _clone(
 @cypher_procedure(
     "apoc.refactor.cloneSubgraph(nodes :: LIST<NODE>, rels = [] :: LIST<RELATIONSHIP>, config = {} :: MAP) " + _COPIES,
     mode="WRITE",
-    description="Copies nodes and relationships between them; without a list of these, all of them.",
+    description="Copies nodes and the given relationships between them, or all of those.",
     works_on_system=False,
 )
 def clone_subgraph(context: Execution, nodes: Any, relationships: Any, config: dict[str, Any]) -> Iterator[Row]:
@@ -128,20 +128,20 @@ def clone_paths(context: Execution, paths: list[PathValue | None] | None, config
     return _clone(context, "apoc.refactor.cloneSubgraphFromPaths", [*nodes], [*relationships], config)
 
 
-# --- nodes taken out of a path --------------------------------------------------------------------------------------
+# --- removing nodes from a path --------------------------------------------------------------------------------------
 
 
 @cypher_procedure(
     "apoc.refactor.deleteAndReconnect(path :: PATH, nodes :: LIST<NODE>, config = {} :: MAP) :: (nodes :: LIST<NODE>, "
     "relationships :: LIST<RELATIONSHIP>)",
     mode="WRITE",
-    description="Deletes nodes of a path and joins those before and after them.",
+    description="Deletes nodes of a path and reconnects their neighbours.",
     works_on_system=False,
 )
 def delete_and_reconnect(
     context: Execution, path: PathValue | None, removed: list[NodeRef] | None, config: dict[str, Any] | None
 ) -> Iterator[Row]:
-    """What is left of the path. `relationshipSelectionStrategy` is incoming, outgoing or merge."""
+    """The remaining path. `relationshipSelectionStrategy` is incoming, outgoing or merge."""
     if path is None:
         message = 'Cannot invoke "org.neo4j.graphdb.Path.nodes()" because "path" is null'
         raise call_failed("apoc.refactor.deleteAndReconnect", _NULL, message)
@@ -183,7 +183,7 @@ def _joined(writer: Transaction, into: Parts, out: Parts, strategy: str, rules: 
     "apoc.refactor.categorize(sourceKey :: STRING, type :: STRING, outgoing :: BOOLEAN, label :: STRING, targetKey :: "
     "STRING, copiedKeys :: LIST<STRING>, batchSize :: INTEGER)",
     mode="WRITE",
-    description="Makes a node of each value of a property, and relationships to it from the nodes that have the value.",
+    description="Turns each value of a property into a node with relationships from the nodes that have the value.",
     works_on_system=False,
 )
 def categorize(
@@ -196,7 +196,7 @@ def categorize(
     copied: list[str] | None,
     batch_size: int,
 ) -> Iterator[Row]:
-    """No rows. The property goes; `copiedKeys` move to the first node of the category that lacks them."""
+    """No rows. The property is removed; `copiedKeys` move to the category's node, unless it has another value."""
     procedure = "apoc.refactor.categorize"
     for name, key in (("sourceKey", source_key), ("targetKey", target_key)):
         if key is None:
@@ -246,13 +246,13 @@ def _hand_over(writer: Transaction, node: int, category: int, keys: list[str]) -
     "apoc.refactor.normalizeAsBoolean(entity :: ANY, propertyKey :: STRING, trueValues :: LIST<ANY>, falseValues :: "
     "LIST<ANY>)",
     mode="WRITE",
-    description="Makes a Boolean of a property.",
+    description="Converts a property to a Boolean.",
     works_on_system=False,
 )
 def normalize_as_boolean(
     context: Execution, entity: Any, key: str, true_values: list[Any] | None, false_values: list[Any] | None
 ) -> Iterator[Row]:
-    """No rows. A value that is in neither list goes, one in both stays."""
+    """No rows. A value in neither list is removed, one in both stays."""
     yield from ()
     writer = writer_of(context)
     write: Callable[[int, str, Any], None]

@@ -1,11 +1,11 @@
-"""apoc.refactor.mergeNodes and mergeRelationships: one entity of several; and the rules by which properties are merged.
+"""apoc.refactor.mergeNodes and mergeRelationships: merge several entities into one, and rules for their properties.
 
-    overwrite, override    the later value counts
-    discard                the first value counts
-    combine                all different values, as a list where there are several
+    overwrite, override    the later value wins
+    discard                the first value wins
+    combine                all distinct values, as a list if there are several
     anything else          nothing is taken over
 
-`properties` in the settings names one of them for all keys, or by patterns of keys, where `.` stands for all others.
+`properties` in the settings names one of these for all keys, or for patterns of keys, where `.` means all others.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _NULL = "java.lang.NullPointerException"
 
 @dataclass(frozen=True, slots=True)
 class MergeRules:
-    """What becomes of a property that both have."""
+    """What happens to a property that both have."""
 
     by_pattern: Mapping[str, Any]
-    keeps_lists: bool = False  # a single value is a list, too
+    keeps_lists: bool = False  # a single value becomes a list too
 
     @classmethod
     def of(cls, config: Mapping[str, Any], otherwise: str) -> MergeRules:
-        """As the settings have them; `otherwise` where they say nothing of properties."""
+        """The rules in the settings, or `otherwise` if they do not mention properties."""
         given = config.get("properties")
         if given is None:
             given = otherwise
@@ -52,7 +52,7 @@ class MergeRules:
         return self.by_pattern.get(_ALL_OTHERS, "overwrite")
 
     def merged(self, mine: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-        """The properties of which `mine` become others, with their new values."""
+        """The properties of `mine` that change, with their new values."""
         changed = {}
         for key, value in other.items():
             match self._rule(key):
@@ -65,7 +65,7 @@ class MergeRules:
         return changed
 
     def _combined(self, mine: Any, other: Any) -> Any:
-        """All different values; as text where they are not of one type."""
+        """All distinct values; as text unless they have the same type."""
         items = [*(mine if isinstance(mine, list) else [mine]), *(other if isinstance(other, list) else [other])]
         distinct = list({(type(item), group_key(item)): item for item in items}.values())
         if len(distinct) == 1 and not self.keeps_lists:
@@ -94,12 +94,12 @@ class Parts:
 
 
 def relationships_at(writer: Transaction, node: int) -> list[int]:
-    """Each once, the latest first, as Neo4j goes through them."""
+    """The relationships of a node, each once, newest first, as Neo4j goes through them."""
     return np.unique(writer.relationships_of(node))[::-1].tolist()  # type: ignore[no-any-return]
 
 
 def _take_over(writer: Transaction, target: int, other: int, rules: MergeRules) -> None:
-    """Merge the properties of another relationship, which goes."""
+    """Merge the properties of another relationship, which is then deleted."""
     mine, properties = writer.relationship_properties(target), writer.relationship_properties(other)
     for key, value in rules.merged(mine, properties).items():
         writer.set_relationship_property(target, key, value)
@@ -109,8 +109,7 @@ def _take_over(writer: Transaction, target: int, other: int, rules: MergeRules) 
 @cypher_procedure(
     "apoc.refactor.mergeRelationships(rels :: LIST<RELATIONSHIP>, config = {} :: MAP) :: (rel :: RELATIONSHIP)",
     mode="WRITE",
-    description="Makes one relationship of several between the same nodes: the first takes over the properties of the "
-    "others.",
+    description="Merges relationships between the same nodes: the first takes over the others' properties.",
     works_on_system=False,
 )
 def merge_relationships(
@@ -146,12 +145,11 @@ def merge_relationships(
 @cypher_procedure(
     "apoc.refactor.mergeNodes(nodes :: LIST<NODE>, config = {} :: MAP) :: (node :: NODE)",
     mode="WRITE",
-    description="Makes one node of several: the first takes over the labels, properties and relationships of the "
-    "others.",
+    description="Merges nodes: the first takes over the labels, properties and relationships of the others.",
     works_on_system=False,
 )
 def merge_nodes(context: Execution, nodes: list[NodeRef | None] | None, config: dict[str, Any] | None) -> Iterator[Row]:
-    """The first. `mergeRels` makes one of its relationships of one type to the same node."""
+    """The first. `mergeRels` merges its relationships of the same type to the same node."""
     distinct = list(dict.fromkeys(nodes or ()))
     if not distinct:
         return
@@ -208,7 +206,7 @@ def _move_relationships(writer: Transaction, old: int, new: int, makes_loops: bo
 
 
 def _join_parallel(writer: Transaction, node: int, rules: MergeRules, untouched: set[int], makes_loops: bool) -> None:
-    """One relationship for each start, type and end at a node, but for those that stay as they are."""
+    """Merge relationships of a node with the same start, type and end, except those that must stay as they are."""
     first: dict[tuple[int, int, str], int] = {}
     for relationship in relationships_at(writer, node):
         if relationship in untouched:

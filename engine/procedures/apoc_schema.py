@@ -1,4 +1,4 @@
-"""apoc.schema.nodes and apoc.schema.relationships: what indexes and constraints there are."""
+"""apoc.schema.nodes and apoc.schema.relationships: the indexes and constraints."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hoplite.values.order import group_key, sort_key
 from hoplite.values.spatial import Point
 
 _ENTRIES: dict[IndexKind, type | None] = {IndexKind.RANGE: None, IndexKind.TEXT: str, IndexKind.POINT: Point}
-"""The kinds of index that count their entries, with the type of values that they hold."""
+"""The kinds of index that count their entries, with the type of their values."""
 _ANY = {Entity.NODE: "<any-labels>", Entity.RELATIONSHIP: "<any-types>"}
 
 
 def _listed(
     context: Execution, entity: Entity, config: dict[str, Any] | None, names: tuple[str, str, str]
 ) -> tuple[list[Constraint], list[Index]]:
-    """The constraints and indexes whose labels or types the settings include, or do not exclude."""
+    """The constraints and indexes whose labels or types the settings select."""
     procedure, included, excluded = names
     settings = config or {}
     include, exclude = set(settings.get(included) or ()), set(settings.get(excluded) or ())
@@ -59,8 +59,8 @@ def _name(index: Index) -> str:
 
 
 def _selectivity(context: Execution, index: Index) -> tuple[int, float]:
-    """How many entries an index has, and the share of different values among them; full-text indexes and the like
-    tell neither."""
+    """The number of entries in an index, and the share of distinct values among them; full-text indexes and the like
+    have neither."""
     if index.kind not in _ENTRIES:
         return 0, 1.0
     graph, (label,), entries = context.graph, index.labels, _ENTRIES[index.kind]
@@ -86,7 +86,7 @@ def _selectivity(context: Execution, index: Index) -> tuple[int, float]:
     works_on_system=False,
 )
 def schema_nodes(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
-    """A row for each constraint, and for each index by its name."""
+    """A row for each constraint and each index, indexes by name."""
     names = ("apoc.schema.nodes", "labels", "excludeLabels")
     constraints, indexes = _listed(context, Entity.NODE, config, names)
     for rule in constraints:
@@ -139,7 +139,7 @@ def _given(procedure: str, label: str | None, key: str | None) -> tuple[str, str
 
 
 def _of_values(context: Execution, label: str, key: str) -> list[Index]:
-    """The indexes of values on nodes with one key; the empty text is any label or key."""
+    """The value indexes on nodes with one key; an empty string means any label or key."""
     return [
         index
         for index in context.graph.schema.indexes
@@ -151,11 +151,11 @@ def _of_values(context: Execution, label: str, key: str) -> list[Index]:
 @cypher_procedure(
     "apoc.schema.properties.distinct(label :: STRING, key :: STRING) :: (value :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Returns the different values of a property that an index is on.",
+    description="Returns the distinct values of an indexed property.",
     works_on_system=False,
 )
 def distinct_values(context: Execution, label: str | None, key: str | None) -> Iterator[Row]:
-    """One list; an empty one where there is no such index."""
+    """One list, which is empty if there is no such index."""
     indexes = _of_values(context, *_given("apoc.schema.properties.distinct", label, key))
     yield ([values[0] for index in indexes[:1] for values in _indexed_values(context, index).values()],)
 
@@ -164,11 +164,11 @@ def distinct_values(context: Execution, label: str | None, key: str | None) -> I
     "apoc.schema.properties.distinctCount(label =  :: STRING, key =  :: STRING) :: (label :: STRING, key :: STRING, "
     "value :: ANY, count :: INTEGER)",
     mode="DEFAULT",
-    description="Returns how often there is each value of the properties that indexes are on.",
+    description="Returns how often each value of an indexed property occurs.",
     works_on_system=False,
 )
 def count_distinct_values(context: Execution, label: str | None, key: str | None) -> Iterator[Row]:
-    """Of a label, a key, both or all."""
+    """For a label, a key, both, or all indexes."""
     for index in _of_values(context, *_given("apoc.schema.properties.distinctCount", label, key)):
         for values in _indexed_values(context, index).values():
             context.check_time()

@@ -1,4 +1,4 @@
-"""apoc.schema.assert: the indexes and constraints that there shall be, and those that shall go."""
+"""apoc.schema.assert: create the wanted indexes and constraints, and drop the others."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ _Wanted = dict[str, list[Any]]
     "apoc.schema.assert(indexes :: MAP, constraints :: MAP, dropExisting = true :: BOOLEAN) :: (label :: ANY, key :: "
     "STRING, keys :: LIST<STRING>, unique :: BOOLEAN, action :: STRING)",
     mode="SCHEMA",
-    description="Makes the indexes and uniqueness constraints that are named by labels and keys, and drops all others "
-    "unless `dropExisting` is false.",
+    description="Creates the given indexes and uniqueness constraints; drops others unless `dropExisting` is false.",
     works_on_system=False,
 )
 def schema_assert(
     context: Execution, indexes: dict[str, Any] | None, constraints: dict[str, Any] | None, drops: bool | None
 ) -> Iterator[Row]:
-    """A row for each: KEPT, DROPPED or CREATED. Indexes come first, so that a constraint on the same keys is refused.
+    """A row for each: KEPT, DROPPED or CREATED. Indexes come first, so a constraint on the same keys is rejected.
 
-    Several keys in a list are one index; for a constraint they would be a node key, which is not in the community
-    edition.
+    Several keys in a list are one index; as a constraint they would be a node key, which the community edition lacks.
     """
     if drops is None:
         message = (
@@ -48,7 +46,7 @@ def schema_assert(
 
 
 def _wanted(given: dict[str, Any] | None) -> _Wanted:
-    """Keys by label, to be taken out as they are found."""
+    """The wanted keys by label, to be removed as they are found."""
     wanted: _Wanted = {}
     for label, keys in (given or {}).items():
         if not isinstance(keys, list):
@@ -66,7 +64,7 @@ def _row(label: str, keys: tuple[str, ...] | list[str], unique: bool, action: st
 
 
 def _take_out(wanted: _Wanted, label: str, keys: tuple[str, ...]) -> bool:
-    """Whether such keys are wanted; they are no longer looked for then."""
+    """Remove these keys from the wanted ones; False if they are not among them."""
     left = wanted.get(label, [])
     sought: Any = keys[0] if len(keys) == 1 else list(keys)
     if sought not in left:
@@ -88,7 +86,8 @@ def _existing(context: Execution, rules: tuple[Any, ...], wanted: _Wanted, drops
 
 def _indexes(context: Execution, wanted: _Wanted, drops: bool) -> Iterator[Row]:
     def is_own(index: Index) -> bool:
-        return index.owning_constraint is None and len(index.labels) == 1  # lookups have none, full text many
+        # lookup indexes have no label, full-text indexes may have several
+        return index.owning_constraint is None and len(index.labels) == 1
 
     writer = writer_of(context)
     yield from _existing(context, tuple(filter(is_own, writer.schema.indexes)), wanted, drops)

@@ -1,4 +1,4 @@
-"""apoc.search.*: nodes by an operator over several labels and properties at once."""
+"""apoc.search.*: find nodes by an operator over several labels and properties at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXAMPLE = '{ Person: ["fullName","lastName"],Company:"name", Event : "Descripti
 def _found(
     context: Execution, procedure: str, places: Any, operator: str | None, value: Any
 ) -> Iterator[tuple[str, str, NodeRef, Any]]:
-    """Label, key, node and the value there, for every place in which the operator holds."""
+    """Label, key, node and value for every label and property where the operator holds."""
     sign = _sign(procedure, operator)
     for label, key in _places(procedure, places):
         query = (
@@ -86,7 +86,7 @@ def search_node(context: Execution, places: Any, operator: str | None, value: st
 @cypher_procedure(
     "apoc.search.nodeAll(labelPropertyMap :: ANY, operator :: STRING, value :: STRING) :: (node :: NODE)",
     mode="DEFAULT",
-    description="Returns the nodes whose properties match, once for each place.",
+    description="Returns the nodes whose properties match, once for each matching property.",
     works_on_system=False,
 )
 def search_node_all(context: Execution, places: Any, operator: str | None, value: str | None) -> Iterator[Row]:
@@ -99,17 +99,17 @@ def search_node_all(context: Execution, places: Any, operator: str | None, value
     "apoc.search.nodeAllReduced(labelPropertyMap :: ANY, operator :: STRING, value :: ANY) :: (id :: INTEGER,"
     " labels :: LIST<STRING>, values :: MAP)",
     mode="DEFAULT",
-    description="Returns id, label and property of the nodes whose properties match, once for each place.",
+    description="Returns id, label and property of the nodes whose properties match, once for each matching property.",
     works_on_system=False,
 )
 def search_node_all_reduced(context: Execution, places: Any, operator: str | None, value: Any) -> Iterator[Row]:
-    """The label and the property are those that were asked for."""
+    """With the label and property that were searched for."""
     for label, key, node, found in _found(context, "apoc.search.nodeAllReduced", places, operator, value):
         yield public_id(context, node), [label], {key: found}
 
 
 def _merged(context: Execution, procedure: str, places: Any, operator: str | None, value: str | None) -> Iterator[Row]:
-    """One row a node. The server fails where two places find the same node; there is nothing to gain from that."""
+    """One row per node. Neo4j fails if two properties find the same node, which is not worth imitating."""
     rows: dict[int, tuple[int, list[str], dict[str, Any]]] = {}
     for label, key, node, found in _found(context, procedure, places, operator, value):
         _, labels, values = rows.setdefault(node.position, (public_id(context, node), [], {}))
@@ -127,7 +127,7 @@ def _merged(context: Execution, procedure: str, places: Any, operator: str | Non
     works_on_system=False,
 )
 def search_node_reduced(context: Execution, places: Any, operator: str | None, value: str | None) -> Iterator[Row]:
-    """The labels and properties are those that were asked for."""
+    """With the labels and properties that were searched for."""
     yield from _merged(context, "apoc.search.nodeReduced", places, operator, value)
 
 

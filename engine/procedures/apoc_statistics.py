@@ -13,7 +13,7 @@ from hoplite.engine.functions.apoc_maps import types_and_sides
 from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
 
 _PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
-_FEWEST = 2  # relationships of which APOC makes a histogram
+_FEWEST = 2  # relationships that a histogram of APOC's needs
 
 
 @cypher_procedure(
@@ -21,11 +21,11 @@ _FEWEST = 2  # relationships of which APOC makes a histogram
     "INTEGER, p75 :: INTEGER, p90 :: INTEGER, p95 :: INTEGER, p99 :: INTEGER, p999 :: INTEGER, max :: INTEGER, min :: "
     "INTEGER, mean :: FLOAT)",
     mode="DEFAULT",
-    description="Returns how many relationships nodes have, by percentiles.",
+    description="Returns percentiles of the number of relationships per node.",
     works_on_system=False,
 )
 def degrees(context: Execution, types: str | None) -> Iterator[Row]:
-    """A row for each type and direction in the text; a type that nobody knows is any type."""
+    """A row for each type and direction in the text; an unknown type means any type."""
     graph = context.graph
     nodes = graph.nodes()
     for name, outgoing, incoming in types_and_sides(types):
@@ -49,7 +49,7 @@ def degrees(context: Execution, types: str | None) -> Iterator[Row]:
 
 
 def _loops(context: Execution, nodes: Any, codes: tuple[int, ...] | None) -> Any:
-    """A relationship from a node to itself is one of its relationships, not two."""
+    """The number of self-loops of each node: they count once in its degree, not twice."""
     graph = context.graph
     relationships = graph.relationships()
     starts, ends = graph.endpoints(relationships)
@@ -69,7 +69,7 @@ def _loops(context: Execution, nodes: Any, codes: tuple[int, ...] | None) -> Any
     works_on_system=False,
 )
 def regression(context: Execution, label: str, key_y: str, key_x: str) -> Iterator[Row]:
-    """Of the nodes that have both; nothing is known of none."""
+    """Over the nodes that have both; NaN if there are none."""
     nodes = context.graph.nodes_with_label(label)
     columns = (context.graph.node_property(nodes, key).objects() for key in (key_x, key_y))
     pairs = [

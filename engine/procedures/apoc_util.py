@@ -1,4 +1,4 @@
-"""apoc.util.*, apoc.coll.* and apoc.convert.* as procedures: checks, and rows made of lists and paths."""
+"""apoc.util.*, apoc.coll.* and apoc.convert.* as procedures: checks, and lists and paths as rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RUNTIME_EXCEPTION = "java.lang.RuntimeException"
 
 
 def _complaint(text: str | None, parameters: Items) -> tuple[str, str]:
-    """The class of the exception, and the text with its parameters, as Java's String.format takes them."""
+    """The class of the exception, and the text with its parameters filled in by Java's String.format."""
     if not parameters:
         return _RUNTIME_EXCEPTION, "null" if text is None else text
     try:
@@ -37,11 +37,11 @@ def _complaint(text: str | None, parameters: Items) -> tuple[str, str]:
 @cypher_procedure(
     "apoc.util.validate(predicate :: BOOLEAN, message :: STRING, params :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Fails with a message where a predicate is true.",
+    description="Fails with a message if a predicate is true.",
     works_on_system=False,
 )
 def validate(context: Execution, predicate: bool | None, message: str | None, parameters: Items) -> Iterator[Row]:
-    """No rows; the call is what it is for."""
+    """No rows: called for its effect."""
     if predicate:
         raise call_failed("apoc.util.validate", *_complaint(message, parameters))
     return
@@ -50,7 +50,7 @@ def validate(context: Execution, predicate: bool | None, message: str | None, pa
 
 @apoc_function(
     "apoc.util.validatePredicate(predicate :: BOOLEAN, message :: STRING, params :: LIST<ANY>) :: BOOLEAN",
-    "Fails with a message where a predicate is true, and is true otherwise.",
+    "Fails with a message if a predicate is true, and returns true otherwise.",
 )
 def validate_predicate(predicate: bool | None, message: str | None, parameters: Items) -> bool:
     """For use in WHERE."""
@@ -66,7 +66,7 @@ def validate_predicate(predicate: bool | None, message: str | None, parameters: 
     works_on_system=False,
 )
 def sleep(context: Execution, milliseconds: int) -> Iterator[Row]:
-    """Heeds the deadline of the statement."""
+    """Observes the statement's time limit."""
     end = time.monotonic() + milliseconds / 1000
     while (left := end - time.monotonic()) > 0:
         context.check_time()
@@ -85,7 +85,7 @@ def sleep(context: Execution, milliseconds: int) -> Iterator[Row]:
     works_on_system=False,
 )
 def zip_to_rows(context: Execution, first: Items, second: Items) -> Iterator[Row]:
-    """A row for each place of the first; null where the second is shorter."""
+    """A row for each element of the first; null where the second is shorter."""
     others = second or []
     for place, value in enumerate(first or ()):
         yield ([value, others[place] if place < len(others) else None],)
@@ -98,7 +98,7 @@ def zip_to_rows(context: Execution, first: Items, second: Items) -> Iterator[Row
     works_on_system=False,
 )
 def split(context: Execution, values: Items, separator: Any) -> Iterator[Row]:
-    """Parts without elements are left out."""
+    """Empty parts are omitted."""
     part: list[Any] = []
     for value in values or ():
         if equals(value, separator) is True:
@@ -114,7 +114,7 @@ def split(context: Execution, values: Items, separator: Any) -> Iterator[Row]:
 @cypher_procedure(
     "apoc.coll.partition(coll :: LIST<ANY>, batchSize :: INTEGER) :: (value :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Splits a list into parts of a size.",
+    description="Splits a list into parts of a given size.",
     works_on_system=False,
 )
 def partition(context: Execution, values: Items, size: int) -> Iterator[Row]:
@@ -126,7 +126,7 @@ def partition(context: Execution, values: Items, size: int) -> Iterator[Row]:
 @cypher_procedure(
     "apoc.coll.pairWithOffset(coll :: LIST<ANY>, offset :: INTEGER) :: (value :: LIST<ANY>)",
     mode="DEFAULT",
-    description="Returns each element with the one that follows it at an offset.",
+    description="Returns each element with the one at an offset from it.",
     works_on_system=False,
 )
 def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterator[Row]:
@@ -151,7 +151,7 @@ def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterato
     deprecated_by="apoc.paths.toJsonTree",
 )
 def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
-    """A map for each first node; a relationship is a key with the maps of the nodes after it."""
+    """A map for each first node; a relationship type is a key, and its value the maps of the next nodes."""
     maps: dict[int, dict[str, Any]] = {}
     given = list(paths or ())
     if (config or {}).get("sortPaths", True):
@@ -192,11 +192,11 @@ def _tree_node(context: Execution, node: int) -> dict[str, Any]:
     "apoc.text.phoneticDelta(text1 :: STRING, text2 :: STRING) :: (phonetic1 :: STRING, phonetic2 :: STRING, "
     "delta :: INTEGER)",
     mode="DEFAULT",
-    description="Returns how two texts sound, by Soundex, and in how many places they sound the same.",
+    description="Returns the Soundex codes of two strings, and at how many positions they agree.",
     works_on_system=False,
 )
 def phonetic_delta(context: Execution, first: str | None, second: str | None) -> Iterator[Row]:
-    """One row; what is missing sounds like nothing."""
+    """One row; null counts as an empty string."""
     sounds = [None if text is None else soundex(text) for text in (first, second)]
     same = sum(one == other for one, other in zip(*(sound or "" for sound in sounds), strict=False))
     yield (*sounds, same)

@@ -1,6 +1,6 @@
-"""apoc.create.* and apoc.merge.*: writes whose labels, types and keys are values.
+"""apoc.create.* and apoc.merge.*: writes with dynamic labels, types and keys.
 
-They run in the transaction of their statement. Like all writes of procedures they do not count in its summary.
+They run in their statement's transaction. Like all writes of procedures, they do not count in its summary.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Properties = dict[str, Any] | None
 @cypher_procedure(
     "apoc.create.node(labels :: LIST<STRING>, props :: MAP) :: (node :: NODE)",
     mode="WRITE",
-    description="Creates a node with labels and properties that are values.",
+    description="Creates a node with dynamic labels and properties.",
     works_on_system=False,
 )
 def create_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
@@ -40,7 +40,7 @@ def create_node(context: Execution, labels: list[str] | None, properties: Proper
 @cypher_procedure(
     "apoc.create.relationship(from :: NODE, relType :: STRING, props :: MAP, to :: NODE) :: (rel :: RELATIONSHIP)",
     mode="WRITE",
-    description="Creates a relationship with a type and properties that are values.",
+    description="Creates a relationship with a dynamic type and properties.",
     works_on_system=False,
 )
 def create_relationship(
@@ -66,7 +66,7 @@ def create_nodes(context: Execution, labels: list[str] | None, maps: list[Proper
 @cypher_procedure(
     "apoc.create.vNode(labels :: LIST<STRING>, props :: MAP) :: (node :: NODE)",
     mode="DEFAULT",
-    description="Returns a node that is in no graph.",
+    description="Returns a virtual node.",
     works_on_system=False,
 )
 def create_virtual_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
@@ -77,7 +77,7 @@ def create_virtual_node(context: Execution, labels: list[str] | None, properties
 @cypher_procedure(
     "apoc.create.vNodes(labels :: LIST<STRING>, props :: LIST<MAP>) :: (node :: NODE)",
     mode="DEFAULT",
-    description="Returns nodes that are in no graph.",
+    description="Returns virtual nodes.",
     works_on_system=False,
 )
 def create_virtual_nodes(context: Execution, labels: list[str] | None, maps: list[Properties] | None) -> Iterator[Row]:
@@ -89,7 +89,7 @@ def create_virtual_nodes(context: Execution, labels: list[str] | None, maps: lis
 @cypher_procedure(
     "apoc.create.vRelationship(from :: NODE, relType :: STRING, props :: MAP, to :: NODE) :: (rel :: RELATIONSHIP)",
     mode="DEFAULT",
-    description="Returns a relationship that is in no graph.",
+    description="Returns a virtual relationship.",
     works_on_system=False,
 )
 def create_virtual_relationship(
@@ -103,7 +103,7 @@ def create_virtual_relationship(
     "apoc.create.virtualPath(labelsN :: LIST<STRING>, n :: MAP, arelType :: STRING, props :: MAP, labelsM :: "
     "LIST<STRING>, m :: MAP) :: (from :: NODE, rel :: RELATIONSHIP, to :: NODE)",
     mode="DEFAULT",
-    description="Returns two nodes and a relationship between them that are in no graph.",
+    description="Returns two virtual nodes and a virtual relationship between them.",
     works_on_system=False,
 )
 def create_virtual_path(
@@ -171,7 +171,7 @@ def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> I
 @cypher_procedure(
     "apoc.create.setLabels(nodes :: ANY, labels :: LIST<STRING>) :: (node :: NODE)",
     mode="WRITE",
-    description="Gives nodes these labels and no others.",
+    description="Replaces the labels of nodes.",
     works_on_system=False,
 )
 def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
@@ -189,7 +189,7 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 @cypher_procedure(
     "apoc.create.setProperty(nodes :: ANY, key :: STRING, value :: ANY) :: (node :: NODE)",
     mode="WRITE",
-    description="Sets a property whose key is a value.",
+    description="Sets a property with a dynamic key.",
     works_on_system=False,
 )
 def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
@@ -202,7 +202,7 @@ def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterat
 @cypher_procedure(
     "apoc.convert.setJsonProperty(node :: NODE, key :: STRING, value :: ANY)",
     mode="WRITE",
-    description="Sets a property to a value written as JSON.",
+    description="Sets a property to a value converted to JSON.",
     works_on_system=False,
 )
 def set_json_property(context: Execution, node: NodeRef, key: str, value: Any) -> Iterator[Row]:
@@ -214,7 +214,7 @@ def set_json_property(context: Execution, node: NodeRef, key: str, value: Any) -
 @cypher_procedure(
     "apoc.create.setProperties(nodes :: ANY, keys :: LIST<STRING>, values :: LIST<ANY>) :: (node :: NODE)",
     mode="WRITE",
-    description="Sets properties whose keys are values.",
+    description="Sets properties with dynamic keys.",
     works_on_system=False,
 )
 def set_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
@@ -228,7 +228,7 @@ def set_properties(context: Execution, given: Any, keys: list[str], values: list
 @cypher_procedure(
     "apoc.create.setRelProperty(rels :: ANY, key :: STRING, value :: ANY) :: (rel :: RELATIONSHIP)",
     mode="WRITE",
-    description="Sets a property whose key is a value.",
+    description="Sets a property with a dynamic key.",
     works_on_system=False,
 )
 def set_relationship_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
@@ -242,7 +242,7 @@ def set_relationship_property(context: Execution, given: Any, key: str, value: A
 @cypher_procedure(
     "apoc.create.setRelProperties(rels :: ANY, keys :: LIST<STRING>, values :: LIST<ANY>) :: (rel :: RELATIONSHIP)",
     mode="WRITE",
-    description="Sets properties of relationships whose keys are values.",
+    description="Sets properties of relationships with dynamic keys.",
     works_on_system=False,
 )
 def set_relationship_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
@@ -336,7 +336,7 @@ _MERGE_NODE = (
 @cypher_procedure(
     f"apoc.merge.node{_MERGE_NODE}",
     mode="WRITE",
-    description="Merges a node with labels and properties that are values.",
+    description="Merges a node with dynamic labels and properties.",
     works_on_system=False,
 )
 def merge_node(
@@ -349,7 +349,7 @@ def merge_node(
 @cypher_procedure(
     f"apoc.merge.node.eager{_MERGE_NODE}",
     mode="WRITE",
-    description="Merges a node with labels and properties that are values.",
+    description="Merges a node with dynamic labels and properties.",
     works_on_system=False,
 )
 def merge_node_eager(
@@ -417,7 +417,7 @@ _MERGE_RELATIONSHIP = (
 @cypher_procedure(
     f"apoc.merge.relationship{_MERGE_RELATIONSHIP}",
     mode="WRITE",
-    description="Merges a relationship with a type and properties that are values.",
+    description="Merges a relationship with a dynamic type and properties.",
     works_on_system=False,
 )
 def merge_relationship(context: Execution, *arguments: Any) -> Iterator[Row]:
@@ -428,7 +428,7 @@ def merge_relationship(context: Execution, *arguments: Any) -> Iterator[Row]:
 @cypher_procedure(
     f"apoc.merge.relationship.eager{_MERGE_RELATIONSHIP}",
     mode="WRITE",
-    description="Merges a relationship with a type and properties that are values.",
+    description="Merges a relationship with a dynamic type and properties.",
     works_on_system=False,
 )
 def merge_relationship_eager(context: Execution, *arguments: Any) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""db.* and dbms.*: what a database says about itself, and housekeeping that an embedded database need not do."""
+"""db.* and dbms.*: information about the database, and housekeeping that an embedded database does not need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hoplite.storage.schema import Index, IndexKind
 from hoplite.values.temporal import DateTime
 
 VERSION = "5.26.12"
-AGENT = f"Neo4j/{VERSION}"  # the server whose answers are given
+AGENT = f"Neo4j/{VERSION}"  # the version whose answers are given
 
 
 # --- names in use ---
@@ -27,7 +27,7 @@ AGENT = f"Neo4j/{VERSION}"  # the server whose answers are given
     "returns empty results if the user is not authorized to view those labels.",
 )
 def labels(context: Execution) -> Iterator[Row]:
-    """The labels that some node has."""
+    """The labels that any node has."""
     return ((label,) for label in context.graph.labels_in_use())
 
 
@@ -37,7 +37,7 @@ def labels(context: Execution) -> Iterator[Row]:
     "procedure returns empty results if the user is not authorized to view those relationship types.",
 )
 def relationship_types(context: Execution) -> Iterator[Row]:
-    """The types that some relationship has."""
+    """The types that any relationship has."""
     return ((name,) for name in context.graph.relationship_types_in_use())
 
 
@@ -56,7 +56,7 @@ def property_keys(context: Execution) -> Iterator[Row]:
     description="List DBMS components and their versions.",
 )
 def components(context: Execution) -> Iterator[Row]:
-    """The version of Neo4j whose answers are given, which is what programs ask this for."""
+    """The version of Neo4j whose answers are given, which is what programs use this for."""
     yield ("Neo4j Kernel", [VERSION], "community")
 
 
@@ -73,12 +73,12 @@ def ping(context: Execution) -> Iterator[Row]:
 
 
 def _store_id(context: Execution, name: str) -> str:
-    """A number in the form of Neo4j's store ids, kept for the life of the database."""
+    """A number in the form of Neo4j's store ids, constant for the life of the database."""
     return hashlib.sha256(f"{name}:{context.graph.uuid}".encode()).hexdigest().upper()
 
 
 def _creation_date(context: Execution) -> str:
-    """Of a database in memory, when it was opened; a database on disk does not keep its own."""
+    """When a database in memory was opened; a database on disk does not store the date."""
     opened = context.database.opened
     return str(DateTime(opened.epoch_second, opened.nanosecond // 1_000_000 * 1_000_000, 0))
 
@@ -110,7 +110,7 @@ def dbms_info(context: Execution) -> Iterator[Row]:
     admin=True,
 )
 def list_config(context: Execution, search: str) -> Iterator[Row]:
-    """The one setting that this engine has in common with a server: the timeout of a transaction."""
+    """The only setting that this engine shares with a server: the transaction timeout."""
     name = "db.transaction.timeout"
     if (search or "").lower() in name:
         value = f"{context.timeout:g}s" if context.timeout else "0s"
@@ -211,7 +211,7 @@ def await_indexes(context: Execution, seconds: int) -> Iterator[Row]:
     description='Schedule resampling of an index (for example: CALL db.resampleIndex("MyIndex")).',
 )
 def resample_index(context: Execution, name: str) -> Iterator[Row]:
-    """Statistics are exact."""
+    """Nothing to do: statistics are exact."""
     if context.graph.schema.index(name) is None:
         raise _no_index(name)
     yield from ()
@@ -219,7 +219,7 @@ def resample_index(context: Execution, name: str) -> Iterator[Row]:
 
 @cypher_procedure("db.resampleOutdatedIndexes()", description="Schedule resampling of all outdated indexes.")
 def resample_indexes(context: Execution) -> Iterator[Row]:
-    """Statistics are exact."""
+    """Nothing to do: statistics are exact."""
     yield from ()
 
 
@@ -231,7 +231,7 @@ def resample_indexes(context: Execution) -> Iterator[Row]:
     admin=True,
 )
 def prepare_for_replanning(context: Execution, seconds: int) -> Iterator[Row]:
-    """Plans follow the statistics by themselves."""
+    """Nothing to do: plans follow the statistics."""
     yield from ()
 
 
@@ -239,7 +239,7 @@ def prepare_for_replanning(context: Execution, seconds: int) -> Iterator[Row]:
     "db.clearQueryCaches() :: (value :: STRING)", mode="DBMS", description="Clears all query caches.", admin=True
 )
 def clear_query_caches(context: Execution) -> Iterator[Row]:
-    """One row that tells how many plans there were."""
+    """One row with the number of plans that were cached."""
     count = context.database.clear_plan_cache()
     yield (f"Query caches successfully cleared of {count} queries." if count else "Query cache already empty.",)
 

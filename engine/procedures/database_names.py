@@ -1,4 +1,4 @@
-"""db.create*, db.stats.retrieve and dbms.*: names before anything has them, names and counts, and where to connect."""
+"""db.create*, db.stats.retrieve and dbms.*: names registered before use, names and counts, and where to connect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROVIDERS = {
     IndexKind.POINT: "point-1.0",
     IndexKind.LOOKUP: "token-lookup-1.0",
 }
-"""Of the kinds of index that are counted."""
+"""The kinds of index that are counted."""
 _SECTIONS = ("GRAPH COUNTS", "TOKENS", "QUERIES")
 
 
@@ -70,7 +70,7 @@ def create_property(context: Execution, name: str | None) -> Iterator[Row]:
     admin=True,
 )
 def retrieve(context: Execution, section: str, config: dict[str, Any]) -> Iterator[Row]:
-    """One row; nothing about queries, which nobody collects."""
+    """One row; queries are not collected, so that section is empty."""
     if section == "GRAPH COUNTS":
         yield section, _graph_counts(context)
     elif section == "TOKENS":
@@ -141,7 +141,7 @@ def _constraint(rule: Constraint) -> dict[str, Any]:
 
 # --- where to connect -----------------------------------------------------------------------------------------------
 
-_ADDRESS = "localhost:7687"  # what a server says that has not been told another name
+_ADDRESS = "localhost:7687"  # what a server advertises by default
 _ROUTING = "(context :: MAP, database = null :: STRING) :: (ttl :: INTEGER, servers :: LIST<MAP>)"
 _DATABASES = ("neo4j", "system")
 
@@ -161,7 +161,7 @@ def _routing_table(database: str | None) -> Iterator[Row]:
     "requests.",
 )
 def routing_table(context: Execution, settings: dict[str, Any], database: str | None) -> Iterator[Row]:
-    """One server that does everything."""
+    """One server in every role."""
     return _routing_table(database)
 
 
@@ -174,7 +174,7 @@ def routing_table(context: Execution, settings: dict[str, Any], database: str | 
     deprecated_by="dbms.routing.getRoutingTable",
 )
 def cluster_routing_table(context: Execution, settings: dict[str, Any], database: str | None) -> Iterator[Row]:
-    """One server that does everything."""
+    """One server in every role."""
     return _routing_table(database)
 
 
@@ -187,7 +187,7 @@ _NO_CONNECTION = "No connection found with this id"
     description="Kill network connection with the given connection id.",
 )
 def kill_connection(context: Execution, connection: str) -> Iterator[Row]:
-    """There is no network, and no connection of that id."""
+    """There is no network, so there is no connection with that id."""
     yield connection, "n/a", _NO_CONNECTION
 
 
@@ -197,7 +197,7 @@ def kill_connection(context: Execution, connection: str) -> Iterator[Row]:
     description="Kill all network connections with the given connection ids.",
 )
 def kill_connections(context: Execution, connections: list[str] | None) -> Iterator[Row]:
-    """There is no network, and no connection of these ids."""
+    """There is no network, so there are no connections with these ids."""
     yield from ((connection, "n/a", _NO_CONNECTION) for connection in connections or ())
 
 

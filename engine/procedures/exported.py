@@ -1,6 +1,6 @@
-"""What exports have in common: the part of the graph that goes out, values as text, and the report on it.
+"""What exports share: the part of the graph to export, values as text, and the report.
 
-JSON objects keep the order in which Java's maps visit their keys, temporal values are written as Java writes them.
+JSON objects have their keys in the order of Java's maps; temporal values are written as in Java.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ REPORT = (
 )
 
 
-# --- what goes out --------------------------------------------------------------------------------------------------
+# --- what is exported
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -41,11 +42,11 @@ class Part:
 
     @property
     def source(self) -> str:
-        """As reports name it."""
+        """What reports call it."""
         return f"{self.kind}: nodes({len(self.nodes)}), rels({len(self.relationships)})"
 
     def add(self, context: Execution, value: Any) -> None:
-        """The entities in a value. A relationship does not bring its ends along."""
+        """Add the entities in a value. A relationship does not bring its ends."""
         context.check_time()
         match value:
             case NodeRef():
@@ -63,7 +64,7 @@ class Part:
 
 
 def whole_graph(context: Execution) -> Part:
-    """Everything."""
+    """All nodes and relationships."""
     graph = context.graph
     return Part(
         {NodeRef(node): None for node in graph.nodes().tolist()},
@@ -72,7 +73,7 @@ def whole_graph(context: Execution) -> Part:
 
 
 def given_data(nodes: Iterable[Any] | None, relationships: Iterable[Any] | None) -> Part:
-    """What two lists name, and nothing else."""
+    """Exactly the entities in two lists."""
     return Part(
         {node: None for node in nodes or () if node is not None},
         {one: None for one in relationships or () if one is not None},
@@ -81,7 +82,7 @@ def given_data(nodes: Iterable[Any] | None, relationships: Iterable[Any] | None)
 
 
 def given_graph(procedure: str, graph: Mapping[str, Any] | None) -> Part:
-    """A map with nodes and relationships, as apoc.graph.* make them."""
+    """The entities in a map with nodes and relationships, as apoc.graph.* returns it."""
     if graph is None or not isinstance(graph.get("nodes"), list):
         raise illegal_argument(procedure, "Graph should have nodes and relationships lists")
     part = given_data(graph["nodes"], graph.get("relationships") or graph.get("rels"))
@@ -90,7 +91,7 @@ def given_graph(procedure: str, graph: Mapping[str, Any] | None) -> Part:
 
 
 def found_by(context: Execution, procedure: str, statement: str, config: Mapping[str, Any]) -> Part:
-    """The entities in the answer of a query."""
+    """The entities in the result of a query."""
     part = Part(kind="statement")
     for row in run_query(context, procedure, statement, config.get("params")):
         part.add(context, list(row.values()))
@@ -101,7 +102,7 @@ def found_by(context: Execution, procedure: str, statement: str, config: Mapping
 
 
 def in_java_order(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries as a map of Java visits them."""
+    """The entries in the order of Java's maps."""
     return {key: entries[key] for key in visiting_order(entries)}
 
 
@@ -124,7 +125,7 @@ def _dumped(value: Any) -> str:
 
 
 def plain_point(point: Point) -> dict[str, Any]:
-    """A point as JSON has it."""
+    """A point in terms of JSON's types."""
     values = [*point.coordinates, None][:3]
     if point.is_geographic:
         return {"crs": point.crs, "latitude": values[1], "longitude": values[0], "height": values[2]}
@@ -132,7 +133,7 @@ def plain_point(point: Point) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A property value as JSON has it."""
+    """A property value in terms of JSON's types."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -146,7 +147,7 @@ def plain(value: Any) -> Any:
 
 
 def plain_properties(context: Execution, entity: NodeRef | RelationshipRef) -> dict[str, Any]:
-    """The properties of an entity as JSON has them."""
+    """The properties of an entity in terms of JSON's types."""
     return {key: plain(value) for key, value in in_java_order(held_by(context, entity)).items()}
 
 
@@ -190,7 +191,7 @@ def _in_table(context: Execution, value: Any) -> Any:
 
 
 def walked(path: PathValue) -> Iterator[NodeRef | RelationshipRef]:
-    """Nodes and relationships in turns."""
+    """Nodes and relationships, alternating."""
     yield NodeRef(path.nodes[0])
     for step, node in zip(path.relationships, path.nodes[1:], strict=True):
         yield RelationshipRef(step)
@@ -202,7 +203,7 @@ def walked(path: PathValue) -> Iterator[NodeRef | RelationshipRef]:
 
 @dataclass(slots=True)
 class Report:
-    """What went out; `rows` are entities and the rows of an answer."""
+    """What was exported; `rows` counts entities and rows of a result."""
 
     file: str | None
     source: str
@@ -215,7 +216,7 @@ class Report:
     began: float = field(default_factory=time.perf_counter)
 
     def count(self, context: Execution, entity: NodeRef | RelationshipRef) -> None:
-        """One more entity with its properties."""
+        """Count one entity with its properties."""
         if isinstance(entity, NodeRef):
             self.nodes += 1
         else:

@@ -1,7 +1,7 @@
-"""The files that procedures read and write: those in the folder given as `import_folder`, as LOAD CSV has it.
+"""The files that procedures read and write: those in `import_folder`, as for LOAD CSV.
 
-A name is a path in the folder, with or without a slash before it, or a `file:///` URL. What leads out of the folder, by
-dots or links, is refused, and so is everything in the network. In a read-only run no file is written.
+A name is a path in the folder, with or without a leading slash, or a `file:///` URL. Anything that leads out of the
+folder, by dots or links, is refused, as are network addresses. A read-only run writes no files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 
 
 class NotReadable(Exception):
-    """A file that cannot be read; `error` is what the procedure answers."""
+    """A file that cannot be read; `error` is what the procedure raises."""
 
     def __init__(self, error: CypherError) -> None:
         super().__init__(error)
@@ -40,7 +40,7 @@ class NotReadable(Exception):
 
 
 def _place(context: Execution, procedure: str, name: str, verb: str) -> Path:
-    """The file of this name, all links followed, inside of the folder."""
+    """The file of this name inside the folder, with all links resolved."""
     if context.import_folder is None:
         message = f"{verb} files not enabled, no import_folder was given to hoplite.open()"
         raise call_failed(procedure, "java.lang.RuntimeException", message)
@@ -59,7 +59,7 @@ def _place(context: Execution, procedure: str, name: str, verb: str) -> Path:
         raise call_failed(procedure, "java.net.MalformedURLException", f"unknown protocol: {scheme[1]}")
     try:
         found = path.resolve()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero in the name
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL in the name
         raise call_failed(procedure, _IO_ERROR, f"Cannot open file {name} for reading.") from None
     if not found.is_relative_to(root):
         raise call_failed(procedure, _IO_ERROR, _OUTSIDE)
@@ -67,7 +67,7 @@ def _place(context: Execution, procedure: str, name: str, verb: str) -> Path:
 
 
 def read_text(context: Execution, procedure: str, given: Any) -> str:
-    """The text of a file, or of bytes; packed by gzip or not. `NotReadable` where there is no such file."""
+    """The text of a file or of bytes, possibly compressed by gzip. `NotReadable` if there is no such file."""
     if isinstance(given, bytes):
         content = given
     elif isinstance(given, str):
@@ -86,7 +86,7 @@ def read_text(context: Execution, procedure: str, given: Any) -> str:
 
 
 def _unpacked(context: Execution, procedure: str, content: bytes) -> bytes:
-    """A piece at a time: a small archive may hold a text that is far too large."""
+    """Decompress in pieces: a small archive may hold far too large a text."""
     pieces, size = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as archive:
@@ -101,7 +101,7 @@ def _unpacked(context: Execution, procedure: str, content: bytes) -> bytes:
 
 
 class Target:
-    """Where an export goes: a file, or text that is answered, or nowhere."""
+    """Where an export goes: a file, text that is returned, or nowhere."""
 
     def __init__(self, context: Execution, procedure: str, name: str | None, streams: bool) -> None:
         self._context = context
@@ -121,7 +121,7 @@ class Target:
         self._file = os.fdopen(handle, "w", encoding="utf-8", newline="")
 
     def write(self, text: str) -> None:
-        """Append to it."""
+        """Append text."""
         self._context.check_time()
         if self._file is not None:
             self._file.write(text)
@@ -137,5 +137,5 @@ class Target:
 
     @property
     def text(self) -> str | None:
-        """What is answered."""
+        """The text to return."""
         return "".join(self._parts) if self._keeps else None

@@ -1,4 +1,4 @@
-"""What Lucene makes of a query: the documents that match it, and their scores.
+"""Lucene's results for a query: the documents that match it, and their scores.
 
 BM25 with k1 = 1.2 and b = 0.75, in the 32-bit arithmetic of Lucene. For a word that is in n of N documents with the
 field, c times in a document of l words, where a document has a words on average:
@@ -6,8 +6,9 @@ field, c times in a document of l words, where a document has a words on average
     idf    = ln(1 + (N - n + 0.5) / (n + 0.5))
     score  = boost · idf · c / (c + k1 · (1 - b + b · l / a))
 
-l is rounded down as Lucene keeps it, to four significant bits beyond 24. A phrase has the idfs of its words, and for c
-how often it occurs, where one with gaps of together s counts 1 / (1 + s). Patterns and ranges score their boost.
+l is rounded down as Lucene stores it, to four significant bits beyond 24. For a phrase, idf is the sum over its words,
+and c how often it occurs, where an occurrence with gaps of s in total counts 1 / (1 + s). Patterns and ranges score
+their boost.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from hoplite.values.columns import Int64s
 _K1, _B, _ONE = np.float32(1.2), np.float32(0.75), np.float32(1)
 _EXACT_LENGTHS = 24
 _MOST_SIMILAR_WORDS = 50
-_CHECKED = 1 << 10  # words between two looks at the clock
+_CHECKED = 1 << 10  # words between two checks of the clock
 
 Float32s = NDArray[np.float32]
 
@@ -58,7 +59,7 @@ _NOTHING = Hits(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 def _rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Lengths as they come back from the byte that Lucene keeps of each."""
+    """Lengths after a round trip through the byte in which Lucene stores each."""
     beyond = np.maximum(lengths - _EXACT_LENGTHS, 1)
     shift = np.maximum(np.floor(np.log2(beyond)).astype(np.int64) - 3, 0)
     rounded: NDArray[np.int64] = np.where(
@@ -68,8 +69,8 @@ def _rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class Scoring:
-    """Queries over the documents of an index. `fields` are those that it has; `check_time` is asked now and then, and
-    `seconds_left` tells patterns how long they may take."""
+    """Queries over the documents of an index, which has these `fields`. `check_time` is called now and then;
+    `seconds_left` says how long patterns may take."""
 
     def __init__(
         self,
@@ -156,8 +157,8 @@ class Scoring:
         return Hits(documents, self._weighted(query.field, documents, weights[kept], np.float32(boost) * idf))
 
     def _fuzzy(self, query: Fuzzy, boost: float) -> Hits:
-        """The words most like the one that is asked for. Lucene alone has each count as if it were in as many documents
-        as the most common of them; Neo4j, which gathers statistics over several indexes, does not."""
+        """The words most similar to the given one. Lucene alone scores each as if it were in as many documents as the
+        most common of them; Neo4j, which gathers statistics over several indexes, does not."""
         alike: list[tuple[float, str]] = []
         for number, word in enumerate(self._search.words(query.field)):
             if number % _CHECKED == 0:
@@ -224,7 +225,8 @@ def _is_within(word: str, query: Range) -> bool:
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours; anything above the limit is the limit plus one."""
+    """The number of insertions, deletions, replacements and swaps of neighbours; limit + 1 for anything above the
+    limit."""
     if left == right:
         return 0
     if abs(len(left) - len(right)) > limit or not limit:

@@ -23,8 +23,8 @@ _OPTIONS = ("direction", "types", "exact")
 
 @cypher_procedure(
     "hop.within(nodes :: ANY, hops :: INTEGER, options = {} :: MAP) :: (node :: NODE, distance :: INTEGER)",
-    description="The nodes within a number of hops of a node or of any of a list, each once, with its distance from "
-    "the nearest of them; those themselves are at distance 0. Options: direction ('out', 'in' or 'both'), types (a "
+    description="The nodes within a number of hops of a node or of any in a list, each once, with its distance from "
+    "the nearest of them; the given nodes are at distance 0. Options: direction ('out', 'in' or 'both'), types (a "
     "relationship type or a list of them), exact (only the nodes at that distance).",
     works_on_system=False,
 )
@@ -55,7 +55,8 @@ def paths(context: Execution, nodes: Any, count: int | None, options: Mapping[st
 def _asked(
     context: Execution, name: str, nodes: Any, count: int | None, options: Mapping[str, Any] | None
 ) -> tuple[Positions, int, Hop, bool]:
-    """The arguments of a call: distinct sources, the number of hops, the hop, and whether only that distance counts."""
+    """The arguments of a call: distinct sources, the number of hops, the hop, and whether only that exact distance
+    counts."""
     given = nodes if isinstance(nodes, list | tuple) else [nodes]
     for node in given:
         if node is not None and type(node) is not NodeRef:
@@ -65,7 +66,7 @@ def _asked(
     chosen = dict(options or {})
     unknown = [option for option in chosen if option not in _OPTIONS]
     if unknown:
-        raise illegal_argument(name, f"Unknown option '{unknown[0]}': there are {', '.join(_OPTIONS)}.")
+        raise illegal_argument(name, f"Unknown option '{unknown[0]}'; the options are {', '.join(_OPTIONS)}.")
     direction, exact, types = chosen.get("direction") or "out", chosen.get("exact") or False, chosen.get("types")
     if direction not in SIDES:
         raise illegal_argument(name, f"Expected direction to be 'out', 'in' or 'both', but got {describe(direction)}.")

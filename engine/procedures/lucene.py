@@ -1,9 +1,9 @@
-"""Lucene's classic query syntax: text in, a tree of queries out, whose words the analyzer of the index has seen.
+"""Lucene's classic query syntax: text in, a tree of queries out, with words analyzed by the index's analyzer.
 
     drug AND (aspirin OR ibu*) -placebo "heart attack"~3 asprin~1 name:ann title:"x y"^2 [a TO c} /m.n/ *:*
 
-Tokens and rules are those of `QueryParser.jj`: plain words that follow each other are analyzed as one text; a word
-without a field is looked for in every field, and a document's score is the sum over the fields.
+Tokens and rules are those of `QueryParser.jj`: consecutive plain words are analyzed as one text; a word without a field
+is searched for in every field, and a document's score is the sum over the fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hoplite.lazy_dataclass import dataclass
 
 
 class Occur(Enum):
-    """What a clause asks of a document."""
+    """What a clause requires of a document."""
 
     MUST = "+"
     SHOULD = ""
@@ -37,7 +37,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words at these places, or moved from there by so many steps together."""
+    """Words at these places, or moved from there by up to `slop` steps in total."""
 
     field: str
     words: tuple[tuple[str, int], ...]
@@ -54,7 +54,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Words that a pattern fits as a whole."""
+    """Words that a pattern matches as a whole."""
 
     field: str
     matches: Matcher
@@ -87,7 +87,7 @@ class Everything:
 
 @dataclass(frozen=True, slots=True)
 class Boosted:
-    """A query whose score counts so many times."""
+    """A query whose score is multiplied by a factor."""
 
     query: Query
     factor: float
@@ -95,8 +95,8 @@ class Boosted:
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """Several clauses: a document matches if all that must do, none that must not does, and, where nothing must, at
-    least one that should does."""
+    """Several clauses: a document matches if every MUST clause does, no MUST_NOT clause does and, without MUST clauses,
+    at least one SHOULD clause does."""
 
     clauses: tuple[tuple[Occur, Query], ...]
 
@@ -109,7 +109,7 @@ class QueryError(ValueError):
 
 
 class Analyzes(Protocol):
-    """What takes texts apart."""
+    """What splits text into words."""
 
     def words(self, text: str) -> Sequence[str | None]: ...
 
@@ -173,7 +173,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> list[_Token]:
-    """The longest token at each place, the first of those that are as long; between brackets those of a range."""
+    """The longest token at each position, the first of equally long ones; between brackets, the tokens of a range."""
     found: list[_Token] = []
     at, in_range = 0, False
     while True:
@@ -238,7 +238,7 @@ class _Parser:
     # --- clauses ---
 
     def query(self, field: str | None) -> Query | None:
-        """Clauses up to a closing bracket or the end; None where the analyzer left nothing of them."""
+        """Clauses up to a closing bracket or the end; None if the analyzer left no words."""
         clauses: list[tuple[Occur, Query]] = []
         first: Query | None = None
         count = 0
@@ -338,7 +338,7 @@ class _Parser:
     # --- fields ---
 
     def _everywhere(self, field: str | None, make: Callable[[str], Query]) -> Query:
-        """In one field, or in every one."""
+        """The query in one field, or in every field."""
         return make(field) if field is not None else _any_of([make(name) for name in self._fields])
 
     def _field_query(self, field: str | None, text: str, quoted: bool) -> Query | None:
@@ -365,7 +365,7 @@ class _Parser:
         return _any_of(found) if found else None
 
     def _in_field(self, field: str, text: str, quoted: bool) -> Query | None:
-        """The words of a text: one, all of them side by side, or any of them."""
+        """A query for the words of a text: the only one, all of them as a phrase, or any of them."""
         words = [(word, place) for place, word in enumerate(self._analyzer.words(text)) if word is not None]
         if not words:
             return None
@@ -398,7 +398,7 @@ class _Parser:
 
 
 def _add(clauses: list[tuple[Occur, Query]], is_and: bool, modifier: str | None, query: Query | None) -> None:
-    """AND makes what stands before it required, too, unless that must not be there."""
+    """AND also makes the clause before it required, unless that is prohibited."""
     if is_and and clauses and clauses[-1][0] is not Occur.MUST_NOT:
         clauses[-1] = (Occur.MUST, clauses[-1][1])
     if query is None:
@@ -410,7 +410,7 @@ def _add(clauses: list[tuple[Occur, Query]], is_and: bool, modifier: str | None,
 
 
 def _number(slop: str | None, default: float) -> float:
-    """The number behind ~; what is not one is overlooked."""
+    """The number after ~; anything else is ignored."""
     number = _NUMBER.fullmatch(slop or "", 1)
     return default if number is None else float(number[0])
 
@@ -427,8 +427,8 @@ _LUCENE_REGEXP = lazy_pattern(r'\\.|"[^"]*"|\[(?:\\.|[^\]\\])*\]|.', re.DOTALL)
 
 
 def _java_pattern(text: str) -> str:
-    """Lucene's regular expressions in Java's syntax: they have no anchors, "..." is plain text, @ any text, # nothing.
-    Complements, intersections and intervals of numbers are not available."""
+    """Lucene's regular expressions in Java's syntax: they have no anchors; "..." is literal text, @ any text, #
+    nothing. Complements, intersections and numeric intervals are not supported."""
     written = ["(?s)"]
     for part in _LUCENE_REGEXP.findall(text):
         if part in ("~", "&", "<", ">"):

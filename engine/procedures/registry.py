@@ -1,11 +1,11 @@
-"""The table of procedures: one entry a procedure, filled by decorators, one file per family; and how one is called.
+"""The table of procedures: one entry per procedure, filled by decorators, one file per family; and how they are called.
 
     @cypher_procedure("db.labels() :: (label :: STRING)", description="List all labels ...")
     def labels(context): yield (label,) ...
 
-The function gets the execution and the arguments, defaults filled in, and yields its rows: tuples in the order of the
-outputs, or dicts by their names; or many of them at once, as a batch of columns by those names. `Procedure.call` is
-what the CALL operator uses. A user's procedure is an entry like any other (`table_procedure`, `user_procedure`).
+The function gets the execution and the arguments, with defaults filled in, and yields rows: tuples in the order of the
+outputs, dicts by their names, or many rows at once as a batch with those columns. The CALL operator uses
+`Procedure.call`. A user's procedure is an entry like any other (`table_procedure`, `user_procedure`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _Procedure = TypeVar("_Procedure", bound=ProcedureFunction)
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure; `signature_text` is as SHOW PROCEDURES prints it."""
+    """A procedure; `signature_text` is what SHOW PROCEDURES prints."""
 
     signature: ProcedureSignature
     signature_text: str
@@ -54,8 +54,7 @@ class Procedure:
     opens_files: bool = False
 
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
-        """The rows of a call, by the names of the outputs, one at a time or in batches; arguments that were left out
-        get their defaults."""
+        """The rows of a call, by output name, one at a time or in batches; omitted arguments get their defaults."""
         inputs = self.signature.inputs
         given = [coerce(value, field.type) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
@@ -69,11 +68,11 @@ class Procedure:
             java_class = "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException"
             raise call_failed(self.signature.name, java_class, error.message) from None
         except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:
-            # Java would have thrown on such arguments too; what it threw is not worth imitating.
+            # Java would also throw on such arguments; exactly what is not worth imitating.
             raise call_failed(self.signature.name, "java.lang.RuntimeException", str(problem)) from problem
 
 
-PROCEDURES: Families[Procedure] = Families(homes.PROCEDURES)  # by name; its case counts
+PROCEDURES: Families[Procedure] = Families(homes.PROCEDURES)  # by name, which is case-sensitive
 
 
 def cypher_procedure(
@@ -101,7 +100,7 @@ def cypher_procedure(
 
 
 def coerce(value: Any, written_type: str) -> Any:
-    """The value as an argument of this type: an integer is taken for a float, null for anything."""
+    """The value as an argument of this type: an integer may stand for a float, null for anything."""
     if value is None:
         return None
     types = types_of(written_type)
@@ -118,7 +117,7 @@ def coerce(value: Any, written_type: str) -> Any:
 
 
 def call_failed(procedure: str, java_class: str, message: str) -> CypherError:
-    """The error of a procedure that threw: `Failed to invoke procedure `p`: Caused by: java.lang....: message`"""
+    """The error of a procedure that has thrown: `Failed to invoke procedure `p`: Caused by: java.lang....: message`"""
     return CypherError(
         PROCEDURE_CALL_FAILED, f"Failed to invoke procedure `{procedure}`: Caused by: {java_class}: {message}"
     )
@@ -128,16 +127,16 @@ _SCHEMA_CLASSES = {"IndexAlreadyExists": "AlreadyIndexed", "ConstraintAlreadyExi
 
 
 def schema_change_failed(procedure: str, error: CypherError) -> CypherError:
-    """The error of a procedure whose change of the schema was refused."""
+    """The error of a procedure whose schema change was refused."""
     if error.code == TOKEN_NAME_ERROR:
-        return error  # `Procedure.call` knows its class
+        return error  # `Procedure.call` adds its class
     kind = (error.code or "").rpartition(".")[2]
     java_class = f"org.neo4j.kernel.api.exceptions.schema.{_SCHEMA_CLASSES.get(kind, kind)}Exception"
     return call_failed(procedure, java_class, error.message or "")
 
 
 def illegal_argument(procedure: str, message: str) -> CypherError:
-    """The most common of them."""
+    """`call_failed` with an IllegalArgumentException, the most common one."""
     return call_failed(procedure, "java.lang.IllegalArgumentException", message)
 
 
@@ -151,7 +150,7 @@ def _same(value: Any) -> Any:
 def table_procedure(
     signature: str, rows: Iterable[Mapping[str, Any]], mode: str = "READ", description: str = ""
 ) -> Procedure:
-    """A procedure given as a table over inputs and outputs: a call yields the rows whose inputs equal the arguments."""
+    """A procedure defined by a table of inputs and outputs: a call yields the rows whose inputs equal the arguments."""
     parsed = parse_signature(signature, mode, description)
     inputs = [(field.name, field.type) for field in parsed.inputs]
     outputs = [field.name for field in parsed.outputs]
@@ -178,9 +177,9 @@ def user_procedure(
     to_user: Convert = _same,
     from_user: Convert = _same,
 ) -> Procedure:
-    """A procedure given as a Python function of the inputs that yields dicts over the outputs.
+    """A procedure defined by a Python function of the inputs that yields dicts of the outputs.
 
-    `to_user` and `from_user` turn values of the engine into those that users see, and back.
+    `to_user` and `from_user` convert the engine's values to those that users see, and back.
     """
     parsed = parse_signature(signature, mode, description)
 
@@ -190,7 +189,7 @@ def user_procedure(
                 yield {name: from_user(value) for name, value in row.items()}
         except CypherError:
             raise
-        except Exception as problem:  # whatever a user's code raises is the failure of the call
+        except Exception as problem:  # whatever a user's code raises is a failure of the call
             raise call_failed(parsed.name, type(problem).__name__, str(problem)) from problem
 
     return Procedure(parsed, signature, call)
@@ -205,7 +204,7 @@ def user_function(
     from_user: Convert = _same,
     deterministic: bool = False,
 ) -> Function:
-    """A scalar function given as a Python function of the arguments; nulls are passed to it."""
+    """A scalar function defined by a Python function of the arguments; nulls are passed to it."""
     parsed = replace(parse_function_signature(signature, "", description), deterministic=deterministic)
     defaults = function_defaults(signature)
     count = len(parsed.arguments)
@@ -217,7 +216,7 @@ def user_function(
             return from_user(function(*map(to_user, given)))
         except CypherError:
             raise
-        except Exception as problem:  # whatever a user's code raises is the failure of the call
+        except Exception as problem:  # whatever a user's code raises is a failure of the call
             raise function_failed(parsed.name, type(problem).__name__, str(problem)) from problem
 
     return Function(parsed, call, null_in_null_out=False, is_own=False)

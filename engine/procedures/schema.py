@@ -1,4 +1,4 @@
-"""db.schema.*: what labels, types and properties the data has, as tables and as a picture."""
+"""db.schema.*: the labels, types and properties of the data, as tables and as a graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def stored_type(value: Any) -> str:
 
 
 def property_types(column: Column) -> list[str]:
-    """The types of the values in a column, in the order in which they appear."""
+    """The types of the values in a column, in order of first appearance."""
     if type(column) in _COLUMN_TYPES:
         return [_COLUMN_TYPES[type(column)]]
     return list(dict.fromkeys(stored_type(value) for value in column.objects() if value is not None))
@@ -53,7 +53,7 @@ def property_types(column: Column) -> list[str]:
 def _properties(
     entities: Int64s, keys: tuple[str, ...], read: Callable[[Int64s, str], Column]
 ) -> Iterator[tuple[str | None, list[str] | None, bool]]:
-    """Name, types and whether every entity has it, for each property of these entities.
+    """The name, the types and whether every entity has it, for each property of these entities.
 
     One empty row if there is none.
     """
@@ -117,9 +117,9 @@ def relationship_type_properties(context: Execution) -> Iterator[Row]:
     "additional relationships that do not exist in the data due to the information available in the count store. ",
 )
 def visualization(context: Execution) -> Iterator[Row]:
-    """A node for each label, a relationship for each type between a label it leads from and one it leads to.
+    """A node for each label, and a relationship for each type between a label it starts at and one it ends at.
 
-    Both come in the order of hash maps by name.
+    Both come in the order of Java's hash maps, by name.
     """
     graph = context.graph
     labels, types = graph.labels_in_use(), graph.relationship_types_in_use()
@@ -155,7 +155,7 @@ def _constraints(context: Execution, label: str) -> list[str]:
 
 
 def describe_constraint(rule: Constraint) -> str:
-    """A constraint as messages of Neo4j write it."""
+    """A constraint as Neo4j's messages write it."""
     return (
         f"Constraint( id={rule.id}, name='{rule.name}', type='{rule.kind.value}', schema=(:{':'.join(rule.labels)} "
         f"{{{', '.join(rule.keys)}}}), ownedIndex={rule.owned_index} )"

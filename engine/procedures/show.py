@@ -1,4 +1,4 @@
-"""SHOW PROCEDURES: the table in, one row a procedure out, sorted by name."""
+"""SHOW PROCEDURES: the table in, one row per procedure out, sorted by name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How often words stand beside each other in documents, in order or moved by a number of steps, as Lucene counts it.
+"""How often phrases occur in documents, exactly or with words moved by a number of steps, as Lucene counts it.
 
-The words of a phrase are at places 0, 1, ...; the position of each in a document, less its place in the phrase, is the
-same for all of them where the phrase stands as it is. The difference between the largest and the smallest of these is
-the steps that a match needs. Words that the phrase has more than once must not be matched by the same position.
+The words of a phrase are at places 0, 1, ...; where a document has the exact phrase, each word's position less its
+place is the same. Otherwise, the difference between the largest and the smallest of these is the number of steps that a
+match needs. Repeated words of a phrase must not match the same position.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def weights_of_phrase(
     slop: int,
     check_time: Callable[[], None],
 ) -> NDArray[np.float32]:
-    """For each document, all of which have all of the words: how often the phrase occurs in it, an occurrence of s
-    steps counting 1 / (1 + s)."""
+    """How often the phrase occurs in each document, an occurrence of s steps counting 1 / (1 + s). All documents have
+    all of the words."""
     if slop == 0:
         return _exact(documents, found, places)
     rows = [np.searchsorted(postings.documents, documents) for postings in found]
@@ -51,7 +51,8 @@ def weights_of_phrase(
 
 
 def _exact(documents: Int64s, found: Sequence[Postings], places: Sequence[int]) -> NDArray[np.float32]:
-    """Documents and beginnings of the phrase in one number for each position of a word; those that all words have."""
+    """Encode document and beginning of the phrase as one number per position of a word; keep those that all words
+    have."""
     beginnings: Int64s | None = None
     for postings, place in zip(found, places, strict=True):
         rows = np.searchsorted(postings.documents, documents)
@@ -130,7 +131,7 @@ def _first_of(now: Int64s, last: Int64s, count: int) -> tuple[Int64s, Int64s, In
 
 @dataclass(slots=True, eq=False)
 class _Word:
-    """One word of the phrase on its way through a document."""
+    """One word of the phrase as it advances through a document."""
 
     positions: list[int]
     place: int
@@ -200,7 +201,7 @@ class _Matcher:
         return None
 
     def _resolve(self, word: _Word) -> bool:
-        """Advance words that have come to the same position, until none have."""
+        """Advance words that collide at the same position, until none do."""
         if word.group < 0:
             return True
         first = word

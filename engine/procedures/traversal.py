@@ -1,7 +1,8 @@
-"""Walks from node to node as APOC describes them: filters as texts, uniqueness by name; paths out, in the order found.
+"""Traversals as APOC describes them: textual filters and the name of a uniqueness go in, paths come out in the order
+found.
 
-    relationships   `KNOWS>|<LIKES|WORKS`, `>` for all that lead away; several such filters, one a step, after commas
-    labels          `+Person|-Old|>Goal|/Stop`: allowed, not allowed, an end (walks go on), an end (they stop)
+    relationships   `KNOWS>|<LIKES|WORKS`, `>` for all outgoing ones; filters for successive steps are separated by
+    commas labels          `+Person|-Old|>Goal|/Stop`: allowed, denied, an end (and continue), an end (and stop)
 
 A path is a chain of `Step`s, each of which knows the one before it.
 """
@@ -19,7 +20,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.values.entities import PathValue
 
 Side = tuple[str | None, bool, bool]
-"""A type (None for all), whether outgoing relationships of it are followed, and incoming ones."""
+"""A type (None for all), and whether its outgoing and its incoming relationships are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Step:
 
 
 def parse_sides(text: str | None) -> list[Side]:
-    """The relationships of one step; nothing said is all of them, both ways."""
+    """The relationships of one step; empty text means all of them, in both directions."""
     sides: list[Side] = []
     for part in (text or "").split("|"):
         name = part.strip().replace(":", "").replace("`", "")
@@ -57,7 +58,7 @@ def parse_sides(text: str | None) -> list[Side]:
 
 @dataclass(frozen=True, slots=True)
 class LabelFilter:
-    """What a step's node must be: in APOC's four lists."""
+    """Which labels a step's node may have: APOC's four lists."""
 
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ class LabelFilter:
     terminators: tuple[str, ...] = ()
 
     def verdict(self, labels: tuple[str, ...]) -> tuple[bool, bool]:
-        """Whether a path to a node with these labels is an answer, and whether it goes on."""
+        """Whether a path to a node with these labels is an answer, and whether it continues."""
         held = set(labels)
         if held.intersection(self.denied):
             return False, False
@@ -91,13 +92,13 @@ def parse_labels(text: str | None) -> LabelFilter:
 
 @dataclass(slots=True)
 class Neighbours:
-    """The relationships and neighbours of a node, by what a step may follow; each is read once."""
+    """The relationships and neighbours of nodes, by what a step may follow; each node is read once."""
 
     context: Execution
     _known: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
 
     def of(self, node: int, sides: list[Side]) -> list[tuple[int, int]]:
-        """(relationship, node) pairs; one relationship once, also where it is a loop."""
+        """(relationship, node) pairs; each relationship once, even a loop."""
         key = (node, id(sides))
         if key not in self._known:
             self.context.check_time()
@@ -174,7 +175,8 @@ UNIQUENESS: dict[str, Callable[[], Callable[[Step], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """Where walks may go. `steps` and `labels` are used in turn, one for each step; lengths of -1 are no bound."""
+    """Where paths may go. `steps` and `labels` are used cyclically, one for each step; a length of -1 means no
+    bound."""
 
     steps: tuple[list[Side], ...] = ()
     labels: tuple[LabelFilter, ...] = ()

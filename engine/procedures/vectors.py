@@ -31,7 +31,7 @@ Float32s = NDArray[np.float32]
 
 
 def describe_index(index: Index, owner: Constraint | None = None) -> str:
-    """An index, and the constraint that owns it, as messages of Neo4j write it."""
+    """An index, with the constraint that owns it, as Neo4j's messages write it."""
     labels, keys = ":".join(index.labels), ", ".join(index.keys)
     place = f"(:{labels} {{{keys}}})" if index.entity is Entity.NODE else f"()-[:{labels} {{{keys}}}]-()"
     if index.kind is IndexKind.LOOKUP:
@@ -43,7 +43,7 @@ def describe_index(index: Index, owner: Constraint | None = None) -> str:
 
 
 def index_for(context: Execution, procedure: str, name: str, kind: IndexKind, entity: Entity) -> Index:
-    """The index of that name, if it is of the right kind and over the right entities."""
+    """The index of that name; raises unless it has the right kind and entity type."""
     index = context.graph.schema.index(name)
     if index is None or index.kind is not kind:
         raise illegal_argument(procedure, f"There is no such {kind.value.lower()} schema index: {name}")
@@ -198,7 +198,7 @@ def _set_vector(context: Execution, procedure: str, argument: str, entity: Any, 
     works_on_system=False,
 )
 def set_node_vector(context: Execution, node: NodeRef, key: str, vector: Any) -> Iterator[Row]:
-    """Stores the numbers with the precision of 32 bits."""
+    """Stores the numbers as 32-bit floats."""
     _set_vector(context, "db.create.setNodeVectorProperty", "node", node, key, vector)
     yield from ()
 
@@ -211,7 +211,7 @@ def set_node_vector(context: Execution, node: NodeRef, key: str, vector: Any) ->
     works_on_system=False,
 )
 def set_relationship_vector(context: Execution, relationship: RelationshipRef, key: str, vector: Any) -> Iterator[Row]:
-    """Stores the numbers with the precision of 32 bits."""
+    """Stores the numbers as 32-bit floats."""
     procedure = "db.create.setRelationshipVectorProperty"
     _set_vector(context, procedure, "relationship", relationship, key, vector)
     yield from ()
@@ -225,6 +225,6 @@ def set_relationship_vector(context: Execution, relationship: RelationshipRef, k
     deprecated_by="db.create.setNodeVectorProperty",
 )
 def set_vector(context: Execution, node: NodeRef, key: str, vector: Any) -> Iterator[Row]:
-    """The older form, which hands the node on."""
+    """The older form, which returns the node."""
     _set_vector(context, "db.create.setVectorProperty", "node", node, key, vector)
     yield (node,)
