@@ -1,1 +1,1 @@
-"""Measurements: `make bench`. Nothing here is asserted, and nothing here is installed."""
+"""Measurements: `make bench`. Nothing here is asserted or installed."""

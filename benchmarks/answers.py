@@ -1,4 +1,4 @@
-"""Whether answers agree: a digest for each answer, and the ways that differ from the others."""
+"""Whether answers agree: a digest for each answer, and the ways that differ from the reference."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from benchmarks.shapes import Integers
 
 
 def ids_digest(ids: Integers) -> str:
-    """Of a set of node numbers in any order; one that comes twice makes another digest."""
+    """The digest of a set of node numbers in any order; a repeated one changes it."""
     ordered = np.sort(np.asarray(ids, np.int64))
     return f"{len(ordered)}:{hashlib.blake2b(ordered.tobytes(), digest_size=12).hexdigest()}"
 
 
 def rows_digest(rows: Sequence[Row]) -> str:
-    """Of a bag of rows in any order. Values count by their text, so that a NumPy 3 is a 3."""
+    """The digest of a bag of rows in any order. Values are compared as text, so that a NumPy 3 is a 3."""
     ordered = sorted("\x1f".join(str(value) for value in row) for row in rows)
     return f"{len(rows)}:{hashlib.blake2b(chr(10).join(ordered).encode(), digest_size=12).hexdigest()}"
 
 
 def ordered_digest(rows: Sequence[Row]) -> str:
-    """Of a list of rows whose order counts."""
+    """The digest of a list of rows whose order matters."""
     return rows_digest([(place, *row) for place, row in enumerate(rows)])
 
 
 def paths_digest(rows: Sequence[Row], wanted: int, is_path: Callable[[Row], bool]) -> str:
-    """The same for every right choice of `wanted` different paths; otherwise what is wrong."""
+    """The same for every valid choice of `wanted` distinct paths; otherwise what is wrong."""
     wrong = next((row for row in rows if not is_path(row)), None)
     if wrong is not None:
         return f"{wrong} is not a path"
@@ -41,7 +41,7 @@ def paths_digest(rows: Sequence[Row], wanted: int, is_path: Callable[[Row], bool
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One way gave another answer than the reference did."""
+    """One way gave a different answer than the reference."""
 
     question: str
     way: str
@@ -55,7 +55,7 @@ class Disagreement:
 def disagreements(
     question: str, reference: Mapping[int, str], answers: Mapping[str, Mapping[int, str]]
 ) -> list[Disagreement]:
-    """Compare digests by number of the query; a way need not have run every query."""
+    """Compare digests by query number; a way need not have run every query."""
     found = []
     for way, digests in answers.items():
         for number, digest in digests.items():

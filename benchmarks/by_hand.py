@@ -1,7 +1,9 @@
-"""The queries of `workloads.py` written by hand over arrays: the answers to compare with, and what the data cost.
+"""The queries of `workloads.py` written by hand over arrays: the answers to compare with, and the cost of the data
+alone.
 
-Not an engine: no parser, no planner, no transactions, one query each. It groups by node where the queries group by
-name, which is the same only because names are unique here. Names are an Arrow column, lower-cased ones one text.
+Not an engine: no parser, no planner, no transactions, one function per query. It groups by node where the queries group
+by name, which is the same only because names are unique here. Names are an Arrow column; lower-cased names are one
+joined text.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ class ByHand:
         return self.names.take(pa.array(nodes))
 
     def _containing(self, word: str) -> Integers:
-        """Diseases by a word of their lower-cased names: one search of one text, from hit to hit."""
+        """Diseases with a word in their lower-cased names: one search of the joined text, from hit to hit."""
         found = []
         at = self.searched.find(word)
         while at >= 0:
@@ -105,7 +107,7 @@ class ByHand:
         return [self._named(pairs // self.nodes), self._named(pairs % self.nodes)]
 
     def _c1(self) -> list[Any]:
-        """Nodes of the first paths that a depth-first walk meets, -1 where a path has only two."""
+        """The nodes of the first paths that a depth-first walk meets; -1 where a path has only two."""
         first, second, third = [], [], []
         found = 0
         for near in self.interactions.of(self.asked).tolist():
@@ -129,7 +131,7 @@ class ByHand:
         return self._top(np.diff((self.by_disease @ self.by_drug).indptr))
 
     def _top(self, counts: NDArray[Any]) -> list[Any]:
-        """The ten largest, the first by name among equals."""
+        """The ten largest, ties in order of name."""
         least = np.partition(counts, -10)[-10]
         chosen = np.flatnonzero(counts >= least)
         order = pc.sort_indices(

@@ -1,8 +1,8 @@
 """One process against workers on Ray: `python -m benchmarks.cluster [--workers 1 2] [--scale 0.2]`.
 
-Ray's own round trip first. Then the UMLS shape on disk: searches that go across workers, and a batch of statements that
-go whole to one each. Last, the frontiers of those searches are replayed over a simulated network with the constants
-that were measured, and what it predicts is printed beside what was seen; then for machines that are not here.
+First Ray's own round trip. Then the UMLS shape on disk: searches across workers, and a batch of statements that each
+run on one worker. Last, the frontiers of those searches are replayed over a simulated network with the measured
+constants, and predictions are printed next to measurements; then predictions for machines that are not here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATEMENT = "MATCH (a:N {id: $i})-[:E*1..3]->(b) RETURN count(DISTINCT b) AS c"
 
 @dataclass(frozen=True)
 class Level:
-    """What a level of a search needs: bytes out and back, and the steps of the busiest worker."""
+    """What one level of a search costs: bytes out and back, and the steps of the busiest worker."""
 
     sent: int
     received: int
@@ -179,7 +179,7 @@ def _searches(db: hoplite.Database, seeds: list[int], hops: int) -> float:
 
 
 def _bandwidth(several: Cluster) -> float:
-    """Bytes a second that go to a worker and back, beyond what an empty call costs."""
+    """Bytes per second to a worker and back, without the cost of an empty call."""
     content = np.zeros(1 << 22, np.uint8)
     seconds = _median(lambda: several._pool.call_each([(0, "echo", (content,))], _no_check), 5)
     return float(2 * content.nbytes / max(seconds, 1e-6))
@@ -195,7 +195,7 @@ def _median(run: Callable[[], Any], count: int) -> float:
 
 
 def _no_check() -> None:
-    """Nobody stops a measurement."""
+    """The check of a measurement, which is never stopped."""
 
 
 if __name__ == "__main__":

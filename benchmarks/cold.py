@@ -1,12 +1,12 @@
-"""A cold start: a fresh process opens what is on disk, asks once and ends. `python -m benchmarks.cold`
+"""Cold starts: a fresh process opens what is on disk, asks once and ends. `python -m benchmarks.cold`
 
     python -m benchmarks.cold [--nodes 20000] [--relationships 100000] [--rounds 5] [--engines hoplite,sqlite,...]
 
-Every engine stores the same graph once. Then processes of all of them take turns, and what is reported of each is the
-median of the processor time of the whole process, from the start of the interpreter to its end, also as a multiple of
-`import numpy` in the same run. The question is how many nodes are within three steps of one. Hoplite is asked with
-compiled kernels in the user's cache (`hoplite warm`), and again, after all others, with an empty cache: then it
-answers in NumPy, while processes that it has started compile. Engines that are not installed are left out.
+Every engine stores the same graph once. Then their processes take turns; reported for each is the median CPU time of
+the whole process, from the start of the interpreter to its end, also as a multiple of `import numpy` in the same run.
+The question is how many nodes are within three steps of one. Hoplite is asked with compiled kernels in the user's cache
+(`hoplite warm`), and again, after all others, with an empty cache: it then answers in NumPy while processes that it has
+started compile. Engines that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def measure(names: list[str], folder: Path, node_count: int, relationship_count: int, rounds: int) -> Table:
-    """The table of all engines over one graph; all answers are the same, or it fails."""
+    """The table of all engines over one graph; fails unless all answers are the same."""
     given = folder / "graph.npz"
     random = np.random.default_rng(3)
     ends = random.integers(0, node_count, (2, relationship_count))
@@ -140,7 +140,7 @@ def measure(names: list[str], folder: Path, node_count: int, relationship_count:
 
 
 def _run(program: str, folder: Path, name: str) -> tuple[float, str]:
-    """Processor time of a process and what it printed."""
+    """The CPU time of a process, and what it printed."""
     environment = dict(os.environ)
     if name == _EMPTY:
         environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)

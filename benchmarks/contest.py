@@ -1,7 +1,7 @@
-"""Engines side by side: each in a process of its own, asked in turn, round after round. Names in, samples out.
+"""Engines side by side: each in its own process, asked in turn, round after round. Names in, samples out.
 
 All processes are loaded before the first question is timed, and every round asks each of them, so that a slow minute of
-the machine is everyone's. A process that does not answer in time is ended, and the reason kept.
+the machine affects all. A process that does not answer in time is killed, and the reason recorded.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from benchmarks.workloads import WORKLOADS
 
 HOPS = (1, 2, 3, 4, 5)
 LOAD_SECONDS = 1800.0
-PATIENCE_SECONDS = 90.0  # beyond the time that the questions were given
+PATIENCE_SECONDS = 90.0  # beyond the time allowed for the questions
 Say = Callable[[str], None]
 
 
 class Lost(Exception):
-    """The engine is out; the message says why."""
+    """The engine has dropped out; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ QUICK = Effort(queries=40, rounds=3, seconds=0.4, repeat=8, batch_sizes=(64,))
 class Samples:
     """Times of one way at one question, in seconds, with the reference timed alternately."""
 
-    number: list[int] = field(default_factory=list)  # which query each sample is of
+    number: list[int] = field(default_factory=list)  # the query of each sample
     time: list[float] = field(default_factory=list)
     reference: list[float] = field(default_factory=list)
     digest: dict[int, str] = field(default_factory=dict)
     reference_digest: dict[int, str] = field(default_factory=dict)
     size: dict[int, int] = field(default_factory=dict)
-    problem: str = ""  # why there is nothing, or no more
+    problem: str = ""  # why there are no samples, or no more
 
     def add(self, number: list[int], time: list[float], reference: list[float]) -> None:
         self.number += number
@@ -77,24 +77,24 @@ class Row:
     title: str
     way: str
     form: Form
-    place: int  # among the engine's ways
+    place: int  # its index among the engine's ways
     samples: dict[str, Samples] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Load:
-    """What it took to load a shape."""
+    """The cost of loading a shape."""
 
     engine: str
     title: str
     seconds: float
-    rss_mb: float | None  # None of a server
+    rss_mb: float | None  # None for a server
     peak_mb: float | None
 
 
 @dataclass(slots=True)
 class Part:
-    """What one part of the benchmark found."""
+    """The results of one part of the benchmark."""
 
     shape: str
     nodes: int
@@ -126,7 +126,7 @@ class Contender:
         self.title, self.version = about["title"], about["version"]
 
     def call(self, do: str, within: float, **arguments: Any) -> dict[str, Any]:
-        """Run a method of the worker and return its reply, within the timeout and some patience."""
+        """Run a method of the worker and return its reply, within the timeout and a margin."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"do": do, **arguments}).encode() + b"\n")
@@ -136,7 +136,7 @@ class Contender:
         return self._reply(within + PATIENCE_SECONDS)
 
     def end(self) -> None:
-        """Have it close and stop; by force where it does not."""
+        """Have it close and stop, by force if it does not."""
         if self._process.poll() is None:
             with suppress(Lost):
                 self.call("close", 0)
@@ -186,7 +186,7 @@ def contenders(
     say: Say,
     ways: Literal["ways", "batches"] = "ways",
 ) -> Iterator[list[Contender]]:
-    """The engines that load; the others are noted in the part, with the reason. `ways` are the part's rows."""
+    """The engines that load; the others are recorded in the part, with the reason. `ways` are the part's rows."""
     running: list[Contender] = []
     with tempfile.TemporaryDirectory(prefix="hoplite-bench-") as scratch:
         try:
@@ -285,7 +285,7 @@ def batch_key(count: int, k: int) -> str:
 def _ask(
     row: Row, samples: Samples, by_name: dict[str, Contender], do: str, seconds: float | None = None, **arguments: Any
 ) -> dict[str, Any] | None:
-    """A reply, or None once the problem is noted. New digests of balls are kept here."""
+    """A reply, or None after recording the problem. New digests of balls are kept here."""
     if seconds is not None:
         arguments["seconds"] = seconds
     try:
@@ -304,5 +304,5 @@ def _ask(
 
 
 def _by_number(sent: dict[str, Any]) -> dict[int, Any]:
-    """JSON has no numbers for keys."""
+    """JSON has no integer keys."""
     return {int(number): value for number, value in sent.items()}

@@ -1,11 +1,11 @@
-"""What the benchmark asks of an engine: load a shape, and say in which ways it can be asked about it.
+"""What the benchmark needs from an engine: to load a shape, and the ways in which it can be queried.
 
-A way is one row of a table: a text or call, and the form in which answers leave it. Only forms of a kind are compared:
+A way is one row of a table: a query text or call, and the form of its answers. Only the same forms are compared:
 
     columns   Arrow, NumPy or pandas columns; no Python object for each value where the engine can avoid it
     objects   lists, sets or records of Python objects
 
-What an engine is handed (`seeds`) and how an answer is read for the check (`ids`, `rows`) is not timed.
+Preparing an engine's input (`seeds`) and reading an answer to check it (`ids`, `rows`) is not timed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class QueryWay:
 
 @dataclass(frozen=True, slots=True)
 class BatchWay:
-    """One way to ask for many balls at once; the answer is read as one array of ids for each set of seeds."""
+    """One way to ask for many balls at once; the answer is read as an array of ids for each set of seeds."""
 
     name: str
     ask: Callable[[Any, int], Any]
@@ -62,12 +62,12 @@ class Unavailable(Exception):
 
 
 class Engine:
-    """An engine in a process of its own. A subclass says how it loads, and how it is asked."""
+    """An engine in its own process. A subclass says how it loads and how it is queried."""
 
     title: ClassVar[str]
     package: ClassVar[str]  # the distribution whose version is shown
     module: ClassVar[str]  # what is imported
-    in_process: ClassVar[bool] = True  # and not a server, whose memory is not ours to measure
+    in_process: ClassVar[bool] = True  # not a server, whose memory we cannot measure
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -77,7 +77,7 @@ class Engine:
         try:
             return importlib.import_module(self.module)
         except ImportError as error:
-            raise Unavailable(f"not installed, or not to be imported: {error}") from error
+            raise Unavailable(f"not installed, or cannot be imported: {error}") from error
 
     def version(self) -> str:
         return importlib.metadata.version(self.package)
@@ -91,7 +91,7 @@ class Engine:
         raise Unavailable("has no query language")
 
     def warm_up(self) -> None:
-        """What an engine needs after a load before it is as fast as it gets, beyond one question of each kind."""
+        """What an engine needs after loading to reach full speed, beyond one question of each kind."""
 
     def batches(self) -> Sequence[BatchWay]:
         """Ways to ask for many balls at once, of the shape that `load_ball` loaded."""
@@ -107,7 +107,7 @@ def as_list(seeds: Integers) -> list[int]:
 
 
 def as_ids(answer: Any) -> Integers:
-    """Node numbers out of an array, a list, a set, or an Arrow column."""
+    """Node numbers from an array, a list, a set, or an Arrow column."""
     if hasattr(answer, "to_numpy"):
         answer = answer.to_numpy()
     if isinstance(answer, set):

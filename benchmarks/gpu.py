@@ -1,6 +1,6 @@
 """Torch on a GPU against compiled loops on the CPU: `python -m benchmarks.gpu [--device cuda] [--scale 1.0]`.
 
-First the answers: random multigraphs with self-loops, parallel relationships and cycles, every kernel, against NumPy.
+First the answers: every kernel against NumPy on random multigraphs with self-loops, parallel relationships and cycles.
 Then the UMLS shape: single queries (1 to 20 seeds) at 1 to 5 hops, and batches of 1,024 of them, through `db.khop` and
 through Cypher text; each answer is compared with the CPU's. Medians in milliseconds, warm, answers in the host's memory
 as NumPy or Arrow columns.
@@ -143,7 +143,7 @@ def measure(shape: Shape, device: str, queries: int, batch: int) -> None:
     for name, db in opened.items():
         row = []
         for k in HOPS:
-            # Memory that the device writes to by itself is set aside in the first calls, and kept.
+            # Pinned memory is allocated in the first calls, and kept.
             times, found = timed([partial(db.khop, seeds[:batch], k, batch=True)] * 5)
             offsets, ids = found[-1]
             for number in range(0, batch, 37):
@@ -154,7 +154,7 @@ def measure(shape: Shape, device: str, queries: int, batch: int) -> None:
 
 
 def fill_memory(shape: Shape, device: str, batch: int) -> None:
-    """A batch that does not fit at once is run in parts; where not even the graph fits, the query says so."""
+    """A batch that does not fit at once runs in parts; if not even the graph fits, the query says so."""
     import torch
 
     resident, other = (database(shape, backend="torch", device=device) for _ in range(2))
@@ -186,7 +186,7 @@ def by_cypher(db: hoplite.Database, seeds: list[int], k: int) -> Any:
 
 
 def timed(calls: list[Callable[[], Any]]) -> tuple[list[float], list[Any]]:
-    """Milliseconds of each call, and what it gave; the first one is made twice, for what is loaded or compiled then."""
+    """The milliseconds and the result of each call; the first one is made twice, because it loads and compiles."""
     calls[0]()
     times, found = [], []
     for call in calls:

@@ -1,6 +1,6 @@
 """Installs the dependency group `bench` one package at a time: `python -m benchmarks.install`.
 
-A peer that has no wheel for this machine must not keep the others out; the run reports it as not installed.
+A peer without a wheel for this machine must not keep the others out; the run reports it as not installed.
 """
 
 from __future__ import annotations

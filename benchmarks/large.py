@@ -4,8 +4,8 @@
     python -m benchmarks.large --quick            a fiftieth of it
     python -m benchmarks.large --billion          and a graph of a billion relationships, within 6 GB of memory
 
-Every step has a process of its own, so that its peak memory (`ru_maxrss`) is its own. Published figures are those of
-LogosKG (Table 3 of its paper: PubMed graph, 16 partitions, 2 hops and batches of 50 unless said), from another machine.
+Every step runs in its own process, so that its peak memory (`ru_maxrss`) can be told. Published figures are those of
+LogosKG (Table 3 of its paper: PubMed graph, 16 partitions, 2 hops and batches of 50 unless stated), on another machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PUBLISHED_CACHES = {
 PUBLISHED_BACKENDS = {"numba": 4_143, "scipy": 3_890, "torch": 245_311}
 
 
-# --- steps, each in a process of its own ---
+# --- steps, each in its own process ---
 
 
 def _import(folder: str, shape: LargeGraph, memory: str, partitions: int | None) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _import(folder: str, shape: LargeGraph, memory: str, partitions: int | None)
 
 
 def _open(folder: str, memory: str) -> dict[str, Any]:
-    """Opening alone: the library is loaded before, with another database."""
+    """Only opening: the library is loaded beforehand, with another database."""
     with tempfile.TemporaryDirectory() as other, hoplite.open(Path(other) / "other.hop") as db:
         db.run("RETURN 1").consume()
     cpu, began = time.process_time(), time.perf_counter()
@@ -145,13 +145,13 @@ def _in_memory(shape: LargeGraph, queries: int) -> dict[str, Any]:
 def _batches(
     folder: str, shape: LargeGraph, held: int, hops: int, batch: int, backend: Any, queries: int
 ) -> dict[str, Any]:
-    """Queries of 1 to 20 nodes, any of them, in batches, with a cache of `held` partitions; twice, for the first time
-    what is loaded is verified. The answers of all go into one number, so that runs can be held against each other."""
+    """Queries of 1 to 20 random nodes, in batches, with a cache of `held` partitions; twice, because what is loaded is
+    verified the first time. All answers are combined into one number, so that runs can be compared."""
     sizes = [path.stat().st_size for path in Path(folder).glob("snapshot-*/partition-*.out")]
     random = np.random.default_rng(3)
     seeds = random.integers(0, shape.nodes, 20 * queries)
     with hoplite.open(folder, memory=held * max(sizes), read_only=True, backend=backend) as db:
-        # The private numbers of the nodes, once and for all: only partitions shall be in the cache.
+        # The positions of the nodes, looked up beforehand: the cache should hold only partitions.
         ids = np.array(db.run("UNWIND $x AS x MATCH (n:N {id: x}) RETURN id(n)", x=seeds.tolist()).value())
         sets = [random.choice(ids, int(random.integers(1, 21))).tolist() for _ in range(queries)]
         before = db.stats()["cache"]
@@ -176,7 +176,7 @@ def _batches(
 
 
 def _seeds(shape: LargeGraph, count: int) -> NDArray[np.int64]:
-    """Nodes that relationships begin at, the more of them the more likely."""
+    """Nodes where relationships start, with a probability proportional to their number."""
     start, _ = shape._drawn(np.random.default_rng(11), count)
     return start
 
@@ -199,7 +199,7 @@ STEPS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def _in_a_process(step: str, **arguments: Any) -> dict[str, Any]:
-    """Run a step in a process of its own; with its peak memory."""
+    """Run a step in its own process; returns its result with its peak memory."""
     shape = arguments.get("shape")
     if isinstance(shape, LargeGraph):
         arguments["shape"] = [shape.name, shape.nodes, shape.edges]
@@ -353,7 +353,7 @@ def main() -> int:
 
 
 def _differing(runs: list[dict[str, Any]]) -> list[int]:
-    """The numbers of hops at which two runs found differently many nodes."""
+    """The numbers of hops for which two runs found different numbers of nodes."""
     by_hops: dict[int, set[int]] = {}
     for run in runs:
         by_hops.setdefault(run["hops"], set()).update(one["nodes"] for one in run["passes"])

@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 
 PIECE = 1 << 22
-_HUB_SHARES = (0.0140, 0.0120, 0.0105, 0.0095)  # of all relationships, at each of the four largest nodes of either side
-_SHIFT = 4.0  # added to a rank before it is raised to a power, so that the first few are not out of all proportion
+_HUB_SHARES = (
+    0.0140,
+    0.0120,
+    0.0105,
+    0.0095,
+)  # share of all relationships at each of the four largest nodes of either side
+_SHIFT = 4.0  # added to a rank before raising it to a power, so that the first few are not out of proportion
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class LargeGraph:
     # --- nodes ---
 
     def label_of(self, nodes: Integers) -> NDArray[np.uint8]:
-        """The number of the label of each node: twelve bits of a hash of the node, cut where a power law has it."""
+        """The number of each node's label: twelve bits of a hash of the node, split by a power law."""
         share = np.cumsum(1.0 / np.arange(1, self.labels + 1))
         by_hash = np.searchsorted(share / share[-1], (np.arange(4096) + 0.5) / 4096).astype(np.uint8)
         found: NDArray[np.uint8] = by_hash[nodes * 2_654_435_761 >> 20 & 4095]
@@ -103,14 +108,14 @@ class LargeGraph:
         return float((self.nodes + _SHIFT) ** exponent - _SHIFT**exponent)
 
     def _ranks(self, rng: np.random.Generator, count: int, alpha: float) -> Integers:
-        """Ranks r with a probability in proportion to (r + shift) ** -alpha, from the inverse of its integral."""
+        """Ranks r with probability proportional to (r + shift) ** -alpha, by the inverse of its integral."""
         exponent = 1.0 - alpha
         drawn = (rng.random(count) * self._mass(alpha) + _SHIFT**exponent) ** (1.0 / exponent) - _SHIFT
         ranks: Integers = np.minimum(drawn.astype(np.int64), self.nodes - 1)
         return ranks
 
     def _node(self, rank: Integers, side: int) -> Integers:
-        """The node of a rank: ranks are strewn over all nodes by a multiplication, another one on each side."""
+        """The node of a rank: ranks are scattered over all nodes by a multiplication, a different one on each side."""
         factor = (0.61803398875, 0.7548776662)[side] * self.nodes
         step = int(factor) | 1
         while np.gcd(step, self.nodes) != 1:

@@ -1,14 +1,14 @@
-"""The limit: what a k-hop ball costs when nothing is done but the hops. Arrays and seeds in, node numbers out.
+"""The limit: the cost of a k-hop ball when nothing but the hops is done. Arrays and seeds in, node numbers out.
 
     ball(k) = seeds, and whatever a plain push loop adds to them in k rounds
 
 starts   int32[n + 1]   where the ends of each node begin
 ends     int32[m]       of the relationships, parallel ones kept
 seen     uint64[n/64]   a bit for each node, all clear between calls
-queue    int32[n]       the ball in the order in which it was found
+queue    int32[n]       the ball, in the order it was found
 
-One core, no direction switch, no map of ids; the answer is copied out of the queue as a NumPy array. Engines are
-measured as a multiple of this, taken in the same process, query by query.
+One core, no change of direction, no map of ids; the answer is copied from the queue as a NumPy array. Engines are
+measured as a multiple of this, timed in the same process, query by query.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from benchmarks.engine import Form
 from benchmarks.tables import OURS, median_ms, reference_ms
 from benchmarks.workloads import WORKLOADS
 
-# One colour for each engine in every plot; Hoplite's lines are the thick ones.
+# Each engine has the same colour in every plot; Hoplite's lines are thick.
 COLOURS = {
     "hoplite": "#c1272d",
     "kglite": "#0071bc",
@@ -31,7 +31,7 @@ _FORMS: tuple[tuple[Form, str], ...] = (("columns", "columns out"), ("objects", 
 
 
 def styled() -> Any:
-    """What draws, in the style of all plots; ImportError where there is none."""
+    """Matplotlib, set up in the style of all plots; ImportError without it."""
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
@@ -48,7 +48,7 @@ def styled() -> Any:
 
 
 def draw(parts: dict[str, tuple[Part, Effort]], folder: Path, suffix: str = "svg") -> list[Path]:
-    """Draw what the parts hold; the files written."""
+    """Draw the results of the parts; returns the files written."""
     pyplot = styled()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -128,7 +128,7 @@ def _finish(panel: Any, title: str, unit: str) -> None:
 
 
 def _legend(figure: Any, panels: Sequence[Any]) -> None:
-    """One for all panels, next to them: a line that is in two of them is named once."""
+    """One legend for all panels, next to them: a line in two of them is named once."""
     named: dict[str, Any] = {}
     for panel in panels:
         lines, labels = panel.get_legend_handles_labels()

@@ -1,4 +1,4 @@
-"""Parts in; JSON, Markdown and the generated stretches of documents out.
+"""Parts in; JSON, Markdown and the generated sections of documents out.
 
 A document marks what a run may rewrite:
 
@@ -26,7 +26,7 @@ CYPHER_PEERS = ("kglite", "ladybug", "kuzu", "neo4j")
 
 
 def markdown(table: Table) -> str:
-    """A Markdown table under its title; numbers to the right."""
+    """A Markdown table under its title, with numbers right-aligned."""
     ruler = [
         "---" if place == 0 or name in ("how", "engine", "best peer") else "---:"
         for place, name in enumerate(table.columns)
@@ -38,10 +38,10 @@ def markdown(table: Table) -> str:
 
 
 def rewritten(document: str, name: str, text: str) -> str:
-    """The document with this text between the markers of that name, which must be there."""
+    """The document with this text between the markers of that name, which must exist."""
     pattern = re.compile(rf"(<!-- bench:{name} -->\n).*?(<!-- /bench:{name} -->)", re.DOTALL)
     if not pattern.search(document):
-        raise ValueError(f"The document has no place for {name!r}: <!-- bench:{name} --> and <!-- /bench:{name} -->")
+        raise ValueError(f"The document has no markers for {name!r}: <!-- bench:{name} --> and <!-- /bench:{name} -->")
     return pattern.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", document)
 
 
@@ -53,7 +53,7 @@ def rewrite(path: Path, texts: Mapping[str, str]) -> None:
 
 
 def machine() -> str:
-    """What it ran on, in a line."""
+    """The machine it ran on, in one line."""
     model = "an unknown processor"
     information = Path("/proc/cpuinfo")
     if information.exists():
@@ -65,7 +65,7 @@ def machine() -> str:
 
 
 def about(part: Part, effort: Effort) -> str:
-    """What was measured, and who was not."""
+    """What was measured, and which engines were not."""
     versions = ", ".join(f"{title} {version}" for title, version in part.versions.items())
     lines = [
         f"{part.nodes:,} nodes, {part.relationships:,} relationships; {effort.rounds} rounds. {versions}.",
@@ -76,7 +76,7 @@ def about(part: Part, effort: Effort) -> str:
 
 
 def save(path: Path, parts: Mapping[str, Part], effort: Effort) -> None:
-    """All samples as JSON; parts of an earlier run that this one did not measure stay."""
+    """Save all samples as JSON; parts of an earlier run that this one did not measure stay."""
     path.parent.mkdir(parents=True, exist_ok=True)
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     kept |= {
@@ -128,7 +128,7 @@ def headline(part: Part) -> str:
 
 
 def _nearest(rows: Sequence[Row], question: str, ours: Mapping[tuple[str, Form], Samples]) -> str:
-    """The peer that comes nearest to our Cypher, in whichever form it is nearest."""
+    """The peer that comes closest to our Cypher, in whichever form that is."""
     forms: tuple[Form, ...] = ("columns", "objects")
     found = [best_peer(rows, question, form, ours["Cypher", form]) for form in forms]
     known = [pair for pair in found if pair is not None]

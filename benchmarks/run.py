@@ -1,4 +1,4 @@
-"""The benchmark: `make bench`, or a part of it alone in a minute.
+"""The benchmark: `make bench`, or a single part of it in a minute.
 
     python -m benchmarks.run [--quick] [--only khop|cypher|batch] [--engines hoplite,kglite] [--queries N] [--rounds N]
 
@@ -42,7 +42,7 @@ PARTS = ("khop", "cypher", "batch")
 WITHOUT_QUERIES = ("networkx", "igraph", "graphblas", "scipy", "numpy")  # they have no query language
 WITH_BATCHES = ("hoplite", "graphblas")
 Found = dict[str, tuple[Part, Effort]]
-SLOW = ("neo4j", "kuzu")  # not in --quick, unless they are named
+SLOW = ("neo4j", "kuzu")  # left out of --quick unless named
 
 
 def options() -> argparse.Namespace:
@@ -55,11 +55,11 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, help="for one engine, question and round")
     parser.add_argument("--saved", action="store_true", help="measure nothing: tables and plots of the last run")
-    parser.add_argument("--docs", action="store_true", help="write to docs/ even so; a whole run does by itself")
+    parser.add_argument("--docs", action="store_true", help="write to docs/ in any case; a complete run always does")
     parser.add_argument(
         "--clock",
         choices=("wall", "cpu"),
-        help="cpu: time that the engine's process spent computing, for a machine that others use; not for a server",
+        help="cpu: CPU time of the engine's process, for a machine shared with others; not for a server",
     )
     return parser.parse_args()
 
@@ -120,7 +120,7 @@ def show(console: Console, name: str, part: Part, effort: Effort) -> None:
 
 
 def publish(found: Found, console: Console) -> None:
-    """Into the documents: tables between their markers, plots next to them, the headline into the README."""
+    """Update the documents: tables between their markers, plots next to them, the headline in the README."""
     texts = {
         name: "\n\n".join(
             [
@@ -170,7 +170,7 @@ def cypher(names: Sequence[str], effort: Effort, scale: float, console: Console)
 
 
 def batch(names: Sequence[str], effort: Effort, scale: float, console: Console) -> Part:
-    """Many balls in one call, on the UMLS shape, with those that take many."""
+    """Many balls in one call on the UMLS shape, for the engines that support it."""
     stored = store_shape(SHAPES, "umls", scale)
     part = _part(stored)
     able = [name for name in names if name in WITH_BATCHES]

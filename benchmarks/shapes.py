@@ -1,8 +1,8 @@
 """Synthetic knowledge graphs in the shape of real ones: a scale and a seed in, arrays out.
 
 Degrees follow power laws on both sides, a few hubs stand out, half of the relationships of `umls` stay near their
-subject (as concepts of one area do), and relationship types are few and unequal. `python -m benchmarks.shapes` prints
-what came out.
+subject (like concepts of one area), and relationship types are few and unequal. `python -m benchmarks.shapes` prints
+statistics.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Relationship i goes from `start[i]` to `end[i]` and is of type `type_names[type[i]]`; the order is a random one.
+    """Relationship i goes from `start[i]` to `end[i]` and has the type `type_names[type[i]]`; the order is random.
 
     Nodes are 0..node_count-1; `label_begin[k]` is the first node of label k, whose nodes are consecutive.
     """
@@ -30,7 +30,7 @@ class Shape:
     end: Integers
     type: Integers
     type_names: tuple[str, ...]
-    names: tuple[str, ...] = ()  # of the nodes, where the shape has names
+    names: tuple[str, ...] = ()  # of the nodes, if the shape has names
 
     @property
     def node_count(self) -> int:
@@ -50,7 +50,12 @@ class Shape:
 # --- UMLS: concepts --------------------------------------------------------------------------------------------------
 
 UMLS_NODES, UMLS_EDGES, UMLS_TYPES = 407_000, 3_400_000, 130
-_HUB_SHARES = (0.0140, 0.0120, 0.0105, 0.0095)  # of all relationships, at each of the four largest nodes of either side
+_HUB_SHARES = (
+    0.0140,
+    0.0120,
+    0.0105,
+    0.0095,
+)  # share of all relationships at each of the four largest nodes of either side
 
 
 def umls(scale: float = 1.0, seed: int = 7) -> Shape:
@@ -65,7 +70,7 @@ def umls(scale: float = 1.0, seed: int = 7) -> Shape:
         rank = subject_law.draw(rng, count)
         start = subjects[rank]
         far = objects[object_law.draw(rng, count)]
-        # A node with many relationships has a wide neighbourhood, else most of its near ones would be repetitions.
+        # A node with many relationships has a wide neighbourhood, or most of its near ones would be repetitions.
         reach = np.maximum(40.0, edges * subject_law.share(rank))
         near = (start + rng.geometric(1 / reach) * rng.choice((-1, 1), count)) % nodes
         end = np.where(rng.random(count) < 0.5, near, far)
@@ -102,7 +107,7 @@ _INTERACTIONS, _INTERACTING = 2_680_000, 4_600  # stored both ways; only approve
 ASKED_OUT, ASKED_PATHS = (
     507,
     333_304,
-)  # relationships of the drug that queries ask about, its paths of 1..2 interactions
+)  # relationships of the drug in the queries, and its paths of 1..2 interactions
 
 
 def ibkh(scale: float = 1.0, seed: int = 11) -> Shape:
@@ -166,7 +171,7 @@ def ibkh(scale: float = 1.0, seed: int = 11) -> Shape:
 
 
 def asked_drug(shape: Shape) -> int:
-    """The drug that queries ask about: ASKED_OUT relationships, as near to the median of interactions as there is."""
+    """The drug in the queries: it has ASKED_OUT relationships, and its interactions are closest to the median."""
     interactions = np.bincount(shape.ends("INTERACTS_WITH")[0], minlength=shape.node_count)
     return _asked(interactions, np.bincount(shape.start, minlength=shape.node_count))
 
@@ -184,7 +189,7 @@ def _interactions(rng: np.random.Generator, drugs: int, count: int) -> Integers:
     law = _PowerLaw(drugs, 0.45, 20.0)
     count = min(count, drugs * (drugs - 1) // 4)
     pairs = np.empty(0, np.int64)
-    while len(pairs) < count:  # twice as many as are kept: what the largest drugs draw again and again counts once
+    while len(pairs) < count:  # twice as many as needed: pairs that the largest drugs draw repeatedly count once
         one, other = law.draw(rng, 2 * count), law.draw(rng, 2 * count)
         drawn = (np.minimum(one, other) * drugs + np.maximum(one, other))[one != other]
         pairs = np.unique(np.concatenate((pairs, drawn)))
@@ -192,7 +197,7 @@ def _interactions(rng: np.random.Generator, drugs: int, count: int) -> Integers:
 
 
 def _with_paths(pairs: Integers, drugs: int, drug: int, wanted: int) -> Integers:
-    """The same pairs but for a few, so that the drug has exactly this many paths of length 1..2.
+    """The same pairs except for a few, so that the drug has exactly this many paths of length 1..2.
 
     A swap of (drug, x), (y, z) for (drug, y), (x, z) keeps every degree and adds degree[y] - degree[x] paths. It makes
     figures comparable with those of other generators of this shape.
@@ -213,7 +218,7 @@ def _with_paths(pairs: Integers, drugs: int, drug: int, wanted: int) -> Integers
 
 
 def _swap(degree: Integers, is_neighbour: NDArray[np.bool_], drug: int, wanted: int) -> tuple[int, int]:
-    """A neighbour and a stranger whose degrees differ by what is wanted, or by as much of it as there is."""
+    """A neighbour and a non-neighbour whose degrees differ by what is wanted, or by as close to it as possible."""
     neighbours = np.flatnonzero(is_neighbour)
     strangers = np.setdiff1d(np.flatnonzero(~is_neighbour), [drug])
     gain = degree[strangers][None, :] - degree[neighbours][:, None]
@@ -227,7 +232,7 @@ _COURSES = ("acute", "chronic", "familial", "juvenile", "secondary", "congenital
 
 
 def _named(rng: np.random.Generator, shape: Shape) -> Shape:
-    """With names: 15 diseases have Alzheimer in theirs and 25 asthma, all with symptoms and drugs; names are unique."""
+    """The shape with unique names: 15 diseases contain Alzheimer and 25 asthma, all with symptoms and drugs."""
     names: list[str] = []
     for label in shape.label_names:
         names += [f"{label} {node}" for node in shape.nodes(label).tolist()]
@@ -267,7 +272,7 @@ class _PowerLaw:
         return np.minimum(found, len(self._summed) - 1).astype(np.int64)
 
     def share(self, ranks: Integers) -> NDArray[np.float64]:
-        """How much of all draws these ranks get, on average."""
+        """The share of all draws that these ranks get, on average."""
         shares: NDArray[np.float64] = self._shares[ranks]
         return shares
 
@@ -279,7 +284,7 @@ def _keys(start: Integers, end: Integers, type_: Integers, nodes: int, types: in
 
 
 def _distinct(rng: np.random.Generator, draw: Callable[[int], Integers], count: int, keys: Integers) -> Integers:
-    """Exactly `count` distinct keys: what is drawn, until it is enough, less a random few."""
+    """Exactly `count` distinct keys: enough draws, without a random surplus."""
     while len(keys) < count:
         keys = np.unique(np.concatenate((keys, draw(int((count - len(keys)) * 1.05) + 1024))))
     return np.sort(rng.choice(keys, count, replace=False))

@@ -2,8 +2,8 @@
 
     python -m benchmarks.small_cycles
 
-Unbounded patterns there take a few milliseconds: what costs is what a backend does before it begins. CPU time of a
-statement for each backend, the least of several runs, and their ratio.
+Unbounded patterns take a few milliseconds there, so the cost is what a backend does before it begins. Prints the CPU
+time of each statement and backend, the minimum of several runs, and their ratio.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATEMENTS = (
 
 
 def measure(backend: BackendName, graph: str) -> list[float]:
-    """Milliseconds of CPU that each statement takes."""
+    """Milliseconds of CPU time for each statement."""
     found = []
     with hoplite.open(backend=backend) as db:
         db.run(graph).consume()

@@ -1,11 +1,11 @@
-"""What the first answer costs: fresh processes that import a library, open a database, ask once and end.
+"""The cost of the first answer: fresh processes that import a library, open a database, ask once and end.
 
     python -m benchmarks.start_up                      # with a folder of 10 million relationships, 170 MB
     python -m benchmarks.start_up --relationships 0    # without one
 
-All programs run in turn, round after round, so that a slow minute of the machine is everyone's. Counted is the CPU time
-of the whole process, the least of all rounds, and its ratio to `import numpy`. Bytecode is compiled before, as an
-install has it, into a folder of its own. Engines that are not installed are left out.
+All programs run in turn, round after round, so that a slow minute of the machine affects all. Reported are the CPU time
+of the whole process, the minimum of all rounds, and its ratio to `import numpy`. Bytecode is compiled beforehand, as in
+an install, into a separate folder. Engines that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def cpu_seconds(program: str, environment: Mapping[str, str]) -> float:
 
 
 def measure(programs: Mapping[str, str], rounds: int, bytecode: str) -> dict[str, float]:
-    """The least CPU time of each program; a first round, which compiles, does not count."""
+    """The minimum CPU time of each program; a first round, which compiles, does not count."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     least = dict.fromkeys(programs, float("inf"))

@@ -1,4 +1,4 @@
-"""Shapes on disk, made once: the runner writes them, each engine's process reads them."""
+"""Shapes on disk, generated once: the runner writes them, each engine's process reads them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAKERS: dict[str, Callable[[float], Shape]] = {"umls": shapes.umls, "ibkh": shap
 
 
 def store_shape(folder: Path, name: str, scale: float) -> str:
-    """Make a shape, if it is not there yet; the name under which `load_shape` finds it."""
+    """Generate a shape, unless it exists; returns the name under which `load_shape` finds it."""
     source = hashlib.blake2b(Path(shapes.__file__).read_bytes(), digest_size=6).hexdigest()
     stored = f"{name}-{scale:g}-{source}"
     path = folder / f"{stored}.npz"
@@ -53,7 +53,7 @@ def load_shape(folder: Path, stored: str) -> Shape:
 
 
 def ball_seeds(shape: Shape, count: int) -> list[Integers]:
-    """The queries: 1 to 20 different nodes each that have relationships out, the same for everyone."""
+    """The queries: 1 to 20 distinct nodes with outgoing relationships each, the same for every engine."""
     rng = np.random.default_rng(3)
     choices = np.unique(shape.start)
     return [rng.choice(choices, int(rng.integers(1, 21)), replace=False) for _ in range(count)]

@@ -1,6 +1,6 @@
 """Samples in, tables out: medians, ratios to the reference and to the best peer, targets met and missed.
 
-Times of two ways are compared over the queries that both of them ran. A loss is a cell like any other.
+Times of two ways are compared over the queries that both ran. A loss is shown like any other result.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def reference_ms(samples: Samples) -> float:
 
 
 def ratio(samples: Samples) -> float:
-    """How many times the reference's time, over the same queries in the same process."""
+    """The time as a multiple of the reference's, over the same queries in the same process."""
     return statistics.median(samples.time) / statistics.median(samples.reference)
 
 
@@ -57,14 +57,14 @@ def _median_over(samples: Samples, numbers: set[int]) -> float:
 
 
 def best_peer(rows: Iterable[Row], question: str, form: Form, ours: Samples) -> tuple[Row, float] | None:
-    """The peer that comes nearest, or is ahead, in the same form; and how many times as long as we it takes."""
+    """The peer that comes closest, or is ahead, in the same form, and its time as a multiple of ours."""
     peers = [row for row in rows if row.engine != OURS and row.form == form and row.samples[question].time]
     compared = [(row, times_as_long(row.samples[question], ours)) for row in peers]
     return min(compared, key=lambda pair: pair[1], default=None)
 
 
 def answers_that_differ(part: Part) -> list[Disagreement]:
-    """Every way's answers against the reference's, and the reference's of every process against each other."""
+    """Compares every way's answers with the reference's, and those of every process's reference with each other."""
     found = []
     questions = dict.fromkeys(question for row in part.rows for question in row.samples)
     for question in questions:
@@ -98,7 +98,7 @@ def verdict(met: bool) -> str:
 
 
 def targets(tables: Iterable[Table]) -> tuple[int, int]:
-    """How many targets were met, of how many that were judged."""
+    """How many targets were met, and how many were judged."""
     cells = [cell for table in tables for row in table.rows for cell in row]
     met, missed = cells.count(verdict(True)), cells.count(verdict(False))
     return met, met + missed
@@ -154,7 +154,7 @@ def ball_allowed_ms(limit_ms: float, extra_ms: float, factor: float) -> float:
 
 
 def _ball_targets(part: Part, way: str, extra_ms: float, factor: float) -> Table:
-    """What is allowed at each k, and whether every peer is behind, in the form of columns."""
+    """What is allowed at each k, and whether every peer is behind, for answers as columns."""
     title = f"Hoplite's {way}, columns out: within {extra_ms * 1000:.0f} microseconds + {factor:g}x the limit"
     rows = []
     for row in part.rows:

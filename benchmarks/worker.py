@@ -1,10 +1,10 @@
-"""One engine in a process of its own: commands come in as JSON lines on standard input, results go out as JSON lines.
+"""One engine in its own process: commands come in as JSON lines on standard input, results go out as JSON lines.
 
     python -m benchmarks.worker ENGINE SHAPES_FOLDER SCRATCH_FOLDER wall|cpu
 
 The engine's library is imported first (one of them must come before Numba), then the reference: the push loop for
-balls, NumPy by hand for queries. Each question is put to the reference and to the engine in turn, so that load on the
-machine meets both. Whatever libraries print goes to standard error.
+balls, NumPy by hand for queries. Each question goes to the reference and to the engine in turn, so that load on the
+machine affects both. Whatever libraries print goes to standard error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Worker:
         return {"title": self._engine.title, "version": self._engine.version()}
 
     def load_ball(self, shape: str, queries: int) -> Reply:
-        """Load the shape of that name, and the reference; `queries` is how many sets of seeds there are."""
+        """Load the shape of that name, and the reference; `queries` is the number of sets of seeds."""
         from benchmarks.limit import Limit
 
         loaded = load_shape(self._shapes, shape)
@@ -58,11 +58,10 @@ class Worker:
         return {**reply, "batches": [[way.name, "columns"] for way in self._batches]}
 
     def ball(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
-        """Queries from number `first` on, `count` in all, until the time is up: times of reference and engine.
+        """Up to `count` queries from number `first` on, until the time is up: times of reference and engine.
 
-        Answers that were not compared before are asked for again in advance, untimed: to digest one between two
-        queries would turn the engine out of the processor's caches. Their digests and sizes come with the times, by the
-        number of the query.
+        Answers not compared before are first requested untimed: digesting one between two timed queries would evict the
+        engine from the processor's caches. Their digests and sizes come with the times, by query number.
         """
         clock, asked = self._clock, self._balls[way]
         reply: Reply = {"number": [], "limit": [], "time": [], **self._compare(way, k, first, count, seconds)}
@@ -84,7 +83,7 @@ class Worker:
         return reply
 
     def _compare(self, way: int, k: int, first: int, count: int, seconds: float) -> Reply:
-        """Digests of answers that were not compared before, of the reference's and of the engine's."""
+        """Digests of answers not compared before, the reference's and the engine's."""
         asked = self._balls[way]
         reply: Reply = {"limit_digest": {}, "digest": {}, "size": {}}
         until = time.perf_counter() + seconds
@@ -102,7 +101,7 @@ class Worker:
         return reply
 
     def batch(self, way: int, k: int, count: int, repeat: int, seconds: float) -> Reply:
-        """The first `count` sets of seeds in one call, against the reference one after the other."""
+        """The first `count` sets of seeds in one call, against the reference one by one."""
         clock, asked = self._clock, self._batches[way]
         seeds = asked.seeds(self._seeds[:count])
         reply: Reply = {"limit": [], "time": [], "limit_digest": {}, "digest": {}, "size": {}}
@@ -145,7 +144,7 @@ class Worker:
         return {"rows": len(rows), **digests}
 
     def query(self, way: int, key: str, repeat: int, seconds: float) -> Reply:
-        """One query, some times over or until the time is up: times of the engine, and by hand."""
+        """One query, repeated up to `repeat` times or until the time is up: times of the engine, and by hand."""
         clock, asked = self._clock, self._queries[way]
         hand, times = [], []
         until = time.perf_counter() + seconds
@@ -171,7 +170,7 @@ class Worker:
         return ordered_digest(rows) if "ORDER BY" in BY_KEY[key].cypher else rows_digest(rows)
 
     def _loading(self, load: Callable[[], Sequence[Any]]) -> tuple[Reply, Sequence[Any]]:
-        """Time and memory of a load. Afterwards the garbage collector leaves alone what was loaded."""
+        """The time and memory of a load. Afterwards the garbage collector ignores what was loaded."""
         gc.collect()
         before = resident_mb()
         began = time.perf_counter()
@@ -192,7 +191,7 @@ class Worker:
 
 
 def resident_mb() -> float:
-    """Memory of this process that is in RAM."""
+    """The resident memory of this process."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / 2**20
 

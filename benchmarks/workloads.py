@@ -1,4 +1,4 @@
-"""The queries of the second table: Cypher for engines that speak it, SQL over two tables for those that do not.
+"""The queries of the second table: Cypher for engines that support it, SQL for those that do not.
 
 SQL sees node(id, label, name) and one table for each relationship type, with columns a and b, ordered by a.
 Parameters: $id and $n are the number and the name of `shapes.asked_drug`.
@@ -13,7 +13,7 @@ from benchmarks.shapes import Shape, asked_drug
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A query; `any_rows` where a LIMIT without an order leaves the choice of rows to the engine."""
+    """A query; `any_rows` if a LIMIT without an order leaves the choice of rows to the engine."""
 
     key: str
     title: str
@@ -30,7 +30,7 @@ _SQL_TYPES = (
     "PALLIATES",
     "CAUSES",
     "AFFECTS_PATHWAY",
-)  # those that begin at a drug: SQL has to be told what a pattern without a type leaves open
+)  # types that start at a drug: SQL has to list what a pattern without a type leaves open
 
 WORKLOADS = (
     Workload(
@@ -105,7 +105,7 @@ BY_KEY = {workload.key: workload for workload in WORKLOADS}
 
 
 def parameters(shape: Shape) -> dict[str, dict[str, int | str]]:
-    """What each query is given, by its key."""
+    """The parameters of each query, by its key."""
     drug = asked_drug(shape)
     values: dict[str, int | str] = {"id": drug, "n": shape.names[drug]}
     return {workload.key: {name: values[name] for name in workload.parameters} for workload in WORKLOADS}

@@ -1,4 +1,4 @@
-"""A batch: named columns of equal length. What operators hand to each other."""
+"""A batch: named columns of equal length, which operators pass to each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Batch:
         return Batch({**self.columns, **columns}, self.row_count)
 
     def only(self, names: Sequence[str]) -> Batch:
-        """The batch with no other columns than these."""
+        """The batch with only these columns."""
         if tuple(self.columns) == tuple(names):
             return self
         return Batch({name: self.columns[name] for name in names}, self.row_count)
@@ -52,7 +52,7 @@ UNIT = Batch({}, 1)
 
 
 def concatenate_batches(batches: Sequence[Batch]) -> Batch:
-    """Batches with the same columns, one after the other."""
+    """Batches with the same columns, concatenated."""
     if len(batches) == 1:
         return batches[0]
     names = batches[0].columns

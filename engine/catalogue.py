@@ -1,4 +1,4 @@
-"""What the planner asks about a graph and the functions at hand, answered from a snapshot and the tables."""
+"""What the planner needs to know about a graph and the available functions, from a snapshot and the tables."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GraphCatalogue:
         return self.graph.is_unique(label, key)
 
     def distinct_values(self, label: str, key: str) -> int | None:
-        """How many different values the key has."""
+        """How many distinct values the key has."""
         return self.graph.distinct_values(label, key)
 
     def known_label(self, name: str) -> bool:

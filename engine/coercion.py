@@ -1,4 +1,4 @@
-"""Whether a value may stand for an argument of a declared type, and the same of the elements of a list."""
+"""Whether a value fits an argument's declared type, and coercion of list elements."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def fits(value: Any, name: str) -> bool:
-    """Whether the value is of the type of this name."""
+    """Whether the value has the type of this name."""
     return isinstance(value, CLASSES[name]) and (name == "Boolean" or not isinstance(value, bool))
 
 
 def element_type(types: Accepted) -> CypherType | None:
-    """What the elements of a list must be; None where they may be anything, or no list is asked for."""
+    """The type that a list's elements must have; None if they may be anything, or if no list is wanted."""
     inner = types[0].inner if len(types) == 1 and types[0].name == "List" else None
     return None if inner is None or inner.name in ("Any", "Number") else inner
 
 
 def coerced_elements(value: Any, types: Accepted) -> Any:
-    """A list with each element as the type that is asked for: integers as floats; `Can't coerce` where it cannot be."""
+    """A list with its elements coerced to the wanted type: integers to floats, and a `Can't coerce` error if
+    impossible."""
     wanted = element_type(types)
     if wanted is None or not isinstance(value, list):
         return value

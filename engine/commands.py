@@ -25,7 +25,7 @@ _OF_CLUSTERS = ("SHOW SERVER", "SHOW SERVERS", "SHOW ALIASES")
 
 
 def run_command(prepared: Prepared, context: Execution) -> Iterator[Batch]:
-    """Run a command for what it does; it has no rows."""
+    """Run a command, which has no rows."""
     command = prepared.command
     match command:
         case CreateIndex():
@@ -117,7 +117,7 @@ def _drop(command: DropSchema, context: Execution) -> None:
 def _described(
     kind: str, name: str | None, entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[str]:
-    """What a rule is called and what it covers, as notifications write it: before and after IF NOT EXISTS."""
+    """The name of a rule and what it covers, as notifications write them before and after IF NOT EXISTS."""
     if kind == "LOOKUP INDEX":
         covered, function = ("(e)", "labels") if entity is Entity.NODE else ("()-[e]-()", "type")
         return [f"{kind} {name}" if name is not None else kind, f"FOR {covered} ON EACH {function}(e)"]

@@ -1,6 +1,4 @@
-"""What an execution knows besides its plan: the graph it reads, the parameters, the clock, its limits and its
-counters.
-"""
+"""What an execution has besides its plan: the graph it reads, parameters, clock, limits and counters."""
 
 from __future__ import annotations
 
@@ -49,20 +47,20 @@ class Counters:
         return {name: count for name in Counters.__annotations__ if (count := getattr(self, name))}
 
     def copy(self) -> Counters:
-        """The counts as they are now."""
+        """A copy of the current counts."""
         twin = Counters()
         twin.restore(self)
         return twin
 
     def restore(self, counters: Counters) -> None:
-        """Go back to earlier counts, where what was counted since is undone."""
+        """Go back to earlier counts, after what was counted since has been undone."""
         self.__dict__ = dict(vars(counters))
 
 
 class RowError(Exception):
     """An expression failed at one row of a batch.
 
-    Operators hand on the rows before it and raise its error only when more is asked for, as a reading row by row would.
+    Operators yield the rows before it and raise its error only when more is asked for, as if they went row by row.
     """
 
     def __init__(self, row: int, error: CypherError) -> None:
@@ -91,7 +89,7 @@ class Job(Protocol):
 
 
 class Services(Protocol):
-    """What built-in procedures ask of the database that runs them."""
+    """What built-in procedures need from the database that runs them."""
 
     @property
     def opened(self) -> DateTime:
@@ -105,11 +103,11 @@ class Services(Protocol):
 
     @property
     def transaction_metadata(self) -> dict[str, Any]:
-        """What is attached to the transaction; to be changed in place."""
+        """The metadata attached to the transaction, to be changed in place."""
         ...
 
     def prepare(self, text: str, graph: Snapshot | Transaction, parameters: Mapping[str, Any]) -> Prepared:
-        """A statement of its own, within the allowance of the one that asks."""
+        """Prepare another statement, within the allowance of the current one."""
         ...
 
     def run_command(self, prepared: Prepared, context: Execution) -> None:
@@ -123,15 +121,15 @@ class Services(Protocol):
         ...
 
     def cancel_job(self, name: str) -> bool:
-        """Whether there was one."""
+        """Cancel a background job; returns whether there was one."""
         ...
 
     def jobs(self) -> Sequence[Job]:
-        """Those in the background."""
+        """The background jobs."""
         ...
 
     def clear_plan_cache(self) -> int:
-        """Forget all plans; returns how many there were besides that of the statement that asks."""
+        """Forget all plans; returns how many there were besides the current statement's."""
         ...
 
 
@@ -140,23 +138,23 @@ class Execution:
     """One running statement."""
 
     graph: Snapshot | Transaction
-    parameters: Mapping[str, Any]  # internal values, as hoplite.values has them
+    parameters: Mapping[str, Any]  # internal values, of hoplite.values
     functions: Mapping[str, Function]
     began: int  # in nanoseconds, as time.time_ns() counts them
     run_plan: PlanRunner
     writer: Transaction | None = None
-    explicit: bool = False  # in a transaction that the user began: nothing may be committed on the way
+    explicit: bool = False  # in an explicit transaction: nothing may be committed on the way
     default_zone: str = "UTC"
     deadline: float | None = None  # of time.monotonic()
     timeout: float | None = None
     cancelled: threading.Event | None = None  # set from another thread to stop the statement
     counters: Counters = field(default_factory=Counters)
-    notifications: list[Notification] = field(default_factory=list)  # those that only running brings up
+    notifications: list[Notification] = field(default_factory=list)  # notifications that only come up at run time
     procedures: Mapping[str, Procedure] = field(default_factory=dict)
     backend: BackendName = "auto"
     import_folder: str | None = None  # where LOAD CSV may read
     services: Services | None = None
-    constants: dict[int, Any] = field(default_factory=dict)  # of expressions that are the same in every row
+    constants: dict[int, Any] = field(default_factory=dict)  # values of expressions that are the same in every row
     memory: Memory = field(default_factory=lambda: Memory(None))
     profile: Profile | None = None  # counts what operators do, for PROFILE
 
@@ -172,12 +170,12 @@ class Execution:
 
     @property
     def database(self) -> Services:
-        """What built-in procedures ask the database for."""
-        assert self.services is not None, "only a database runs procedures that ask it for something"
+        """What built-in procedures need from the database."""
+        assert self.services is not None, "only a database runs procedures that need it"
         return self.services
 
     def seconds_left(self) -> float | None:
-        """How long the statement may still run, at least a moment; None where it has no deadline."""
+        """How long the statement may still run, at least a moment; None without a deadline."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.01)
 
     def check_time(self) -> None:
@@ -187,7 +185,7 @@ class Execution:
             raise Stopped.by(error)
 
     def stops(self, now: float) -> CypherError | None:
-        """Why the statement has to stop: it was cancelled, is past its deadline, or holds more than it may."""
+        """Why the statement has to stop: it was cancelled, is past its deadline, or holds too much memory."""
         if self.cancelled is not None and self.cancelled.is_set():
             return transaction_terminated()
         if self.deadline is not None and now > self.deadline:

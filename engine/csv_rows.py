@@ -1,12 +1,12 @@
-r"""The rows of a CSV file, as LOAD CSV of Neo4j reads them: text comes in pieces, rows of fields go out.
+r"""The rows of a CSV file as Neo4j's LOAD CSV reads them: text goes in piece by piece, rows of fields come out.
 
     a field that begins with a quote    ends with one; in it "" is a quote, \" and \\ stand for their second character
     any other field                     is taken as it is, with the quotes and backslashes in it
     nothing between two terminators     is null, "" is the empty string
     \n, \r and both                     end a row; empty lines are skipped
 
-Text without a quote is split. Text with quotes goes through Python's own reader, where that cannot tell anything else;
-what it cannot read, or would read otherwise, is taken field by field.
+Text without a quote is split. Text with quotes goes through Python's own reader as far as it agrees; what it cannot
+read, or would read differently, is read field by field.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ESCAPED = lazy_pattern(r'""|\\(["\\])')
 
 
 class _Incomplete(Exception):
-    """The row goes on beyond the text at hand."""
+    """The row continues beyond the text read so far."""
 
 
 class CsvRows:
@@ -49,7 +49,7 @@ class CsvRows:
         self._quoted_nothing = re.compile(rf'(?<![^{between}\r\n])""(?=[{between}\r\n]|\Z)')
         self._text = ""
         self._before = 0  # characters of the file before the text
-        self._line = 0  # rows before it, and the line ends in quotes of these
+        self._line = 0  # rows before it, and their line ends within quotes
         self._at_end = False
         self._is_ordinary = terminator not in '"\\\r\n'
 
@@ -70,7 +70,7 @@ class CsvRows:
                 more *= 2
 
     def _blocks(self) -> Iterator[tuple[list[Row], int]]:
-        """Rows, and the place in the text after them."""
+        """Rows, and the position in the text after them."""
         text = self._text
         end = len(text) if self._at_end else max(text.rfind("\n"), text.rfind("\r")) + 1
         if self._is_ordinary and not self._at_end and text.endswith("\r"):
@@ -89,10 +89,10 @@ class CsvRows:
         yield from self._read_by_fields(at)
 
     def _read_by_csv(self, text: str) -> tuple[list[Row], int]:
-        """What Python's reader reads as Neo4j does; it stops before the first row that it cannot.
+        """What Python's reader reads as Neo4j does; stops before the first row where they differ.
 
-        The reader does not tell "" from nothing, so that a mark stands for it: where a mark is a whole field, "" was
-        one, and where it is not, the quotes were in another field and nothing of this is taken.
+        The reader does not tell "" from nothing, so a mark is put in its place: a mark that is a whole field was "",
+        and one that is not means that the quotes were inside another field, and none of this is used.
         """
         lines = _LINES.findall(text)
         marked, marks = text, 0
@@ -134,7 +134,7 @@ class CsvRows:
             yield ([row] if row else []), at
 
     def _row(self, at: int) -> tuple[Row, int]:
-        """The row that begins here, and the place after its end; an empty line is skipped."""
+        """The row that begins here, and the position after its end; an empty line is skipped."""
         text, terminator = self._text, self._terminator
         row: Row = []
         begin = at
@@ -168,7 +168,7 @@ class CsvRows:
         if found is None or (found.end() == len(self._text) and not self._at_end):
             if not self._at_end:
                 raise _Incomplete
-            if (len(self._text) - len(self._text.rstrip("\\"))) % 2:  # a last backslash ends the field, too
+            if (len(self._text) - len(self._text.rstrip("\\"))) % 2:  # a final backslash ends the field too
                 return _ESCAPED.sub(_unescaped, self._text[at + 1 :]), len(self._text)
             line = self._line + self._text.count("\n", begin, at)
             self._malformed(len(self._text) + 1, f'Missing end for quote (") which started on line {line}')
@@ -177,7 +177,7 @@ class CsvRows:
         if end < len(self._text) and self._text[end] not in (self._terminator, "\r", "\n"):
             raw = self._text[at + 1 : end + 1]
             moved = _ESCAPED.sub(_unescaped, content) + raw[-2:]
-            read = moved + raw[len(moved) :]  # as Neo4j's buffer is after characters were moved up in it
+            read = moved + raw[len(moved) :]  # as in Neo4j's buffer, where characters have been moved up
             self._malformed(
                 end + 1,
                 " there's a field starting with a quote and whereas it ends that quote there seems to be characters "

@@ -1,7 +1,7 @@
-"""What arguments and results of functions and procedures are for, in Neo4j's words: the columns of SHOW that say so.
+"""Neo4j's descriptions of the arguments and results of functions and procedures, for the columns of SHOW.
 
-`descriptions.jsonl` has a line for each way to call a function, by its signature, and for each procedure, by its name.
-It is made by `python -m tests.neo4j.descriptions`, and read when it is first asked for.
+`descriptions.jsonl` has a line for each form of a function, by signature, and for each procedure, by name. It is made
+by `python -m tests.neo4j.descriptions`, and read on first use.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Described = list[dict[str, Any]]
 
 
 def arguments_of_function(signature: str) -> Described | None:
-    """What is said of the arguments of a function; None where nothing is."""
+    """The descriptions of a function's arguments, if any."""
     return _entries("function").get(signature, {}).get("arguments")
 
 
 def arguments_of_procedure(name: str) -> Described | None:
-    """What is said of the arguments of a procedure; None where nothing is."""
+    """The descriptions of a procedure's arguments, if any."""
     return _entries("procedure").get(name, {}).get("arguments")
 
 
 def results_of_procedure(name: str) -> Described | None:
-    """What is said of the columns of a procedure; None where nothing is."""
+    """The descriptions of a procedure's columns, if any."""
     return _entries("procedure").get(name, {}).get("results")
 
 

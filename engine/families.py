@@ -1,7 +1,7 @@
-"""Tables of functions and procedures whose families are loaded when one of their names is first asked for.
+"""Tables of functions and procedures that load a family when one of its names is first looked up.
 
-`homes.py` says in which module a name is registered. A query that names three functions loads three families at most;
-going through a table loads all of them.
+`homes.py` says which module registers a name. A query with three functions loads at most three families; iterating over
+a table loads all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Entry = TypeVar("Entry")
 
 
 class Families(MutableMapping[str, Entry]):
-    """Entries by name; importing a family's module enters them. `homes` has the modules by the names."""
+    """Entries by name, registered by importing a family's module. `homes` maps names to modules."""
 
     def __init__(self, homes: Mapping[str, str]) -> None:
         self._homes = homes
@@ -33,7 +33,7 @@ class Families(MutableMapping[str, Entry]):
         self._loaded[name] = entry
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("what is built in stays")
+        raise TypeError("built-in functions and procedures cannot be removed")
 
     def __contains__(self, name: object) -> bool:
         return name in self._homes or name in self._loaded

@@ -1,17 +1,17 @@
 """Grouping: rows of key columns in, group numbers out, batch after batch.
 
-Groups are numbered 0, 1, 2, ... in the order in which their first row arrives. Two rows are in one group when
-Cypher's grouping says so (`group_key`): null with null, 1 with 1.0, 0.0 with -0.0; a NaN is always a group of its
-own. Aggregation, DISTINCT and UNION are built on it.
+Groups are numbered 0, 1, 2, ... in the order of their first rows. Two rows are in one group if Cypher's grouping says
+so (`group_key`): null with null, 1 with 1.0, 0.0 with -0.0; every NaN is a separate group. Aggregation, DISTINCT and
+UNION build on this.
 
-Each key column goes through an encoder of its own, which turns its values into dense numbers; the numbers of several
-columns are joined two at a time into one code, and encoded again. An encoder is one of
+Each key column has an encoder, which turns its values into dense numbers; the numbers of several columns are joined two
+at a time into one code, and encoded again. An encoder is one of
 
     _Table   int64 codes within a small range: a lookup array indexed by the code (entities, small integers, booleans,
              texts of a stored column)
     dict     anything hashable: one pass of dict.setdefault over Python values
 
-and a column that changes its class between batches moves its encoder to the general form, a dict over `group_key`.
+and if a column changes its class between batches, its encoder moves to the general form, a dict over `group_key`.
 """
 
 from __future__ import annotations
@@ -38,20 +38,19 @@ from hoplite.values.order import group_key
 from hoplite.values.texts import TextPool
 
 Assigned: TypeAlias = tuple[Int64s, Int64s]
-"""The number of every row, and the rows at which new numbers appear for the first time, in order of those numbers."""
+"""The number of every row, and the rows where new numbers first appear, in order of those numbers."""
 
 _Whole = TypeVar("_Whole", np.int32, np.int64)
 
-_SMALLEST_TABLE = 1 << 16  # slots of lookup arrays that may be there anyway, those of all key columns together
+_SMALLEST_TABLE = 1 << 16  # slots that lookup arrays may always have, over all key columns together
 _FEWEST_SLOTS = 16
 _TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
 
 
 def distinct(values: NDArray[_Whole]) -> NDArray[_Whole]:
-    """The different values, ascending.
+    """The distinct values, ascending.
 
-    `np.unique` gives the same, but since NumPy 2.3 through a hash table: a hundred times slower for a million large
-    values.
+    `np.unique` gives the same, but since NumPy 2.3 by hashing, a hundred times slower for a million large values.
     """
     ordered = np.sort(values)
     kept = np.ones(len(ordered), np.bool_)
@@ -65,16 +64,16 @@ class _Table:
     def __init__(self, least: int) -> None:
         size = min(least, 1024)
         self.numbers: Int64s = np.full(size, -1, np.int64)
-        self._place: Int64s = np.zeros(size, np.int64)  # scratch: where in a batch a code appears first
+        self._place: Int64s = np.zeros(size, np.int64)  # scratch: where a code first appears in a batch
         self.count = 0
-        self._least = least  # slots that it may have however few rows there are
+        self._least = least  # slots that it may have, however few rows there are
         self._rows = 0
 
     def assign(self, codes: Int64s) -> Assigned | None:
         if len(codes) == 0:
             return codes, codes
         self._rows += len(codes)
-        needed = int(codes.view(np.uint64).max()) + 1  # a code below 0 is a very large one
+        needed = int(codes.view(np.uint64).max()) + 1  # a negative code is a very large unsigned one
         if needed > max(self._least, _TABLE_SLOTS_PER_ROW * self._rows):
             return None
         if needed > len(self.numbers):
@@ -88,7 +87,7 @@ class _Table:
             return found, missing
         unknown = codes[missing]
         order = np.arange(len(unknown))
-        self._place[unknown[::-1]] = order[::-1]  # of several the first is written last
+        self._place[unknown[::-1]] = order[::-1]  # reversed, so that the first of several is written last
         first = np.flatnonzero(self._place[unknown] == order)
         self.numbers[unknown[first]] = np.arange(self.count, self.count + len(first))
         self.count += len(first)
@@ -133,7 +132,7 @@ class _Join:
     """Pairs of dense numbers to dense numbers, through the code `left * width + right`.
 
     `width` is a power of two above every right number. When the right side outgrows it, the pairs known so far are
-    coded anew.
+    recoded.
     """
 
     def __init__(self, least: int) -> None:
@@ -161,7 +160,7 @@ class _Join:
 
 
 def _small_codes(column: Column) -> Int64s | None:
-    """The column as codes from 0 for a lookup table, 0 being null; None where its class has no such form."""
+    """The column as codes from 0 for a lookup table, 0 being null; None if its class has no such form."""
     match column:
         case Nodes() | Relationships():
             return column.positions + 1
@@ -182,23 +181,23 @@ def _small_codes(column: Column) -> Int64s | None:
 
 
 def _pool_worth_coding(column: Column) -> TextPool | None:
-    """The pool of a column of stored text, if it is worth giving all of its texts numbers."""
+    """The pool of a column of stored text, if numbering all of its texts pays."""
     if isinstance(column, Strings) and column.pool is not None and column.pool.pays("group", len(column)):
         return column.pool
     return None
 
 
 class ColumnEncoder:
-    """The values of one key column to dense numbers, whatever classes its batches have.
+    """Turns the values of one key column into dense numbers, whatever classes its batches have.
 
     `_seen` keeps the first value of each number while a class-specific form is in use, so that the general form can be
-    built from it should another class turn up.
+    built from it if another class turns up.
     """
 
     def __init__(self, least_slots: int = _SMALLEST_TABLE) -> None:
         self._least = least_slots
         self._kind: type[Column] | None = None
-        self._pool: TextPool | None = None  # the one that codes of text belong to
+        self._pool: TextPool | None = None  # the pool that codes of text belong to
         self._codes: _IntegerEncoder | None = None
         self._dict: dict[Hashable, int] = {}
         self._general = False
@@ -206,7 +205,7 @@ class ColumnEncoder:
 
     @property
     def count(self) -> int:
-        """How many different values there were so far."""
+        """How many distinct values there were so far."""
         return self._codes.count if self._codes is not None else len(self._dict)
 
     def assign(self, column: Column) -> Int64s:
@@ -240,18 +239,18 @@ class ColumnEncoder:
                 return None
             codes = _small_codes(column)
             return None if codes is None else self._codes.assign(codes)
-        # Python floats and strings are their own grouping keys: tolist makes a new object of every NaN, which equals
+        # Python floats and strings are their own grouping keys: tolist makes a new object for every NaN, which equals
         # nothing.
         values: list[Any] = column.objects().tolist()
         return _numbered(self._dict, values, len(values))
 
     def _turn_to_codes(self, column: Column) -> None:
-        """Go on with numbers of stored texts from the batch on that makes them worth having."""
+        """Switch to numbers of stored texts once a batch makes them worth having."""
         pool = _pool_worth_coding(column)
         if pool is None or any(not isinstance(seen, Strings) or seen.pool is not pool for seen in self._seen):
             return
         self._codes, self._pool, self._dict = _IntegerEncoder(self._least), pool, {}
-        if self._seen:  # in the order of their numbers, which they get again
+        if self._seen:  # in the order of their numbers, so that they get the same ones again
             known = _small_codes(concatenate(self._seen))
             assert known is not None
             self._codes.assign(known)
@@ -265,7 +264,7 @@ class ColumnEncoder:
 
 
 def _first_rows(numbers: Int64s, known: int) -> Int64s:
-    """The rows at which the numbers from `known` on appear for the first time, in order of those numbers."""
+    """The rows where numbers from `known` on first appear, in order of those numbers."""
     rows = np.flatnonzero(numbers >= known)
     if len(rows) == 0:
         return rows
@@ -289,7 +288,7 @@ class Grouping:
 
     @classmethod
     def without_keys(cls) -> Grouping:
-        """A grouping that does not remember the key values (`keys` must not be asked for)."""
+        """A grouping that does not remember the key values (`keys` must not be called)."""
         grouping = cls()
         grouping._keep_keys = False
         return grouping
@@ -304,7 +303,7 @@ class Grouping:
         return int(self._keyless_rows)
 
     def assign(self, columns: Sequence[Column], row_count: int | None = None) -> Int64s:
-        """The group number of every row. Without key columns all rows (`row_count` of them) are one group."""
+        """The group number of every row. Without key columns, all rows (`row_count` of them) are one group."""
         return self.assign_first(columns, row_count)[0]
 
     def assign_first(self, columns: Sequence[Column], row_count: int | None = None) -> tuple[Int64s, Int64s]:

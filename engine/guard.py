@@ -1,21 +1,20 @@
-"""The net beneath the checks of a statement: it stops Python code that does not ask when its time is up.
+"""The safety net beneath a statement's checks: it stops Python code that cannot check its time.
 
-Whatever may take long calls `Execution.check_time` between bounded amounts of work. Code over values cannot always: how
-long a comparison, a hash, a sort key or the driver's form of a value takes depends on how large the value is, and a
-value of thirty steps may be a billion large, because its parts are shared. Such code runs inside `interruptible()`. A
-thread of this module looks at all statements that run, every few milliseconds; where one is past its deadline,
-cancelled, or holds more memory than it may, it says so for the next `check`, and where the statement is inside such a
-block, an exception is raised in its thread.
+Whatever may take long calls `Execution.check_time` between bounded amounts of work. Code over values cannot always do
+so: how long a comparison, a hash, a sort key or the driver's form of a value takes depends on the size of the value,
+and a value built in thirty steps may have a billion parts, because they are shared. Such code runs inside
+`interruptible()`. A thread of this module looks at all running statements every few milliseconds; if one is past its
+deadline, cancelled, or over its memory limit, the thread records that for the next check, and if the statement is
+inside such a block, it raises an exception in the statement's thread.
 
-The block must be free of side effects: the exception may come up at any bytecode of it. Nothing that takes a lock,
-borrows arrays, fills a cache or writes to the graph belongs into it. The garbage collector could run foreign code
-inside it, destructors that do all of this; it is held back before the exception is raised, and a collection under way
-is waited for. One long call into C (a regular expression, a product of a text) is not stopped by any of this: its size
-is bounded before it begins.
+The block must be free of side effects: the exception may surface at any of its bytecodes. Nothing that takes a lock,
+borrows arrays, fills a cache or writes to the graph belongs in it. The garbage collector could run other code inside
+it, destructors that do any of this; so it is held back before the exception is raised, after waiting for a collection
+in progress. None of this stops one long call into C (a regular expression, a repeated text): its size is bounded before
+it begins.
 
-Memory is what the process holds beyond what it held when the statement began to run (anonymous pages, not those of
-mapped files). Statements that run at the same time cannot be told apart: together they may hold as much as the sum of
-their limits.
+Memory is what the process holds beyond what it held when the statement began (anonymous pages, not those of mapped
+files). Concurrent statements cannot be told apart: together they may hold the sum of their limits.
 """
 
 from __future__ import annotations
@@ -36,32 +35,32 @@ if TYPE_CHECKING:
     from hoplite.engine.context import Execution
 
 _TICK_SECONDS = 0.01
-_IDLE_TICKS = 100  # without a statement, after which the thread waits to be woken
-# Libraries that are loaded while a statement runs take memory that is not the statement's own.
+_IDLE_TICKS = 100  # without a statement, before the thread sleeps until woken
+# Libraries loaded while a statement runs take memory that is not the statement's.
 _LEAST_LIMIT = 192 << 20
 
 
-_LARGE_LIMIT = 1 << 30  # of so many bytes, what the process holds is not asked anew for each statement
+_LARGE_LIMIT = 1 << 30  # bytes within which the process's memory is not read again for each statement
 
 
 class Stopped(BaseException):
-    """Ends a statement; no handler of errors on the way may take it for the failure of a row or a function."""
+    """Ends a statement; no error handler on the way may take it for the failure of a row or a function."""
 
     error: CypherError | None = None
 
     @classmethod
     def by(cls, error: CypherError) -> Stopped:
-        """What leaves the statement as this error."""
+        """The exception that leaves the statement as this error."""
         stopped = cls()
         stopped.error = error
         return stopped
 
 
 class _Thread:
-    """What a thread runs: the statement, and a lock that it holds inside of a block that may be interrupted.
+    """What a thread runs: the statement, and a lock that it holds inside an interruptible block.
 
-    The lock is C's own: taking it and giving it back runs no bytecode, so an exception that is sent while it is held
-    comes up inside of the block, or at the latest when the `with` statement has given it back.
+    The lock is implemented in C: taking and releasing it runs no bytecode, so an exception sent while it is held
+    surfaces inside the block, or at the latest when the `with` statement has released it.
     """
 
     __slots__ = ("block", "execution", "ident")
@@ -72,7 +71,7 @@ class _Thread:
         self.execution: Execution | None = None
 
     def has_to_stop(self, now: float, allowed: int) -> Execution | None:
-        """The statement, if it has to stop; asked by the watching thread."""
+        """The statement, if it has to stop; called by the watching thread."""
         execution = self.execution
         if execution is None:
             return None
@@ -82,14 +81,14 @@ class _Thread:
         return execution if execution.stops(now) is not None else None
 
     def leave(self, execution: Execution) -> None:
-        """Raise an exception in the thread, if it is inside of a block of this statement.
+        """Raise an exception in the thread, if it is inside a block of this statement.
 
-        Between the look at the lock and the exception the thread must not go on. A thread that has just got the
-        interpreter's lock keeps it for a switch interval, thousands of times as long as that takes. A machine that
-        stops us in between all the same is noticed by looking again, and the exception is taken back.
+        Between looking at the lock and sending the exception, the thread must not continue. A thread that has just got
+        the interpreter's lock keeps it for a switch interval, thousands of times as long as that takes. If the machine
+        stops us in between all the same, looking again notices that, and the exception is withdrawn.
 
-        The thread may have ended the statement since it was looked at, and run another one. That is asked last: from
-        there to the exception no bytecode gives the interpreter's lock away.
+        The thread may meanwhile have ended the statement and run another one. That is checked last: from there to the
+        exception, no bytecode releases the interpreter's lock.
         """
         ident, stopped = ctypes.c_ulong(self.ident), ctypes.py_object(Stopped)
         time.sleep(0)
@@ -98,7 +97,7 @@ class _Thread:
         if self.execution is execution:
             _raise_in(ident, stopped)
         if self._is_outside():
-            _raise_in(ident, None)  # takes back what has not come up yet
+            _raise_in(ident, None)  # withdraws an exception that has not surfaced yet
 
     def _is_outside(self) -> bool:
         if self.block.acquire(blocking=False):
@@ -120,13 +119,13 @@ _running: dict[int, _Thread] = {}
 
 
 def _allowed(thread: _Thread) -> int:
-    """What a statement may take before it is stopped: a little less than its limit, because that takes a moment."""
+    """What a statement may hold before it is stopped: a little less than its limit, because stopping takes a moment."""
     execution = thread.execution
     return 0 if execution is None else max(execution.memory.limit // 8 * 7, _LEAST_LIMIT)
 
 
 class Guarded:
-    """`with Guarded(execution):` the statement runs in this thread, and is watched; may be nested. Where there is no
+    """`with Guarded(execution):` run the statement in this thread, watched. May be nested. Where there is no
     statement, nothing is."""
 
     __slots__ = ("_depth", "_execution", "_previous")
@@ -151,7 +150,7 @@ class Guarded:
         if previous is not None:
             memory.began = previous.memory.began
         else:
-            _running[thread.ident] = thread  # before the question: the watch looks for it before it goes to sleep
+            _running[thread.ident] = thread  # before asking: the watch checks this before it goes to sleep
             if not _watch.is_awake:
                 _watch.wake()
             memory.began = process_memory() if memory.limit < _LARGE_LIMIT else _watch.seen
@@ -179,14 +178,14 @@ class Guarded:
 
 
 def check_running() -> None:
-    """Raise if the statement that this thread runs has to stop: for code that is not handed its `Execution`."""
+    """Raise if the statement in this thread has to stop: for code that does not have its `Execution`."""
     execution = _local.thread.execution
     if execution is not None:
         execution.check_time()
 
 
 def interruptible() -> AbstractContextManager[object]:
-    """`with interruptible():` a block without side effects, which may be left at any point. May be nested."""
+    """`with interruptible():` a block without side effects that may be interrupted at any point. May be nested."""
     return _local.thread.block
 
 
@@ -194,10 +193,10 @@ class _Collector:
     """Python's garbage collector, held back while exceptions are raised in other threads."""
 
     def __init__(self) -> None:
-        self._is_ours = False  # it is we who have disabled it
+        self._is_ours = False  # whether it was disabled here
 
     def is_held_back(self) -> bool:
-        """Hold it back; False while a collection that had begun before is under way."""
+        """Hold it back; False while a collection that had already begun is running."""
         if gc.isenabled():
             gc.disable()
             self._is_ours = True
@@ -206,7 +205,7 @@ class _Collector:
         def hear(phase: str, _: object) -> None:
             heard.append(phase)
 
-        # A collection inside another one does nothing, and says nothing.
+        # A collection inside another one does nothing, and reports nothing.
         gc.callbacks.append(hear)
         gc.collect(0)
         gc.callbacks.remove(hear)
@@ -222,14 +221,14 @@ _collector = _Collector()
 
 
 class _Watch:
-    """The thread that looks at what runs; started with the first statement, asleep while none runs."""
+    """The thread that watches running statements; started with the first one, asleep while none runs."""
 
     def __init__(self) -> None:
         self.is_awake = False
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
-        self.seen = b""  # what the system said of the memory of the process, a tick ago
+        self.seen = b""  # the process's memory statistics, a tick ago
 
     def wake(self) -> None:
         with self._lock:
@@ -265,7 +264,7 @@ class _Watch:
                 if idle > _IDLE_TICKS:
                     self._woken.clear()
                     self.is_awake = False
-                    if not _running:  # nobody came between
+                    if not _running:  # no statement began in between
                         self._woken.wait()
                     self.is_awake = True
                     idle = 0

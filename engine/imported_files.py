@@ -1,4 +1,4 @@
-"""The files that a statement may read: those in the folder given as `import_folder`, by `file:///` URLs."""
+"""The files that a statement may read: those in `import_folder`, by `file:///` URLs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _invalid(url: str, reason: str) -> CypherError:
 
 
 def confined_path(url: str, folder: str | None) -> Path:
-    """The file that a URL names, which lies in the import folder."""
+    """The file that a URL names, checked to be in the import folder."""
     path = _file_path(url)
     if folder is None:
         raise cannot_load(url, "no import_folder was given to hoplite.open()")
@@ -38,13 +38,13 @@ def confined_path(url: str, folder: str | None) -> Path:
         is_file = found.is_file()
     except (OSError, ValueError):
         is_file = False
-    if not is_file or not found.is_relative_to(root):  # a link may lead out of the folder
+    if not is_file or not found.is_relative_to(root):  # resolved: a link may lead out of the folder
         raise cannot_load(url, f"Couldn't load the external resource at: {url}")
     return found
 
 
 def _file_path(url: str) -> str:
-    """The path in a `file:///` URL, still escaped; for any other, the words of the Java libraries."""
+    """The path in a `file:///` URL, still escaped; for any other, the error messages of Java's libraries."""
     scheme = _SCHEME.match(url)
     if scheme is None:
         raise _invalid(url, f"no protocol: {url}")

@@ -1,4 +1,4 @@
-"""One shortest path to each node around some others, on the kernels of the hops."""
+"""One shortest path to each node around some sources, by the hop kernels."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SIDES = {"out": Side.OUTGOING, "in": Side.INCOMING, "both": Side.BOTH}
 
 
 def shortest_paths_from(hop: Hop, sources: Positions, k: int, exact: bool, backend: BackendName, check: Check) -> Paths:
-    """One shortest path from any of the sources to each node up to k relationships away, or exactly k away; those of
-    length 0 are left out. One search finds them all: every node knows where it was entered from."""
+    """One shortest path from any of the sources to each node up to k relationships away, or exactly k, without those of
+    length 0. One search finds them all: every node remembers where it was entered from."""
     starts, lengths, relationships, nodes = [sources[:0]], [sources[:0]], [sources[:0]], [sources[:0]]
     with borrowed(hop.node_count) as scratch:
         search = backend_named(backend).search(hop, distinct(sources), scratch)

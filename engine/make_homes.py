@@ -1,4 +1,4 @@
-"""Writes `homes.py`, after a function or procedure was added, renamed or moved to another file:
+"""Writes `homes.py`. Run it after adding, renaming or moving a function or procedure:
 
 python -m hoplite.engine.make_homes
 """
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 
 def homes_text() -> str:
-    """The file for the functions and procedures that there are."""
+    """The contents of the file for the current functions and procedures."""
     for package in (functions, procedures):
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -1,8 +1,8 @@
 """What a statement may hold in memory: rows that operators gather, and single values that grow.
 
-An operator that gathers rows (a sort, a join, an aggregation) says how many bytes they take, about, and says so again
-when it lets them go. Going over the limit of the statement is the error that Neo4j has for it. Single values are held
-to the same limit: no list or text is begun that could not be finished.
+An operator that gathers rows (a sort, a join, an aggregation) reports about how many bytes they take, and when it
+releases them. Exceeding the statement's limit raises Neo4j's error for it. Single values have the same limit: no list
+or text is begun that could not be finished.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from hoplite.errors import CypherError, memory_limit_reached
 from hoplite.storage.disk.cache import machine_memory
 from hoplite.values.columns import Column, Objects, Strings
 
-_SHARE = 0.7  # of the machine's memory: as Neo4j lends its transactions of its heap
+_SHARE = 0.7  # share of the machine's memory, like the share of Neo4j's heap for transactions
 _SAMPLE = 8
-_DEEPEST = 3  # lists and maps in each other that are looked into
-_LARGE = 256  # bytes of a value from which on it is looked at how many there are
-_SMALL = 1 << 16  # bytes of a value that nobody asks about
-_LOOKED_AT = 1 << 20  # bytes of a value from which on the process is asked anew what it holds
+_DEEPEST = 3  # levels of nested lists and maps that are examined
+_LARGE = 256  # from this many bytes of a value on, its occurrences are counted
+_SMALL = 1 << 16  # up to this many bytes, a value is not checked
+_LOOKED_AT = 1 << 20  # from this many bytes of a value on, the process's memory is read again
 _REFERENCE = 8
-_LIST_ITEM = 40  # a reference, and a small value of its own
-_SHORT = 4  # memory is short from this part of the limit on
+_LIST_ITEM = 40  # a reference and a small value
+_SHORT = 4  # memory is short from this share of the limit on
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
 @cache
 def default_limit() -> int:
-    """The bytes that a statement may hold where nobody says otherwise."""
+    """The bytes that a statement may hold by default."""
     total = machine_memory()
-    with suppress(OSError, ValueError):  # no limit for a group of processes
+    with suppress(OSError, ValueError):  # no limit for a control group
         total = min(total, int(_CGROUP.read_text()))
     return int(total * _SHARE)
 
 
 class _Current(threading.local):
-    """What the statement that this thread runs may hold; None where it runs none."""
+    """What the statement in this thread may hold; None if there is none."""
 
     memory: Memory | None = None
 
@@ -53,19 +53,19 @@ current = _Current()
 
 
 def refuse_text(length: int) -> None:
-    """An error where a text of this many characters could not be held."""
+    """Raise an error if a text of this many characters would not fit."""
     if length > sys.maxsize >> 32:
         raise memory_limit_reached(length, default_limit(), 0)
     _refuse(length)
 
 
 def refuse_list(count: int) -> None:
-    """An error where a list of this many elements could not be held."""
+    """Raise an error if a list of this many elements would not fit."""
     _refuse(count * _LIST_ITEM)
 
 
 def refuse_references(count: int) -> None:
-    """An error where another list of this many existing elements could not be held."""
+    """Raise an error if a list of references to this many existing elements would not fit."""
     _refuse(count * _REFERENCE)
 
 
@@ -78,7 +78,7 @@ def has_room(size: int) -> bool:
 
 
 def _refuse(size: int) -> None:
-    """An error where this many more bytes could not be held: a call into C that makes them cannot be stopped."""
+    """Raise an error if this many more bytes would not fit: a call into C that allocates them cannot be interrupted."""
     if size < _SMALL:
         return
     memory = current.memory
@@ -90,13 +90,13 @@ def _refuse(size: int) -> None:
 
 
 class _Statistics:
-    """What the system says of the memory of this process, read anew each time; nothing where it does not say."""
+    """The system's memory statistics of this process, read each time; empty if the system has none."""
 
     def __init__(self) -> None:
         self._file = -1
 
     def read(self) -> bytes:
-        """As it is written: a statement pays for reading it when it begins, and most never ask what it says."""
+        """The raw statistics: every statement reads them when it begins, and most never need them parsed."""
         try:
             if self._file < 0:
                 self._file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
@@ -105,7 +105,7 @@ class _Statistics:
             return b""
 
     def forget(self) -> None:
-        """In a child process: the file tells of the parent."""
+        """In a child process: the open file describes the parent."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
@@ -117,7 +117,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def process_memory() -> bytes:
-    """What the system says of the memory of this process."""
+    """The system's memory statistics of this process."""
     return _statistics.read()
 
 
@@ -135,22 +135,22 @@ class Memory:
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
         self.held = 0
-        self.taken = 0  # by the process while the statement runs, at the last look
-        self.began = b""  # what the system said of the process when the statement began
+        self.taken = 0  # held by the process since the statement began, at the last look
+        self.began = b""  # the process's statistics when the statement began
         self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
     def look(self) -> int:
-        """The bytes that the process has taken since the statement began; 0 where the system does not say."""
+        """The bytes that the process has taken since the statement began; 0 if the system does not say."""
         if self.began:
             self.taken = _held(_statistics.read()) - _held(self.began)
         return self.taken
 
     def is_short(self) -> bool:
-        """Whether so much is taken that what can be done in smaller pieces should be."""
+        """Whether so much is taken that work should be done in smaller pieces."""
         return self.taken > self.limit // _SHORT
 
     def holding(self) -> Held:
-        """`with memory.holding() as held`: what is added is let go at the end."""
+        """`with memory.holding() as held`: what is added is released at the end."""
         return Held(self)
 
 
@@ -175,7 +175,7 @@ class Held:
         return batch
 
     def release(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         self._memory.held -= self._bytes
         self._bytes = 0
 
@@ -187,9 +187,9 @@ class Held:
 
 
 def column_bytes(column: Column) -> int:
-    """About how many bytes a column takes; values that are objects are judged by a few of them."""
+    """About how many bytes a column takes; object values are estimated from a few of them."""
     if isinstance(column, Strings) and column.slots is not None:
-        return column.slots.nbytes  # the texts are the stored column's, and are not read for this
+        return column.slots.nbytes  # the texts belong to the stored column, and are not read for this
     if isinstance(column, Strings | Objects):
         values = column.objects()
         count = len(values)
@@ -197,7 +197,7 @@ def column_bytes(column: Column) -> int:
             return 0
         some = [values[place] for place in range(0, count, -(-count // _SAMPLE))]
         each = sum(map(_value_bytes, some)) // len(some)
-        # A large value is often the same one in many rows: a list that was collected and then unwound.
+        # Many rows often share a large value: a list that was collected and then unwound.
         distinct = count if each < _LARGE else len(set(map(id, values)))
         return 8 * count + distinct * each
     arrays = (getattr(column, name) for name in column.__slots__)
@@ -210,7 +210,7 @@ def _value_bytes(value: Any, depth: int = 0) -> int:
     if not isinstance(value, list | tuple | dict):
         return 32
     size = sys.getsizeof(value)
-    if depth == _DEEPEST:  # what lies below may be shared, and is not gone through
+    if depth == _DEEPEST:  # deeper parts may be shared, and are not examined
         return size
     count = len(value)
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """Ordering: key columns in, the rows in Cypher's total order out (ORDER BY, Top).
 
-Every key column is turned into one or two numeric rank arrays whose ascending order is the order asked for, and NumPy
+Every key column is turned into one or two numeric rank arrays whose ascending order is the wanted order, and NumPy
 sorts those. Null is the largest value and NaN the largest number: last when ascending, first when descending. Equal
 rows keep their order.
 """
@@ -30,7 +30,7 @@ def sort_rows(columns: Sequence[Column], descending: Sequence[bool]) -> Int64s:
 
 
 def top_rows(columns: Sequence[Column], descending: Sequence[bool], count: int) -> Int64s:
-    """The first `count` rows of `sort_rows`, without sorting the rest where the first key is numeric."""
+    """The first `count` rows of `sort_rows`, without sorting the rest if the first key is numeric."""
     total = len(columns[0])
     if count >= total:
         return sort_rows(columns, descending)
@@ -55,7 +55,7 @@ def float_order(values: NDArray[np.float64]) -> Int64s:
 
 
 def float_from_order(ranks: Int64s) -> NDArray[np.float64]:
-    """The floats that `float_order` made these integers of."""
+    """The inverse of `float_order`."""
     return (ranks ^ ((ranks >> 63) & np.int64(_ALL_BUT_SIGN))).view(np.float64)
 
 

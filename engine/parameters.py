@@ -27,7 +27,7 @@ _SIMPLE: dict[type, CypherType] = {
 
 _LISTS = (list, tuple)  # made once: every query passes through here
 _ONLY_STRINGS = {str}
-_STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j looks at
+_STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j checks
 
 
 def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | None]:

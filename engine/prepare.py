@@ -1,4 +1,4 @@
-"""From text to something that can be run: parse, check, plan, lower. Done once for a text and kept."""
+"""From text to an executable statement: parse, check, plan, build. Done once for a text and cached."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from hoplite.planner.writes import has_writes
 from hoplite.storage.snapshot import Snapshot
 
 KEPT_PLANS = 1000
-KEPT_CHARACTERS = 4_000_000  # of their texts: a text full of data makes a plan that holds as much
+KEPT_CHARACTERS = 4_000_000  # of their texts: a text full of data makes an equally large plan
 
 
 @dataclass(slots=True, eq=False)
 class Prepared:
-    """A statement ready to run, with all that is known of it before it runs."""
+    """A statement ready to run, with all that is known about it beforehand."""
 
     text: str
     mode: str | None  # EXPLAIN, PROFILE
@@ -53,15 +53,15 @@ class Prepared:
     query_type: str
     writes: bool
     notifications: tuple[Notification, ...]
-    parameters: dict[str, None]  # in the order in which they are written
+    parameters: dict[str, None]  # in written order
     plan: pp.Plan | None
     operator: Operator | None
     command: Command | None
 
-    estimates: Mapping[int, float]  # rows by the identity of the operator, for EXPLAIN and PROFILE
+    estimates: Mapping[int, float]  # estimated rows by the identity of the operator, for EXPLAIN and PROFILE
 
     def description(self, measured: Mapping[int, Measurement] | None = None) -> dict[str, Any] | None:
-        """The plan as a summary shows it, with what was measured; None for a command, which has none."""
+        """The plan as a summary shows it, with measurements; None for a command, which has no plan."""
         return None if self.plan is None else plan_description(self.plan, self.estimates, measured)
 
     def as_json(self) -> str:
@@ -69,7 +69,7 @@ class Prepared:
         from hoplite.planner.plan_json import plan_to_json
 
         if self.plan is None:
-            raise unsupported("A command as a plan: it has none, it is done at once")
+            raise unsupported("A command as a plan: a command has none, it runs directly")
         about = {"columns": self.columns, "parameters": tuple(self.parameters), "type": self.query_type}
         return plan_to_json(self.plan, about)
 
@@ -83,7 +83,7 @@ def _parameters(node: Any) -> dict[str, None]:
 
 
 def _estimates(builder: Builder) -> dict[int, float]:
-    """How many rows each operator is expected to hand on, by its identity."""
+    """The estimated number of rows of each operator, by its identity."""
     return {key: builder.estimates.rows(logical) for key, (_, logical) in builder.origins.items()}
 
 
@@ -108,7 +108,7 @@ class Preparer:
         self.operators = OperatorBuilder(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
         self._kept_characters = 0
-        # By text alone: the schema and parameter types that it came with last, which are compared faster than hashed.
+        # By text alone: the schema and parameter types it was last used with, which are compared faster than hashed.
         self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
         self._lock = forks.brief_lock()
 
@@ -124,7 +124,7 @@ class Preparer:
     def prepare(
         self, text: str, graph: Snapshot, parameters: Mapping[str, Any], allowance: Allowance = _ANYTHING
     ) -> Prepared:
-        """The statement of this text, from memory where nothing it depends on has changed."""
+        """The prepared statement of this text, from the cache if nothing it depends on has changed."""
         types = parameter_types(parameters)
         version = graph.schema_version
         latest = self._latest.get(text)
@@ -155,7 +155,7 @@ class Preparer:
         return prepared
 
     def _prepare_relaxed(self, text: str, graph: Snapshot, types: Mapping[str, Any], error: CypherError) -> Prepared:
-        """The statement that a refused text stands for in current forms; its own error where that is refused too."""
+        """The statement that a rejected text means in current syntax; the original error if that is rejected too."""
         changed, changes = relaxed(text)
         if not changes:
             raise error
@@ -174,7 +174,7 @@ class Preparer:
             checked = check(statement, text, catalogue, types)
         except CypherError as error:
             if len(text) >= FEWEST_CHARACTERS and error.code == SYNTAX_ERROR:
-                # a message that spells lists out, where the text is not too long for that
+                # a message that spells out lists, unless the text is too long for that
                 with suppress(TextLimitReached):
                     check(parse(text, False, self.limits), text, catalogue, types)
             raise

@@ -1,4 +1,4 @@
-"""PROFILE: what every operator of a run did, counted while it runs. The operators are the same as in any other run."""
+"""PROFILE: what every operator did, counted while it runs. The operators are the same as in any other run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Profile:
-    """Rows, time and use of the cache by the identity of the operator's plan. Time and cache include what is below."""
+    """Rows, time and cache use by the identity of the operator's plan. Time and cache include the operators below."""
 
     def __init__(self) -> None:
         self.measured: dict[int, Measurement] = {}
@@ -40,7 +40,7 @@ class Profile:
 
 
 class Watch:
-    """Begins when it is made; `note` says what an operator did since then. Without a profile it does nothing."""
+    """Starts when it is made; `note` records what an operator did since then. Does nothing without a profile."""
 
     __slots__ = ("_before", "_began", "_context", "_profile")
 
@@ -51,7 +51,7 @@ class Watch:
             self._began, self._before = time.perf_counter(), context.graph.cache_counts
 
     def note(self, plan: Shown | None, rows: int) -> None:
-        """An operator has handed on some rows."""
+        """Record that an operator has yielded some rows."""
         if self._profile is None or plan is None:
             return
         seconds, before, cache = time.perf_counter() - self._began, self._before, None

@@ -1,7 +1,7 @@
 """Plans that come from outside as JSON, ready to run.
 
-The planner did not make them, so nothing that holds for its own plans may be taken for granted: whether a plan writes
-is read off its operators, and whatever goes wrong because its parts do not fit is an error of the plan.
+The planner did not make them, so nothing that holds for its own plans may be assumed: whether a plan writes is read off
+its operators, and any failure because its parts do not fit is an error of the plan.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from hoplite.planner.plan_tree import every_operator, is_writing
 
 
 def prepare_plan(text: str | bytes, operators: OperatorBuilder, procedures: Mapping[str, Procedure]) -> Prepared:
-    """The statement that a plan in JSON is; `PlanError` where it is none."""
+    """The statement that a plan in JSON describes; `PlanError` if it does not describe one."""
     plan = plan_from_json(text)
     if not isinstance(plan, pp.Results | pp.Drain):
-        raise PlanError("The plan cannot be run: at its root are neither Results nor Drain.")
+        raise PlanError("The plan cannot be run: its root is neither Results nor Drain.")
     columns = plan.columns if isinstance(plan, pp.Results) else ()
     if len(set(columns)) < len(columns):
         raise PlanError("The plan cannot be run: two of its columns have the same name.")
@@ -56,7 +56,7 @@ def prepare_plan(text: str | bytes, operators: OperatorBuilder, procedures: Mapp
 
 
 def _refuse_wrong_lengths(plan: pp.Plan) -> None:
-    """Operators that follow one relationship would not look at other bounds, and degrees count no endless trails."""
+    """Operators that follow one relationship ignore other bounds, and degrees cannot count unbounded trails."""
     for node in walk(plan):
         match node:
             case pp.Expand() | pp.ExpandInto() | ChainHop() | pp.FollowBound(is_list=False):
@@ -79,7 +79,7 @@ def _writes(plan: pp.Plan, procedures: Mapping[str, Procedure]) -> bool:
         if isinstance(node, pp.CallProcedure):
             procedure = procedures.get(node.procedure)
             if procedure is None:
-                raise PlanError(f"The plan cannot be run: there is no procedure {node.procedure!r} here.")
+                raise PlanError(f"The plan cannot be run: there is no procedure {node.procedure!r}.")
             writes = writes or procedure.signature.mode in ("WRITE", "SCHEMA")
     return writes
 
@@ -96,7 +96,7 @@ class FromOutside(Operator):
     columns: tuple[str, ...]
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """What the plan hands on, as long as its parts fit."""
+        """What the plan yields, as long as its parts fit."""
         try:
             for batch in self.source.run(context, argument):
                 yield batch.only(self.columns)

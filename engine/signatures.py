@@ -1,8 +1,8 @@
 """Signatures of procedures and functions as text: `test.my.proc(in :: INTEGER?, n = 5 :: INTEGER) :: (out :: STRING?)`.
 
-Text in, a `ProcedureSignature` or a function's `Signature` out. A type may end in `?` (null is allowed, which it
-always is), and may be a union (`INTEGER | FLOAT`) or a list (`LIST<STRING>`). Outputs are `()` or `VOID` for a
-procedure that yields nothing.
+Text in, a `ProcedureSignature` or a function's `Signature` out. A type may end in `?` (null is allowed, as it always
+is), and may be a union (`INTEGER | FLOAT`) or a list (`LIST<STRING>`). Outputs are `()` or `VOID` for a procedure that
+yields nothing.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _field(text: str, whole: str) -> Field:
 
 
 def _default(text: str) -> Any:
-    """The value of a default: a literal, or else the text itself."""
+    """The value of a default: a literal's, or else the text itself."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
@@ -159,7 +159,7 @@ def _default(text: str) -> Any:
 
 
 def types_of(text: str) -> tuple[CypherType, ...]:
-    """The types that a written type stands for: `INTEGER | FLOAT` are two."""
+    """The types that a written type denotes: `INTEGER | FLOAT` is two."""
     bare = text.strip().rstrip("?").removesuffix("NOT NULL").strip()
     parts = [part.strip() for part in _alternatives(bare)]
     return tuple(_type(part) for part in parts)

@@ -1,4 +1,4 @@
-"""The engines by name. Each is imported only in the process that measures it, for their libraries may collide."""
+"""The engines by name. Each is imported only in the process that measures it, because their libraries may collide."""
 
 from __future__ import annotations
 

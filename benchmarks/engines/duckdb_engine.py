@@ -1,6 +1,6 @@
 """DuckDB: SQL over tables ordered by their first column.
 
-A ball is k semi-joins written out: a recursive query builds a hash table of all relationships for every question.
+A ball is k explicit semi-joins: a recursive query would build a hash table of all relationships for every question.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""python-graphblas (SuiteSparse): vector times matrix over (any, pair), under the complement of what was seen."""
+"""python-graphblas (SuiteSparse): vector times matrix over (any, pair), masked by the complement of what was seen."""
 
 from __future__ import annotations
 

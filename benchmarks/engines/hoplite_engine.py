@@ -26,7 +26,7 @@ class HopliteEngine(Engine):
     module = "hoplite"
 
     def _import(self) -> ModuleType:
-        """With what it imports at the first query, for the other libraries import everything at once."""
+        """Including what it imports at the first query, because the other libraries import everything at once."""
         library = super()._import()
         with library.open() as db:
             db.run("UNWIND range(1, 3) AS x CREATE (a:A {id: x})-[:T]->(b:A)").consume()
@@ -41,9 +41,9 @@ class HopliteEngine(Engine):
         )
         db.run("CREATE CONSTRAINT IF NOT EXISTS FOR (n:N) REQUIRE n.id IS UNIQUE").consume()
 
-        @cache  # asked for after the load, and not part of it
+        @cache  # made after the load, and not part of it
         def id_maps() -> tuple[Integers, Integers]:
-            """What id(n) is by the property `id`, and the other way round."""
+            """The maps from the property `id` to id(n), and back."""
             table = db.run("MATCH (n:N) RETURN n.id AS number, id(n) AS id").to_arrow()
             ids = np.empty(shape.node_count, np.int64)
             ids[table["number"].to_numpy()] = table["id"].to_numpy()
@@ -93,7 +93,7 @@ class HopliteEngine(Engine):
         )
 
     def warm_up(self) -> None:
-        """Hops are compiled in the background after some work, and kept on disk; EXPLAIN says when they are there."""
+        """Hops are compiled in the background after some work, and cached on disk; EXPLAIN says when they are ready."""
         text = f"MATCH (a) WITH a LIMIT 20 MATCH (a)-[*0..{WARM_HOPS}]->(b) RETURN DISTINCT b.id"
         until = time.perf_counter() + WARM_SECONDS
         while "compiled loops (Numba)" not in self.db.explain(text):

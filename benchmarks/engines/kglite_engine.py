@@ -1,6 +1,6 @@
-"""kglite: Cypher text. It is imported before Numba, for its library wants room that Numba's takes (static TLS).
+"""kglite: Cypher text. It is imported before Numba, whose library would take the static TLS it needs.
 
-A ball is asked for with a list of seeds in WHERE, which takes it two thirds of the time of the text with UNWIND.
+A ball is queried with a list of seeds in WHERE, which takes two thirds of the time of UNWIND.
 """
 
 from __future__ import annotations

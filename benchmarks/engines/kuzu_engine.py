@@ -1,8 +1,8 @@
-"""Ladybug, and Kuzu from which it came: Cypher text in their dialect, over tables loaded from Parquet.
+"""Ladybug, and Kuzu, from which it was forked: Cypher in their dialect, over tables loaded from Parquet.
 
 A ball: `SHORTEST` after the star makes the pattern a breadth-first search, its lower bound must be 1, and a list of
-seeds makes the plan scan all nodes, so each seed is asked about alone and the answers are united. Of the forms tried,
-that was the fastest.
+seeds makes the plan scan all nodes, so each seed is queried separately and the answers are united. This was the fastest
+of the forms tried.
 """
 
 from __future__ import annotations

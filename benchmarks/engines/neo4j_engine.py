@@ -1,6 +1,6 @@
-"""A live Neo4j at $NEO4J_URI through the official driver; $NEO4J_USER and $NEO4J_PASSWORD where it asks for them.
+"""A live Neo4j at $NEO4J_URI through the official driver; $NEO4J_USER and $NEO4J_PASSWORD if it needs them.
 
-The database must be empty (or hold what a benchmark left there): it is filled in batches, and emptied afterwards.
+The database must be empty (or hold only what a benchmark left there): it is filled in batches, and emptied afterwards.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from benchmarks.engines.hoplite_engine import BALLS, driver_rows
 from benchmarks.shapes import Shape
 from benchmarks.workloads import BY_KEY, label_pairs, parameters
 
-_MARK = "HopliteBenchmark"  # a node of this label says that all else was put there by a benchmark
+_MARK = "HopliteBenchmark"  # a node with this label says that a benchmark created everything else
 _BATCH = 50_000
-_WARM_SECONDS = 2.0  # for each question
+_WARM_SECONDS = 2.0  # per question
 
 
 class Neo4jEngine(Engine):
@@ -97,11 +97,11 @@ class Neo4jEngine(Engine):
         self.driver.close()
 
     def begin(self) -> Callable[..., Any]:
-        """A call that runs a query of its own transaction, once the database is known to be ours to fill."""
+        """A function that runs a query in its own transaction, after checking that we may fill the database."""
         run: Callable[..., Any] = self.driver.execute_query
         (count, marked), *_ = run(f"MATCH (n) RETURN count(*), count(CASE WHEN n:{_MARK} THEN 1 END)").records
         if count and not marked:
-            raise Unavailable(f"the database at $NEO4J_URI holds {count:,} nodes; the benchmark wants an empty one")
+            raise Unavailable(f"the database at $NEO4J_URI holds {count:,} nodes; the benchmark needs an empty one")
         self._empty()
         run(f"CREATE (:{_MARK})")
         return run

@@ -17,7 +17,7 @@ class NetworkxEngine(Engine):
         graph = self.library.DiGraph()
         graph.add_nodes_from(range(shape.node_count))
         graph.add_edges_from(zip(shape.start.tolist(), shape.end.tolist(), strict=True))
-        adjacency = graph._adj  # what graph.adj wraps; four times as fast to read
+        adjacency = graph._adj  # what graph.adj wraps, which is four times as fast to read
 
         def ball(seeds: list[int], k: int) -> set[int]:
             seen = set(seeds)

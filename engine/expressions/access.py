@@ -1,7 +1,7 @@
 """Reading parts of values: `x.key`, `x[index]`, `x[from..to]`, over columns.
 
-Properties of nodes and relationships are read for a whole column at once. A column that holds entities among maps and
-other values is taken apart by kind, so that each kind is read in one go.
+Properties of nodes and relationships are read for a whole column at once. A column that mixes entities with maps and
+other values is split by kind, so that each kind is read at once.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def property_of(column: Column, key: str, execution: Execution) -> Column:
 
 
 def by_kind(column: Objects, read: Callable[[Column], Column]) -> Column:
-    """Read the nodes, the relationships and the other values of a mixed column apart, and put the results together."""
+    """Read the nodes, the relationships and the other values of a mixed column separately, and merge the results."""
     kinds = np.fromiter(
         (1 if type(v) is NodeRef else 2 if type(v) is RelationshipRef else 0 for v in column.values),
         np.int8,
@@ -90,19 +90,19 @@ def _property_of_value(value: Any, key: str) -> Any:
     if isinstance(value, spatial.Point):
         return spatial.point_component(value, key)
     if isinstance(value, VirtualNode | VirtualRelationship):
-        return None  # the graph is asked, which has no such entity
+        return None  # Neo4j asks the graph, which has no such entity
     raise type_error(f"Type mismatch: expected a map but was {describe(value)}", wrong_value(value, "MAP"))
 
 
 def deleted(entities: Nodes | Relationships, execution: Execution) -> Bools:
-    """Which of these this transaction has deleted."""
+    """Which of the entities this transaction has deleted."""
     graph = execution.graph
     exists = graph.node_exists if isinstance(entities, Nodes) else graph.relationship_exists
     return (entities.positions >= 0) & ~exists(entities.positions)
 
 
 def _deleted_here(entities: Nodes | Relationships, execution: Execution) -> Bools:
-    """The same without those that a batch of a CALL IN TRANSACTIONS deleted for good: they have no properties."""
+    """The same, without those that a committed batch of CALL IN TRANSACTIONS deleted: they just have no properties."""
     gone = deleted(entities, execution)
     if gone.any() and execution.writer is not None:
         here = execution.writer.deleted_here(nodes=isinstance(entities, Nodes))
@@ -196,7 +196,7 @@ def _item(items: list[Any], place: Any) -> Any:
 
 
 def wrong_place(items: str, place: Any) -> CypherError:
-    """The error for what is not the place of an element; `items` is how the list reads."""
+    """The error for an invalid index; `items` is the list as text."""
     if isinstance(place, float):
         message = f"Cannot access a list using an non-integer number index, got {describe(place)}"
         return type_error(message, wrong_value(place, "INTEGER"))
@@ -237,7 +237,7 @@ def _slice(items: list[Any], start: int | None, end: int | None) -> list[Any]:
 
 
 def slice_bound(value: Any) -> int:
-    """Where a slice begins or ends: a number that Java's casts make a place of."""
+    """Where a slice begins or ends: a number, converted as Java's casts do."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise type_error(f"Expected a numeric value but got: {describe(value)}", wrong_value(value, "INTEGER or FLOAT"))
     number = _truncated(value)
@@ -247,7 +247,7 @@ def slice_bound(value: Any) -> int:
 
 
 def _truncated(value: int | float) -> int:
-    """A number as Java casts it to a long."""
+    """A number as Java casts it to long."""
     if isinstance(value, int):
         return value
     if math.isnan(value):

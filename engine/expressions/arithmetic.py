@@ -1,7 +1,7 @@
 """Arithmetic: + - * / % ^ and ||, over columns.
 
-Two columns go in and one comes out. Numbers are computed in NumPy; everything else (text, lists, temporal values)
-goes value by value through the functions at the end, which are also what defines the result.
+Two columns go in and one comes out. Numbers are computed in NumPy; everything else (text, lists, temporal values) goes
+value by value through the functions at the end, which also define the result.
 
     integers   64 bits, overflow in + - * raises "long overflow"; / and % truncate toward zero, as in Java, and
                raise "/ by zero"
@@ -53,7 +53,7 @@ Doubles = NDArray[np.float64]
 # --- columns -----------------------------------------------------------------------------------------------------
 
 
-_LONG = 1 << 20  # characters or elements from which on it is asked whether there is room for them
+_LONG = 1 << 20  # from this many characters or elements on, the memory for them is checked
 
 
 def add(left: Column, right: Column) -> Column:
@@ -93,7 +93,7 @@ def divide(left: Column, right: Column) -> Column:
     if isinstance(left, Integers) and isinstance(right, Integers):
         empty = either_null(left.nulls, right.nulls)
         divisor = _refuse_zero(right.values, empty)
-        with np.errstate(all="ignore"):  # the least integer divided by -1 is itself, as in Java
+        with np.errstate(all="ignore"):  # the smallest integer divided by -1 is itself, as in Java
             quotient = left.values // divisor
         inexact = quotient * divisor != left.values
         return Integers(quotient + (inexact & ((left.values < 0) != (divisor < 0))), empty)
@@ -103,7 +103,7 @@ def divide(left: Column, right: Column) -> Column:
 
 
 def divide_literals(left: Column, right: Column) -> Column:
-    """`left / right` between numbers of the query text: where one is a float, an integer zero is not an error."""
+    """`left / right` between literals: if one is a float, an integer zero is not an error."""
     if isinstance(left, Floats) or isinstance(right, Floats):
         return _floats(np.divide, left, right) or divide(left, right)
     return divide(left, right)
@@ -141,7 +141,7 @@ def negate(column: Column) -> Column:
 
 
 def _floats(operation: Callable[[Any, Any], Doubles], left: Column, right: Column) -> Floats | None:
-    """The operation in floating point where both are numbers; None where they are not."""
+    """The operation in floating point if both are numbers, else None."""
     if not isinstance(left, Integers | Floats) or not isinstance(right, Integers | Floats):
         return None
     with np.errstate(all="ignore"):
@@ -163,7 +163,7 @@ def _refuse_overflow(overflows: Bools, empty: Bools | None) -> None:
 
 
 def _refuse_zero(divisor: Int64s, empty: Bools | None) -> Int64s:
-    """The divisor with 1 in place of the zeros of null rows; any other zero is an error."""
+    """The divisor, with 1 for the zeros of null rows; any other zero is an error."""
     zero = divisor == 0
     if not zero.any():
         return divisor
@@ -174,7 +174,7 @@ def _refuse_zero(divisor: Int64s, empty: Bools | None) -> Int64s:
 
 
 def _product_overflows(left: Int64s, right: Int64s) -> Bools:
-    """Where the product leaves 64 bits: decided in floats, and exactly where they are too coarse to tell."""
+    """Where the product exceeds 64 bits: decided in floats, and exactly where those are too coarse."""
     with np.errstate(all="ignore"):
         estimate = np.abs(left.astype(np.float64) * right.astype(np.float64))
     overflows = estimate > 1e19
@@ -184,7 +184,7 @@ def _product_overflows(left: Int64s, right: Int64s) -> Bools:
 
 
 def _java_power(base: Any, exponent: Any) -> Doubles:
-    """`Math.pow`, which unlike C's knows no number for 1 to the power of NaN or of infinity."""
+    """`Math.pow`, in which, unlike C's, 1 to the power of NaN or infinity is NaN."""
     unknown = np.isnan(exponent) | (np.isinf(exponent) & (np.abs(base) == 1.0))
     result: Doubles = np.where(unknown, np.nan, np.power(base, exponent))
     return result
@@ -222,14 +222,14 @@ def add_values(left: Any, right: Any) -> Any:
 
 
 def joined(first: str, second: str) -> str:
-    """Two texts as one, if it can be held: one that is added to itself again and again soon cannot."""
+    """Two texts joined, if memory allows: a text repeatedly added to itself soon does not fit."""
     if len(first) + len(second) > _LONG:
         refuse_text(len(first) + len(second))
     return first + second
 
 
 def joined_lists(first: list[Any], second: list[Any]) -> list[Any]:
-    """Two lists as one, if it can be held."""
+    """Two lists joined, if memory allows."""
     if len(first) + len(second) > _LONG:
         refuse_list(len(first) + len(second))
     return first + second
@@ -304,7 +304,7 @@ def power_values(left: Any, right: Any) -> Any:
 
 
 def join_values(left: Any, right: Any) -> Any:
-    """`left || right`: two strings or two lists; null stands for either."""
+    """`left || right`: two strings or two lists; null may stand for either."""
     if isinstance(left, str) and isinstance(right, str):
         return joined(left, right)
     if isinstance(left, bytes):
@@ -344,7 +344,7 @@ def _wrapped(number: int) -> int:
 
 
 def _text(value: Any) -> str | None:
-    """How a value is written into a string that it is added to; None where it cannot be."""
+    """The text of a value that is added to a string; None if it cannot be added."""
     match value:
         case str():
             return value

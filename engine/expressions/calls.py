@@ -1,4 +1,4 @@
-"""Function calls: a whole column at a time where the function can, else value by value."""
+"""Function calls: a whole column at a time if the function can, else value by value."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
                 if column is not None:
                     return column
             except CypherError:
-                pass  # value by value it shows which row fails
+                pass  # value by value tells which row fails
         return _by_value(function, columns, batch.row_count, execution)
 
     return evaluate
 
 
 def _reads_lists(function: Function, place: int) -> bool:
-    """Whether an argument is a list, which may be given as bytes; APOC takes lists for anything, too."""
+    """Whether an argument may be a list, for which bytes may be given; in APOC, that includes arguments of any type."""
     signature = function.signature
     if not function.is_own or any("BYTEARRAY" in form.signature.rsplit(") ::", 1)[0] for form in signature.forms):
         return False
@@ -52,7 +52,7 @@ def _reads_lists(function: Function, place: int) -> bool:
 
 
 def _without_bytes(column: Column) -> Column:
-    """The column with lists for bytes."""
+    """The column with bytes converted to lists."""
     if not isinstance(column, Objects) or not any(type(value) is bytes for value in column.values):
         return column
     values = (signed_bytes(value) if isinstance(value, bytes) else value for value in column.values)

@@ -80,7 +80,7 @@ COMPARATORS: dict[str, Comparator] = {
 
 
 def _ordered(test: _ArrayTest, accepted: tuple[int, ...], left: Column, right: Column) -> Column:
-    """Compare in NumPy, or else accept what `compare` gives."""
+    """Compare in NumPy, or else by `compare`, whose accepted results are true."""
     typed = _typed(test, left, right)
     if typed is not None:
         return typed
@@ -95,7 +95,7 @@ def _ordered(test: _ArrayTest, accepted: tuple[int, ...], left: Column, right: C
 
 
 def _typed(test: _ArrayTest, left: Column, right: Column) -> Booleans | None:
-    """The comparison in NumPy where both columns are of one scalar class; None where they are not."""
+    """The comparison in NumPy if both columns are of one scalar class, else None."""
     match left:
         case Integers() | Floats() if isinstance(right, Integers | Floats):
             values, others = left.values, right.values
@@ -113,7 +113,7 @@ def _typed(test: _ArrayTest, left: Column, right: Column) -> Booleans | None:
 
 
 def _numbers(test: _ArrayTest, left: NDArray[Any], right: NDArray[Any]) -> Bools:
-    """Numbers in order; -0.0 and 0.0 are equal, and yet the one is less than the other, as Java's `compare` has it."""
+    """Compare numbers; -0.0 and 0.0 are equal, yet one is less than the other, as in Java's `compare`."""
     values: Bools = test(left, right)
     if left.dtype == np.float64 and test is not np.equal:
         zeros = np.flatnonzero((left == 0) & (right == 0))
@@ -123,7 +123,7 @@ def _numbers(test: _ArrayTest, left: NDArray[Any], right: NDArray[Any]) -> Bools
 
 
 def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
-    """Texts compare by code point, as Python's do; None has no order and must be kept out."""
+    """Compare texts by code point, as Python does; None has no order and must be excluded."""
     if test is np.equal:
         column, part = (left, only_text(right)) if left.pool is not None else (right, only_text(left))
         found = None if part is None else find_text(column, EDGE, part, EDGE)
@@ -139,7 +139,7 @@ def _texts(test: _ArrayTest, left: Strings, right: Strings) -> Booleans:
 
 
 def _missing(column: Strings) -> Bools:
-    """Where the column is null; a constant, whose rows all lie at the same place, needs to be asked only once."""
+    """Where the column is null; a constant, whose rows share one place in memory, is checked only once."""
     if len(column) and column.slots is None and column.values.strides == (0,):
         return Strings(column.values[:1]).null_mask()
     return column.null_mask()
@@ -178,14 +178,14 @@ def _by_value(function: Callable[[Any, Any], bool | None], left: Column, right: 
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """What is iterated over: a list itself, null as null, anything else as a list of one."""
+    """What is iterated over: a list itself, null for null, and a list of one element for anything else."""
     if value is None or isinstance(value, list):
         return value
     return signed_bytes(value) if isinstance(value, bytes) else [value]
 
 
 def contains(item: Any, container: Any) -> bool | None:
-    """`item IN container`: null where no element is equal and some comparison is unknown."""
+    """`item IN container`: null if no element is equal and some comparison is unknown."""
     items = as_list(container)
     if items is None:
         return None
@@ -211,7 +211,7 @@ def is_in(left: Column, right: Column) -> Column:
 
 
 def is_in_lists(left: Compiled, right: Compiled) -> Evaluator:
-    """`left IN right`: the lists come first, and what is looked for in an empty one, or in none, is never asked for."""
+    """`left IN right`: lists are evaluated first, and the left side only where there is a list that is not empty."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         lists = right.evaluate(batch, execution)
@@ -229,7 +229,7 @@ def is_in_lists(left: Compiled, right: Compiled) -> Evaluator:
 
 
 def _rows_by_list(column: Objects) -> list[tuple[list[Any], Int64s]] | None:
-    """Each list with the rows that share it, where a few lists stand for many rows (a `collect` carried along)."""
+    """Each list with the rows that share it, if many rows share few lists (a `collect` carried along)."""
     identities = np.fromiter(map(id, column.values), np.int64, len(column))
     distinct, first, group = np.unique(identities, return_index=True, return_inverse=True)
     if len(distinct) * _FEW > len(column) or not all(isinstance(column.values[row], list) for row in first):
@@ -247,7 +247,7 @@ def _in_entity_lists(left: Nodes | Relationships, right: EntityLists) -> Boolean
 
 
 def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
-    """`left IN right` where the right side is the same in every row: its elements are sorted out once."""
+    """`left IN right` with the same right side in every row: its elements are indexed once."""
     remembered: tuple[Any, _Elements] | None = None
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
@@ -257,9 +257,9 @@ def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
         items = as_list(right.value(execution))
         if items is None:
             return nulls(batch.row_count)
-        if not items:  # what is looked for is not asked for
+        if not items:  # the left side is not evaluated
             return Booleans(np.zeros(batch.row_count, np.bool_))
-        known = remembered  # another thread may run the same plan
+        known = remembered  # set at the end: another thread may run the same plan
         if known is None or known[0] is not items:
             known = remembered = items, _Elements(items)
         return known[1].membership(left.evaluate(batch, execution))
@@ -267,7 +267,7 @@ def is_in_constant(left: Compiled, right: Compiled) -> Evaluator:
     return evaluate
 
 
-_FEW = 64  # rows for which looking into a set is faster than sorting arrays
+_FEW = 64  # up to this many rows, looking into a set is faster than sorting arrays
 
 
 class _Elements:
@@ -313,7 +313,7 @@ class _Elements:
         return Booleans(found & ~empty, empty if empty.any() else None)
 
     def _has_integers(self, column: Integers) -> Bools:
-        """An integer is equal to a float where it is as a float."""
+        """An integer equals a float if it does as a float."""
         if len(column) <= _FEW:
             whole, broken = self.integer_set, self.float_set
             return np.array([v in whole or float(v) in broken for v in column.values.tolist()], np.bool_)

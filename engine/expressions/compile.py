@@ -1,7 +1,7 @@
 """Compiling expressions: an AST goes in, an evaluator from batches to columns comes out, once per query.
 
-Each case names what computes it; the other files here hold the computations. Sub-expressions that are the same
-in every row are evaluated once per execution.
+Each case names what computes it; the computations are in the other files. Sub-expressions that are the same in every
+row are evaluated once per execution.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "CONTAINS": text.contains_text,
     "XOR": exclusive_or,
 }
-_CHAINED = frozenset(_BINARY) - {"/"}  # Neo4j divides literals in a way of its own
+_CHAINED = frozenset(_BINARY) - {"/"}  # Neo4j divides literals differently
 _LONG_CHAIN = 50
 
 
@@ -96,7 +96,9 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
                 [part(item) for item in items], lambda batch, columns, _: lists.list_of(columns, batch.row_count)
             )
         case ast.MapLiteral(entries=entries):
-            place = {key: number for number, (key, _) in enumerate(entries)}  # of two with one key the last one counts
+            place = {
+                key: number for number, (key, _) in enumerate(entries)
+            }  # of two entries with the same key, the last one wins
             keys = visiting_order(place)
             return _over(
                 [part(value) for _, value in entries],
@@ -136,7 +138,7 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
         case PlannedSubquery(imports=imports):
             return Compiled(subquery(expression), frozenset(imports), stable=False)
         case ast.CountStar():
-            return Compiled(_misplaced_aggregate)  # the check lets it pass where Neo4j only fails when it runs
+            return Compiled(_misplaced_aggregate)  # the check lets it pass where Neo4j fails only at run time
         case (
             ast.PatternComprehension()
             | ast.PatternExpression()
@@ -152,7 +154,7 @@ def _compile_node(expression: ast.Expression | PlannedSubquery, functions: Funct
 
 
 def _joined(evaluate: Evaluator, parts: Sequence[Compiled], bound: frozenset[str] = frozenset()) -> Compiled:
-    """An evaluator that is made of parts; `bound` are the names it gives to them itself."""
+    """An evaluator composed of parts; `bound` are the names it binds for them."""
     uses = frozenset(name for p in parts for name in p.uses)
     return Compiled(evaluate, uses - bound, all(p.stable for p in parts))
 
@@ -184,7 +186,7 @@ def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
     operand = expression.operand
     match expression.operator:
         case "-" if isinstance(operand, ast.Literal) and type(operand.value) is int and operand.value != INT64_MIN:
-            # The least integer is written as the negation of a number that is not an integer itself.
+            # The smallest integer is written as the negation of a number that is not itself an integer.
             return _compile_node(ast.Literal(-operand.value), functions)
         case "-":
             return _unary(_compile(operand, functions), arithmetic.negate)
@@ -224,7 +226,7 @@ def _chain(expression: ast.Expression) -> list[ast.Binary]:
 
 
 def _compile_chain(links: list[ast.Binary], functions: Functions) -> Compiled:
-    """A long chain from left to right, without a call in a call for each operator."""
+    """A long chain from left to right, without nesting a call for each operator."""
     first = _compile(links[0].left, functions)
     steps = [(_BINARY[link.operator], _compile(link.right, functions)) for link in links]
 
@@ -267,9 +269,9 @@ def _compile_connective(expression: ast.Binary, functions: Functions) -> Compile
 
 
 def _compile_bare(operand: ast.Expression, functions: Functions) -> Compiled:
-    """What is left of a predicate that Neo4j has simplified: it is no longer asked to be true or false.
+    """The rest of a predicate that Neo4j has simplified, which no longer has to be true or false.
 
-    Only a parameter is known to be a list before the query runs, and is made a predicate then.
+    Only a parameter is known to be a list before the query runs; it is then made a predicate.
     """
     compiled = _compile(operand, functions)
     if not isinstance(operand, ast.Parameter):
@@ -337,7 +339,7 @@ def _compile_call(expression: ast.FunctionCall, functions: Functions) -> Compile
     if name == "coalesce":
         return _joined(coalesce(arguments), arguments)
     if name == "exists":
-        return arguments[0]  # a pattern, which is a predicate already
+        return arguments[0]  # a pattern, which is already a predicate
     function = functions[name]
     compiled = _joined(call(function, arguments), arguments)
     stable = compiled.stable and function.signature.deterministic and function.signature.built_in
@@ -351,7 +353,7 @@ def _compile_case(expression: ast.Case, functions: Functions) -> Compiled:
     for when in expression.whens:
         conditions = [_compile(condition, functions) for condition in when.conditions]
         if expression.subject is not None:
-            # A condition is a value to compare with, unless it is a predicate that names the subject itself.
+            # A condition is a value to compare with, unless it is a predicate that mentions the subject.
             conditions = [
                 c if _SUBJECT in c.uses else _binary(_compile(subject, functions), c, comparison.equal)
                 for c in conditions

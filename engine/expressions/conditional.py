@@ -1,4 +1,4 @@
-"""CASE and coalesce: each part is evaluated only on the rows that get to it."""
+"""CASE and coalesce: each part is evaluated only on the rows that reach it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hoplite.values.columns import Booleans, Column, Int64s, nulls
 
 
 def searched_case(whens: Sequence[tuple[Sequence[Compiled], Compiled]], default: Compiled | None) -> Evaluator:
-    """`CASE WHEN condition THEN result ... ELSE default END`; any of several conditions chooses the result."""
+    """`CASE WHEN condition THEN result ... ELSE default END`; each result may have several conditions."""
     branches = [([predicate(condition) for condition in conditions], result) for conditions, result in whens]
 
     def evaluate(batch: Batch, execution: Execution) -> Column:

@@ -1,9 +1,9 @@
 """What a compiled expression is, and how one is evaluated on some of the rows of a batch.
 
-An evaluator takes a batch and returns a column of as many rows. Where a row fails it raises `RowError`, and promises
-no more than this: the row does fail, with that error, and nothing that is evaluated before the failing part fails at
-that row. Callers that need the first failing row ask `up_to_first_failure`, which evaluates the rows before again:
-errors are rare, and the common case stays free of bookkeeping.
+An evaluator takes a batch and returns a column of as many rows. If a row fails it raises `RowError`, and promises only
+this: the row does fail with that error, and nothing evaluated before the failing part fails at that row. Callers that
+need the first failing row use `up_to_first_failure`, which evaluates the rows before it again: errors are rare, and the
+common case stays free of bookkeeping.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ NO_NAMES: frozenset[str] = frozenset()
 class Compiled:
     """An expression ready to run.
 
-    `uses` are the columns it reads. `stable`: for the same inputs it has the same value throughout an execution,
-    which neither `rand()` has nor anything that reads the graph.
+    `uses` are the columns it reads. `stable`: for the same inputs it has the same value throughout an execution, which
+    is true neither of `rand()` nor of anything that reads the graph.
     """
 
     evaluate: Evaluator
@@ -61,7 +61,7 @@ class Compiled:
         return self.evaluate(UNIT, execution).objects()[0]
 
     def on_rows(self, batch: Batch, rows: Int64s, execution: Execution) -> Column:
-        """Evaluated on these rows (ascending) only; a failure names the row of the whole batch."""
+        """Evaluate on only these rows (ascending); an error names the row of the whole batch."""
         if len(rows) == batch.row_count:
             return self.evaluate(batch, execution)
         try:
@@ -71,12 +71,12 @@ class Compiled:
 
 
 def narrowed(batch: Batch, names: frozenset[str]) -> Batch:
-    """The batch with these columns only, so that taking rows does not copy the others."""
+    """The batch with only these columns, so that taking rows does not copy the others."""
     return Batch({name: batch.columns[name] for name in names}, batch.row_count)
 
 
 def broadcast(value: Any, row_count: int) -> Column:
-    """One value in every row, held once: an array whose rows all lie at the same place."""
+    """One value in every row, stored once: an array whose rows share one place in memory."""
     if value is None:
         return nulls(row_count)
     kind = type(value)
@@ -95,7 +95,7 @@ def broadcast(value: Any, row_count: int) -> Column:
 def _repeated(held: NDArray[Any], row_count: int) -> NDArray[Any]:
     if row_count == 1:
         return held
-    # What np.broadcast_to makes, at a thirtieth of its price.
+    # The same as np.broadcast_to, at a thirtieth of the cost.
     return np.ndarray((row_count,), held.dtype, held, 0, (0,))
 
 
@@ -103,7 +103,7 @@ _numbers = count()
 
 
 def once_per_execution(evaluate: Evaluator) -> Evaluator:
-    """A constant: evaluated when the first row asks for it, then remembered for the rest of the execution."""
+    """A constant: evaluated when the first row needs it, then remembered for the rest of the execution."""
     key = next(_numbers)
 
     def evaluate_constant(batch: Batch, execution: Execution) -> Column:
@@ -117,7 +117,7 @@ def once_per_execution(evaluate: Evaluator) -> Evaluator:
 
 
 def up_to_first_failure(evaluate: Evaluator, batch: Batch, execution: Execution) -> Column:
-    """The column; a `RowError` that comes out is that of the first row that fails."""
+    """The column; a `RowError` is that of the first row that fails."""
     try:
         return evaluate(batch, execution)
     except RowError as error:
@@ -149,7 +149,7 @@ def holding_errors(compiled: Compiled, batch: Batch, execution: Execution) -> tu
 
 
 def map_rows(function: Callable[..., Any], *columns: Column) -> Column:
-    """The general path: a function of Python values, row by row, into the narrowest column.
+    """The general path: apply a function of Python values row by row, and make the narrowest column of the results.
 
     The function must be free of side effects: it may be interrupted.
     """
@@ -170,7 +170,7 @@ def map_rows(function: Callable[..., Any], *columns: Column) -> Column:
 
 
 def scattered(pieces: Sequence[tuple[Int64s, Column]], row_count: int) -> Column:
-    """Columns of disjoint sets of rows, which together are all rows, as one column."""
+    """Merge columns for disjoint sets of rows, which together cover all rows, into one."""
     filled = [(rows, column) for rows, column in pieces if len(rows)]
     if not filled:
         return nulls(row_count)

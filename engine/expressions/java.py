@@ -1,4 +1,4 @@
-"""The names that Neo4j's run-time messages give to types of values: `Long`, `org.neo4j.values.storable.LongValue`."""
+"""The names of value types in Neo4j's run-time messages: `Long`, `org.neo4j.values.storable.LongValue`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TYPES = {
     TEXT_VALUE: "STRING",
     NUMBER_VALUE: "INTEGER or FLOAT",
     ENTITY: "NODE or RELATIONSHIP",
-}  # the types that such classes hold
+}  # the Cypher types of such classes
 
 
 def type_name(value: Any) -> str:
@@ -60,7 +60,7 @@ def class_name(value: Any) -> str:
 def expected(what: str, value: Any, before: str = "", wanted: str | None = None) -> CypherError:
     """`Expected Long(1) to be a Node or Relationship, but it was a org.neo4j.values.storable.LongValue`
 
-    `wanted` is the type that the GQL status names, where it is not the one that the class holds.
+    `wanted` is the type in the GQL status, if it is not that of the class.
     """
     found = f"Expected {describe(value)} to be a {what}, but it was a {class_name(value)}"
     return type_error(before + found, wrong_value(value, wanted or _TYPES[what]))

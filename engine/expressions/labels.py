@@ -1,7 +1,7 @@
 """Label expressions as predicates: `n:A&!B`, `r:KNOWS|LIKES`, over columns of nodes and relationships.
 
-A node has any number of labels, a relationship exactly one type; the same expression asks for either. So a column is
-read as two arrays of ids, one of nodes and one of relationships, with -1 where the row is not of that kind.
+A node has any number of labels, a relationship exactly one type; the same expression tests either. So a column is read
+as two arrays of positions, one of nodes and one of relationships, with -1 where the row is not of that kind.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Entities:
         return found
 
     def labelled_at_all(self) -> Bools:
-        """Which rows are a node with any label, or a relationship, which always has its type."""
+        """Which rows are a node with any label, or a relationship, which always has a type."""
         if self.execution.writer is not None:
             refuse_deleted_nodes(self.nodes, self.execution)
         return self.execution.graph.has_any_label(self.nodes) | (self.relationships >= 0)
@@ -63,7 +63,7 @@ def has_labels(operand: Compiled, test: LabelTest) -> Evaluator:
         column = operand.evaluate(batch, execution)
         entities = _entities(column, batch, execution)
         values = test(entities)
-        present = (entities.nodes >= 0) | (entities.relationships >= 0)  # one that is in no graph has nothing
+        present = (entities.nodes >= 0) | (entities.relationships >= 0)  # a virtual entity has no stored labels
         nulls = column.null_mask()
         return Booleans(values & present, nulls if nulls.any() else None)
 
@@ -89,7 +89,7 @@ def _entities(column: Column, batch: Batch, execution: Execution) -> Entities:
 
 
 def label_test(labels: ast.LabelExpression, compiled: Callable[[ast.Expression], Compiled]) -> LabelTest:
-    """The test that a label expression stands for; `compiled` compiles the expressions of dynamic labels."""
+    """The test for a label expression; `compiled` compiles the expressions of dynamic labels."""
     match labels:
         case ast.LabelName(name=name):
             return lambda entities: entities.labelled(name)
@@ -112,7 +112,7 @@ def label_test(labels: ast.LabelExpression, compiled: Callable[[ast.Expression],
 
 
 def _dynamic(names: Compiled, all_of_them: bool, entities: Entities) -> Bools:
-    """`$(names)`: each row says for itself which labels it asks for."""
+    """`$(names)`: the labels to test for differ by row."""
     column = names.evaluate(entities.batch, entities.execution)
     kind = "relationship type" if bool((entities.relationships >= 0).any()) else "node label"
     wanted = [_names(row, value, kind) for row, value in enumerate(column.objects())]
@@ -126,7 +126,7 @@ def _dynamic(names: Compiled, all_of_them: bool, entities: Entities) -> Bools:
 
 
 def token_names(value: Any, kind: str, null: str) -> list[str]:
-    """The labels or types that `$(value)` names; `null` is how a status writes a missing one."""
+    """The labels or types that `$(value)` names; `null` is how a GQL status writes a missing one."""
     names, wanted = (value, "STRING NOT NULL") if isinstance(value, list | tuple) else ([value], _STRINGS)
     for name in names:
         if not isinstance(name, str):

@@ -1,8 +1,8 @@
 """Lists: literals, comprehensions, any/all/none/single and reduce.
 
-The lists of all rows are laid end to end into one inner batch, with the outer columns that the inner expressions use
-repeated for each element; predicate and result are evaluated over it as columns, and the results are cut into
-lists again.
+The lists of all rows are concatenated into one inner batch, with the outer columns that the inner expressions use
+repeated for each element; predicate and result are evaluated over it as columns, and the results are split into lists
+again.
 
     xs        [1, 2], null, [3]         elements  1 2 3
     offsets   0 2 2 3                   rows      0 0 2
@@ -38,8 +38,8 @@ from hoplite.values.columns import (
     object_array,
 )
 
-_PIECE = 1 << 16  # elements that are looked at together
-_SLICE = 1 << 18  # elements of lists that are laid end to end
+_PIECE = 1 << 16  # elements evaluated together
+_SLICE = 1 << 18  # elements of concatenated lists
 
 
 def list_of(columns: Sequence[Column], row_count: int) -> Column:
@@ -60,7 +60,7 @@ class Elements:
 
     @property
     def rows(self) -> Int64s:
-        """For each element, the row whose list it is in."""
+        """The row of each element."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
 
     def piece(self, first: int) -> Piece:
@@ -81,7 +81,7 @@ class Piece:
 
 
 def elements_of(column: Column) -> Elements:
-    """The lists laid end to end; a value that is not a list is a list of one."""
+    """The lists concatenated; a value that is not a list counts as a list of one element."""
     if isinstance(column, EntityLists):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
         ids = column.positions[first:last]
@@ -98,8 +98,8 @@ ListsEvaluator: TypeAlias = Callable[[Batch, Column, Execution], Column]
 
 
 def by_slices(evaluate: ListsEvaluator, lists: Column, batch: Batch, execution: Execution) -> Column:
-    """The rows of a batch with their lists, a few after the other where the lists are long: laid end to end, those of
-    all rows may be far more than any of them (a list of all nodes, for each of them)."""
+    """Evaluate a batch with its lists, a few rows at a time if the lists are long: concatenated, they may be far longer
+    than any of them (a list of all nodes, for each node)."""
     bounds = _slices(lists)
     if bounds is None:
         return evaluate(batch, lists, execution)
@@ -115,7 +115,7 @@ def by_slices(evaluate: ListsEvaluator, lists: Column, batch: Batch, execution: 
 
 
 def _slices(lists: Column) -> list[int] | None:
-    """Where slices of bounded length begin and end; None where one is enough."""
+    """Where slices of bounded length begin and end; None if one is enough."""
     if len(lists) < 2:
         return None
     if isinstance(lists, EntityLists):
@@ -131,7 +131,7 @@ def _slices(lists: Column) -> list[int] | None:
 
 
 def lists_from(column: Column, offsets: Int64s, empty: Bools | None) -> Column:
-    """The column cut into lists at the offsets."""
+    """The column split into lists at the offsets."""
     if isinstance(column, Nodes | Relationships) and len(column) and int(column.positions.min()) >= 0:
         return EntityLists(offsets, column.positions, isinstance(column, Nodes), empty)
     items = column.objects().tolist()
@@ -148,7 +148,7 @@ def _inner_batch(batch: Batch, variable: str, elements: Column, rows: Int64s, us
 
 
 def checked_steps(count: int, execution: Execution) -> Iterator[int]:
-    """Where each piece begins, at least one; the statement may be stopped between pieces."""
+    """Where each piece begins, for at least one; the statement may be stopped between pieces."""
     for first in range(0, max(count, 1), _PIECE):
         if first:
             execution.check_time()
@@ -175,7 +175,7 @@ def comprehension(variable: str, source: Compiled, condition: Compiled | None, r
         return lists_from(concatenate([column for _, column in pieces]), offsets, elements.nulls)
 
     def evaluate_piece(batch: Batch, elements: Piece, execution: Execution) -> tuple[Int64s, Column]:
-        """The rows that some elements belong to and what becomes of them, without those that are left out."""
+        """The rows and results of some elements, without those that the condition rejects."""
         rows = elements.rows
         inner = _inner_batch(batch, variable, elements.column, rows, uses)
         try:
@@ -230,7 +230,7 @@ def quantifier(kind: str, variable: str, source: Compiled, condition: Compiled) 
 
 
 def _quantified(kind: str, true: Int64s, false: Int64s, unknown: Int64s, empty: Bools | None) -> Booleans:
-    """The three-valued answer for each row from how many of its elements pass, fail, and are unknown."""
+    """The three-valued answer for each row, from the number of its elements that pass, fail, and are unknown."""
     match kind:
         case "any":
             values, open_ = true > 0, (true == 0) & (unknown > 0)

@@ -1,8 +1,8 @@
 """AND, OR, XOR and NOT over three values, and what counts as a predicate.
 
-A conjunction is decided by any operand that is false, whatever else happens in its row: Neo4j holds an error back
-until it knows that no operand decides. So `1/x = 1 AND x <> 0` is false where x is 0, and `false AND 1/0 = 1` is
-false. Of several errors the first operand's is raised. OR is the same with true.
+Any false operand decides a conjunction, whatever else happens in its row: Neo4j holds an error back until it knows that
+no operand decides. So `1/x = 1 AND x <> 0` is false where x is 0, and `false AND 1/0 = 1` is false. Of several errors,
+the first operand's is raised. OR is the same with true.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hoplite.values.value_types import wrong_value
 
 
 def as_predicate(column: Column) -> Booleans:
-    """The column as true, false and null; a value that cannot be read as one of them fails."""
+    """The column as true, false and null; a value that is none of them is an error."""
     if isinstance(column, Booleans):
         return column
     known = map_rows(_as_boolean, column)

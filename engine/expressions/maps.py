@@ -20,7 +20,7 @@ from hoplite.values.render import describe
 
 
 def map_of(keys: Sequence[str], columns: Sequence[Column], row_count: int) -> Objects:
-    """`{key: column, ...}`; of two entries with one key the later stands."""
+    """`{key: column, ...}`; of two entries with the same key, the last one wins."""
     if not keys:
         return Objects(object_array(({} for _ in range(row_count)), row_count))
     rows = zip(*(c.objects() for c in columns), strict=True)
@@ -36,7 +36,7 @@ class Entry:
 
 
 def projection(subject: Compiled, entries: Sequence[Entry], all_properties: bool) -> Evaluator:
-    """`subject {.*, .key, key: value}`: entries stand over the properties of `.*`; null for a null subject."""
+    """`subject {.*, .key, key: value}`: entries override the properties of `.*`; null for a null subject."""
     only_properties = not all_properties and all(entry.value is None for entry in entries)
     keys = [entry.key for entry in entries]
 
@@ -70,7 +70,7 @@ def projection(subject: Compiled, entries: Sequence[Entry], all_properties: bool
 
 
 def _all_properties(column: Column, execution: Execution) -> Column:
-    """Each entity or map as a map of all it has."""
+    """Each entity or map as a map of all its properties."""
     match column:
         case Nodes(positions=positions):
             maps = execution.graph.node_property_maps(positions)

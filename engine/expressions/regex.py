@@ -1,17 +1,17 @@
-"""Java's regular expressions, which `=~` and functions of APOC take, run by Python's `re`.
+"""Java's regular expressions, for `=~` and APOC's functions, run by Python's `re`.
 
-A pattern goes in, a function from a text and a time limit to whether all of it matches comes out, or one to the matches
-in it. `re` cannot be stopped, and a pattern may take it time exponential in the length of the text: where too many ways
-to match could be tried (`regex_work.py`), the package `regex` runs the same pattern, for it heeds a limit.
+A pattern goes in; out comes a function from a text and a time limit to whether all of it matches, or to the matches in
+it. `re` cannot be interrupted, and a pattern may take time exponential in the length of the text: where it might try
+too many ways to match (`regex_work.py`), the package `regex`, which supports a time limit, runs the same pattern.
 
-The pattern is read as `java.util.regex.Pattern` reads it, with Java's messages for what is wrong in it, and written
-anew for Python. What differs is spelled out on the way:
+The pattern is parsed as `java.util.regex.Pattern` does it, with Java's messages for errors, and rewritten for Python.
+Differences are spelled out on the way:
 
     . ^ $            Java's line terminators are \\n \\r \\u0085 \\u2028 \\u2029
     \\d \\w \\s         ASCII without the flag U
     [a-z&&[^b]]      intersections and nested classes become lookaheads and alternatives
-    a(?i)b|c         a flag holds to the end of its group, alternatives included: it is put around each run of atoms
-    \\2              a group that is not there (yet) never matches
+    a(?i)b|c         a flag lasts to the end of its group, alternatives included: it is put around each run of atoms
+    \\2              a group that does not exist (yet) never matches
     \\p{Lu} \\h \\R \\Q..\\E \\x{1F600}
 """
 
@@ -43,8 +43,8 @@ _REFERENCE_IN_ASCII = "(?ia:\\"
 
 @lru_cache(maxsize=512)
 def matcher(pattern: str) -> Matcher:
-    """Whether a text matches, as a whole: `matcher('a.*')('abc', None)` is true. TimeoutError if that takes too
-    long."""
+    """A function that says whether a whole text matches: `matcher('a.*')('abc', None)` is true. TimeoutError if it
+    takes too long."""
     compiled = _compiled(pattern)
 
     def matches(text: str, seconds: float | None) -> bool:
@@ -62,7 +62,7 @@ def matcher(pattern: str) -> Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A match: all of it, then its groups (None for one that took no part); and where it begins and ends."""
+    """A match: the whole of it, then its groups (None for one that did not take part), and where it begins and ends."""
 
     groups: tuple[str | None, ...]
     start: int
@@ -71,7 +71,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """A pattern that is looked for in texts. `names` are the numbers of named groups."""
+    """A pattern to find in texts. `names` are the numbers of named groups."""
 
     names: Mapping[str, int]
     group_count: int
@@ -95,8 +95,8 @@ def finder(pattern: str) -> Finder:
 
 
 class _Clock:
-    """Slices of the time that is left. `regex` counts the processor's time of the whole process, and deadlines are the
-    wall's: after a short slice, the next one is as much of the processor as the wall will allow, judged by the last."""
+    """Slices of the remaining time. `regex` counts CPU time of the whole process, but deadlines are in wall time: after
+    a short first slice, each is as much CPU time as the remaining wall time should allow, judged by the last one."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
@@ -104,7 +104,7 @@ class _Clock:
         self._began, self._used = time.monotonic(), time.process_time()
 
     def go_on(self) -> None:
-        """Begin the next slice; TimeoutError where nothing is left."""
+        """Begin the next slice; TimeoutError if no time is left."""
         assert self._end is not None
         now, used = time.monotonic(), time.process_time()
         left = self._end - now
@@ -115,12 +115,12 @@ class _Clock:
 
 
 def _matches(pattern: Any, text: str, seconds: float | None) -> Iterator[Any]:
-    """The matches in a text; a new slice of time continues after the last one."""
+    """The matches in a text; each slice of time continues after the last match."""
     clock, place, last = _Clock(seconds), 0, None
     while True:
         try:
             for match in pattern.finditer(text, place, timeout=clock.slice, concurrent=True):
-                if match.span() != last:  # an empty one, where the last slice ended
+                if match.span() != last:  # an empty match where the last slice ended
                     yield match
                 last, place = match.span(), match.end()
             return
@@ -130,15 +130,15 @@ def _matches(pattern: Any, text: str, seconds: float | None) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A pattern for `re`, and what tells how long it may take."""
+    """A pattern for `re`, and bounds on how long it may take."""
 
     pattern: re.Pattern[str]
     names: Mapping[str, int]
     is_for_re_alone: bool
-    ways: dict[int, int] = field(default_factory=dict)  # by the number of bits of the length of a text
+    ways: dict[int, int] = field(default_factory=dict)  # by the bit length of a text's length
 
     def is_for_re(self, text: str, searches: bool) -> bool:
-        """Whether `re` may run it on a text: there are few ways to try."""
+        """Whether `re` may run it on a text, because there are few ways to try."""
         bits = len(text).bit_length()
         if bits not in self.ways:
             self.ways[bits] = ways(self.pattern.pattern, 1 << bits)
@@ -159,7 +159,7 @@ def _compiled(pattern: str) -> _Compiled:
     return _Compiled(
         compiled,
         translator.names,
-        # What such a reference refers to is only known with the text; `regex` would ignore case in all letters.
+        # What such a reference matches depends on the text; `regex` would ignore case in all letters.
         _REFERENCE_IN_ASCII in _Translator(pattern, spells_case=True).translate(),
     )
 
@@ -188,10 +188,10 @@ _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 class _Translator:
-    """One pass over a pattern; `cursor` moves as in Java, because its messages name the place.
+    """One pass over a pattern; `cursor` moves as in Java, because messages name the position.
 
-    Without the flag u, case is ignored in ASCII alone. `regex` has no such flag: with `spells_case`, both letters are
-    written down instead.
+    Without the flag u, case is ignored only in ASCII. `regex` has no such flag: with `spells_case`, both letters are
+    written out instead.
     """
 
     def __init__(self, pattern: str, spells_case: bool = False) -> None:
@@ -213,7 +213,7 @@ class _Translator:
     # --- reading ---
 
     def _error(self, description: str, index: int) -> CypherError:
-        """Java's message: the place, the pattern, and a caret where the place is within it."""
+        """Java's message: the position, the pattern, and a caret if the position is within it."""
         place = f" near index {index}" if index >= 0 else ""
         caret = f"\n{' ' * index}^" if 0 <= index < len(self.pattern) else ""
         return semantic_error(
@@ -266,7 +266,7 @@ class _Translator:
         return "" if "i" not in self.flags else "iu" if "u" in self.flags or "U" in self.flags else "ia"
 
     def _spelled(self, content: str) -> str:
-        """The content of a class, with the other case of its ASCII letters where that has to be written down."""
+        """The content of a class, with the other case of its ASCII letters if that has to be written out."""
         if not content or not self.spells_case or self._case_flags() != "ia":
             return content
         letters = set(re.findall(f"[{content}]", string.ascii_letters))
@@ -292,7 +292,7 @@ class _Translator:
             self.cursor += 1
         if _ONE_CHARACTER.fullmatch(atom):
             return atom + quantifier
-        # A quantifier after an assertion or another group of ours must take all of it.
+        # A quantifier after an assertion or another added group must apply to all of it.
         return f"(?:{atom}){quantifier}"
 
     def _counted(self) -> str:
@@ -357,7 +357,7 @@ class _Translator:
             else:
                 self.cursor -= 1
                 if self._inline_flags():
-                    return None  # they hold to the end of the group around
+                    return None  # they last to the end of the enclosing group
         body = self._alternatives()
         if self._peek() != ")":
             raise self._error("Unclosed group", self.cursor)
@@ -370,7 +370,7 @@ class _Translator:
         return f"{opening}{body})"
 
     def _look_behind(self, opening: str, body: str) -> str:
-        """Python looks behind by a fixed width: a choice of several widths becomes a choice of assertions."""
+        """Python's lookbehinds have a fixed width: alternatives of several widths become alternative assertions."""
         try:
             re.compile(f"{opening}{body})")
         except re.error as error:
@@ -397,7 +397,7 @@ class _Translator:
         return found[0]
 
     def _inline_flags(self) -> bool:
-        """Read `i-m)` or `i-m:`; whether it stands alone."""
+        """Read `i-m)` or `i-m:`; returns whether it stands alone."""
         flags, adding = set(self.flags), True
         while True:
             char = self._peek()
@@ -416,7 +416,7 @@ class _Translator:
     # --- escapes ---
 
     def _escape(self) -> str:
-        """A backslash outside of a class."""
+        """A backslash outside a class."""
         char = self._peek(1)
         simple = {
             "A": r"\A",
@@ -469,7 +469,7 @@ class _Translator:
         return self._group_again(number)
 
     def _class_escape(self) -> CharacterClass | None:
-        """`\\d`, `\\p{..}` and the like; None (and nothing read) where the escape is a single character."""
+        """`\\d`, `\\p{..}` and the like; None, with nothing read, if the escape is a single character."""
         char = self._peek(1)
         if char and char in "pP":
             return self._property()
@@ -582,7 +582,7 @@ class _Translator:
     # --- classes ---
 
     def _class(self) -> CharacterClass:
-        """After `[`: items and nested classes, intersected where `&&` stands, up to `]`."""
+        """After `[`: items and nested classes, intersected at `&&`, up to `]`."""
         negated = self._peek() == "^"
         if negated:
             self.cursor += 1
@@ -620,7 +620,7 @@ class _Translator:
         last = CharacterClass(self._spelled(content), tuple(nested))
         if not factors:
             return CharacterClass(last.content, last.nested, negated=negated)
-        # An empty side of && takes nothing away, as in Java.
+        # An empty side of && removes nothing, as in Java.
         sides = tuple(side for side in (*factors, last) if side.content or side.nested)
         return CharacterClass("", (), sides, negated)
 
@@ -647,5 +647,5 @@ class _Translator:
 
 
 def _in_class(char: str) -> str:
-    """A character as it is written inside of Python's brackets."""
+    """A character as written inside brackets in Python."""
     return f"\\{char}" if char in "\\]^-[&~|" else char

@@ -12,7 +12,7 @@ from hoplite.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CharacterClass:
-    """The characters of `content` (as inside of brackets) and of the nested classes; or what all factors share."""
+    """The characters of `content` (as inside brackets) and of nested classes, or the intersection of all factors."""
 
     content: str
     nested: tuple[CharacterClass, ...] = ()
@@ -87,7 +87,7 @@ _JAVA: dict[str, Callable[[str], bool]] = {
     "javaMirrored": lambda c: bool(unicodedata.mirrored(c)),
 }
 
-# Scripts by the words that the names of their letters start with.
+# Scripts by the first words of their letters' names.
 _SCRIPTS = {
     "latin": "LATIN ",
     "greek": "GREEK ",
@@ -129,7 +129,7 @@ _BLOCKS = {
 
 @cache
 def property_class(name: str, unicode_aware: bool = False) -> str | None:
-    """The content of a class for `\\p{name}`; None where Java knows no such name."""
+    """The content of a class for `\\p{name}`; None if Java knows no such name."""
     if name in _JAVA:
         return _ranges(_JAVA[name])
     key, _, value = name.partition("=")
@@ -182,7 +182,7 @@ def _category(name: str) -> str | None:
 
 
 def _ranges(test: Callable[[str], bool]) -> str:
-    """The characters that pass, as ranges inside of brackets."""
+    """The characters that pass a test, as ranges inside brackets."""
     parts: list[str] = []
     start: int | None = None
     for code in range(sys.maxunicode + 2):

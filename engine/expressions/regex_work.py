@@ -1,12 +1,12 @@
-"""How many ways a pattern of `re` may be tried on a text before it fails: what bounds the time that a match takes.
+"""How many ways a pattern of `re` may be tried on a text before it fails, which bounds the time of a match.
 
-`re` cannot be stopped, so it only gets patterns whose number of ways is small for the text at hand. The number is an
-upper bound over the parsed pattern, for a text of n characters:
+`re` cannot be interrupted, so it only gets patterns with few ways for the given text. An upper bound is computed over
+the parsed pattern, for a text of n characters:
 
     a sequence      the product of its parts
     a | b           the sum of its branches
-    a*, a{2,9}      one for each number of repetitions, where what is repeated can be tried in one way and takes a
-                    character at least; else as many as its ways to the power of the repetitions
+    a*, a{2,9}      one for each number of repetitions, if what is repeated has one way and takes at least one
+                    character; else its ways to the power of the repetitions
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from re import _parser as parser
 from typing import Any
 
 MOST_WAYS = 10**7
-"""Beyond which nobody counts: a fraction of a second."""
+"""Counting stops here: this many take a fraction of a second."""
 
 
 def ways(pattern: str, length: int) -> int:
-    """An upper bound of the ways, or `MOST_WAYS` where it is at least that."""
+    """An upper bound on the ways, or `MOST_WAYS` if it is at least that."""
     return _of_sequence(parser.parse(pattern), length)
 
 
@@ -53,7 +53,7 @@ def _of_part(code: Any, argument: Any, length: int) -> int:
 def _of_repeat(least: int, most: int, repeated: Any, length: int) -> int:
     inner = _of_sequence(repeated, length)
     shortest = repeated.getwidth()[0]
-    # Without a character in it, a repetition still counts towards the least number of them.
+    # An empty repetition still counts towards the least number of them.
     longest = min(most, max(least, length // max(shortest, 1)) if shortest else max(least, length + 1))
     if inner == 1 and shortest:
         return min(longest - min(least, longest) + 1, MOST_WAYS)

@@ -1,7 +1,6 @@
-"""Subqueries as values: the plan is run once for all rows of a batch, and what it finds is sorted back to the rows.
+"""Subqueries as values: the plan runs once for all rows of a batch, and its results are assigned back to the rows.
 
-The argument of the plan has the imported columns and a column that numbers its rows; whatever comes out still carries
-that number.
+The argument of the plan has the imported columns and a column that numbers its rows; every result carries that number.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def subquery(node: PlannedSubquery) -> Evaluator:
                 raise  # cancelled, or out of time
             if batch.row_count == 1:
                 raise RowError(0, error) from None
-        # Some row fails: which one, only asking row by row can tell.
+        # Some row fails; only going row by row tells which.
         columns = []
         for row in range(batch.row_count):
             try:
@@ -98,13 +97,13 @@ def _single(found: Iterator[Batch], node: PlannedSubquery, count: int) -> Column
     rows, values = _values(found, node)
     if values is None:
         return nulls(count)
-    places = np.full(count, len(rows), np.int64)  # one past the end is the null that is put there
+    places = np.full(count, len(rows), np.int64)  # the index past the end is the appended null
     places[rows[::-1]] = np.arange(len(rows))[::-1]
     return concatenate([values, null_like(values, 1)]).take(places)
 
 
 def _values(found: Iterator[Batch], node: PlannedSubquery) -> tuple[Int64s, Column | None]:
-    """The row of each result, and the values; None where there is no result."""
+    """The row of each result, and the values; None if there is no result."""
     assert node.value is not None
     batches = [batch for batch in found if batch.row_count]
     if not batches:

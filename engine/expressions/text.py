@@ -1,7 +1,7 @@
 """Predicates on text: STARTS WITH, ENDS WITH, CONTAINS and =~, over columns.
 
-The first three are null on anything but two strings. `=~` is null where the left side is not a string, and an error
-where only the right side is not.
+The first three are null for anything but two strings. `=~` is null if the left side is not a string, and an error if
+only the right side is not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hoplite.errors import transaction_timed_out
 from hoplite.values.columns import Booleans, Bools, Column, Strings
 from hoplite.values.texts import EDGE
 
-_SPREAD = 4  # texts that are searched for each one that is asked for, at most
+_SPREAD = 4  # the most texts of a pool that may be searched for each text in a column
 
 
 def starts_with(left: Column, right: Column) -> Column:
@@ -40,7 +40,7 @@ def contains_text(left: Column, right: Column) -> Column:
 
 
 def matching(left: Evaluator, right: Evaluator) -> Evaluator:
-    """`left =~ right`, for no longer than the statement may run."""
+    """`left =~ right`, within the statement's time limit."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         def by_value(text: Any, pattern: Any) -> bool | None:
@@ -79,9 +79,9 @@ def _test(test: Callable[[str, str], bool], left: Column, right: Column, before:
 
 
 def find_text(column: Strings, before: str, part: str, after: str) -> Booleans | None:
-    """The rows whose text contains the part, searched for in all texts of the column's pool together.
+    """The rows whose text contains the part, found by one search of the column's whole pool of texts.
 
-    `before` and `after` as in `TextPool.find`. None where there is no pool, or looking at each text is faster.
+    `before` and `after` as in `TextPool.find`. None if there is no pool, or if looking at each text is faster.
     """
     pool, slots = column.pool, column.slots
     if pool is None or slots is None or not len(slots) or not pool.pays("search", len(slots)):

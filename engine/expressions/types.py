@@ -1,7 +1,7 @@
 """Predicates on the type and form of values: `IS :: TYPE`, `IS NORMALIZED`, `IS NULL`.
 
-A type is compiled to a test of single values. A typed column holds values of one type only: one test of a sample
-decides for all of it.
+A type is compiled to a test of single values. A typed column holds values of one type only, so testing one value
+decides for all.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _kind_test(type_name: TypeName) -> Test:
             return lambda value: any(test(value) for test in tests)
         case "NODE" | "RELATIONSHIP" as name:
             entity = _CLASSES[name]
-            return lambda value: isinstance(value, entity)  # virtual ones are of a class below
+            return lambda value: isinstance(value, entity)  # virtual ones are subclasses
         case name:
             wanted = _CLASSES[name]
             return lambda value: type(value) is wanted

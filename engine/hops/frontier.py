@@ -5,9 +5,10 @@ Cypher binds trails, a frontier computes walks. The two have the same ends in th
     directed, lower 0 or 1    everywhere: cut the loops out of a shortest walk. With lower 1 the start is an end only
                               if a walk comes back to it, so it is not marked beforehand.
     undirected, lower 0 or 1  everywhere except at the starts. With lower 1 a start needs a closed trail through it (out
-    and back over one relationship is not a trail), or, where starts are merged, a trail from another start. lower 2 or
-    more           where the shortest distance lies within the bounds. A nearer node needs a search for one trail that
-    is long enough.
+                              and back over one relationship is not a trail), or, where starts are merged, a trail
+                              from another start.
+    lower 2 or more           where the shortest distance lies within the bounds. A nearer node needs a search for one
+                              trail that is long enough.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How many ways there are to follow trees of relationships from the nodes of a row, without making them.
+"""The number of ways to follow trees of relationships from the nodes of a row, without making them.
 
 For a branch B from v, with A its hop and B1, B2 ... the branches of the node it leads to:
 
     ways(B, v) = sum over v -> u of ways(B1, u) * ways(B2, u) * ...
 
-Each level has every node once, whichever rows or ways it was reached by. Sums and products are exact: they fit 64 bits
-or raise an error.
+Each level has every node once, however many rows or ways reach it. Sums and products are exact: they fit 64 bits or
+raise an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NODE_BYTES = 32  # of weights, sums and a part of what is made of them, while w
 
 @dataclass(slots=True, eq=False)
 class Branch:
-    """A hop, what is asked of the node it leads to, and the branches that continue from there."""
+    """A hop, conditions on the node it leads to, and the branches that continue from there."""
 
     from_node: str
     hop: ChainHop
@@ -55,7 +55,7 @@ class CountBranches(Operator):
     keep: frozenset[str] | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """The rows from which there is a way."""
+        """The rows that have at least one way."""
         so_far = 0
         counting = Ways(context)
         for batch in self.source.run(context, argument):
@@ -67,7 +67,7 @@ class CountBranches(Operator):
                 found = counting.from_rows(branch, nodes[rows])
                 rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
             if len(rows):
-                # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+                # They may all be summed above, where a sum that does not fit would no longer be an integer.
                 so_far += total(ways)
                 if so_far >= LARGEST:
                     raise arithmetic_error("long overflow")
@@ -75,15 +75,15 @@ class CountBranches(Operator):
 
 
 class Ways:
-    """Counts ways for one run. Where the nodes that are asked about have a good part of all entries of a hop, its ways
-    are counted for all nodes of the graph at once, and once for the run."""
+    """Counts ways for one run. If the given nodes have a good part of all entries of a hop, its ways are counted for
+    all nodes of the graph at once, and once per run."""
 
     def __init__(self, context: Execution) -> None:
         self._context = context
-        self._for_all: dict[int, Int64s | None] = {}  # by the identity of branches; None: not to be had
+        self._for_all: dict[int, Int64s | None] = {}  # by the identity of branches; None: not possible
 
     def from_rows(self, branch: Branch, nodes: Int64s) -> Int64s:
-        """The ways along a branch from each of some nodes, which may be the same or null."""
+        """The number of ways along a branch from each of some nodes, which may repeat or be null."""
         different, place = np.unique(nodes, return_inverse=True)
         ways = np.zeros(len(different), np.int64)
         there = different >= 0
@@ -93,28 +93,28 @@ class Ways:
         return ways[place.reshape(-1)]
 
     def along(self, branch: Branch, nodes: Int64s) -> Int64s:
-        """The ways along a branch from each of some different nodes."""
+        """The number of ways along a branch from each of some distinct nodes."""
         if id(branch) not in self._for_all and self._is_wide(branch, nodes):
             self._for_all[id(branch)] = self._along_from_all(branch)
         for_all = self._for_all.get(id(branch))
         return self._along_from(branch, nodes) if for_all is None else for_all[nodes]
 
     def _labels(self, branch: Branch) -> tuple[str, ...]:
-        """The labels that have to be looked at."""
+        """The labels that have to be checked."""
         certain = labels_are_certain(self._context, branch.hop.traversal, branch.labels)
         return () if certain else branch.labels
 
     def _is_wide(self, branch: Branch, nodes: Int64s) -> bool:
-        """Whether to read the entries of these nodes alone takes longer than to read all, which is much quicker for
-        each."""
+        """Whether reading the entries of just these nodes takes longer than reading all, which is much faster per
+        entry."""
         if len(nodes) < _FEW_NODES:
             return False
         hop = make_hop(self._context, branch.hop.traversal, both_adjacencies=True)
         return hops.is_wide(hop, nodes, _QUICKER)
 
     def _along_from_all(self, branch: Branch) -> Int64s | None:
-        """The ways along a branch from every node of the graph, 0 where there are none; None where predicates had to be
-        asked of nodes that are in no match, numbers do not fit, or there is no quick way."""
+        """The number of ways along a branch from every node of the graph; None if predicates would be evaluated on
+        nodes in no match, if numbers do not fit, or if there is no fast path."""
         context = self._context
         hop = make_hop(context, branch.hop.traversal, both_adjacencies=True)
         if branch.hop.predicates or not has_room(_NODE_BYTES * hop.node_count):

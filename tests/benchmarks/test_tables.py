@@ -198,7 +198,7 @@ def test_only_the_marked_stretch_of_a_document_is_rewritten() -> None:
     once = rewritten(document, "khop", "new \\1")
     assert once == "before\n<!-- bench:khop -->\n\nnew \\1\n\n<!-- /bench:khop -->\nafter <!-- bench:cypher -->\n"
     assert rewritten(once, "khop", "new \\1") == once
-    with pytest.raises(ValueError, match="no place for 'batch'"):
+    with pytest.raises(ValueError, match="no markers for 'batch'"):
         rewritten(document, "batch", "text")
 
 
