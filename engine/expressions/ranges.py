@@ -1,4 +1,4 @@
-"""Calls of `range` that are only looked at: `size(range(1, n))`, `range(1, n)[3]`, `x IN range(1, n)` make no list.
+"""Calls of `range` that need no list: `size(range(1, n))`, `range(1, n)[3]`, `x IN range(1, n)`.
 
 A range may be far longer than memory. Where an expression asks it for its length, for one of its numbers or for a
 part, a column of Python's own ranges takes the place of the lists. Comprehensions and quantifiers go through a long one
@@ -27,7 +27,7 @@ _PIECE = 1 << 16
 
 
 def compile_with_range(expression: ast.Expression, part: CompilePart) -> Compiled | None:
-    """The evaluator of an expression that looks at a range or at a part of one; None for any other."""
+    """The evaluator of an expression over a range or a part of one; None for any other."""
     match expression:
         case ast.FunctionCall(name=name, arguments=(argument,)) if (look := _LOOKS.get(name.lower())) is not None:
             numbers = _ranges(argument, part)
@@ -46,7 +46,7 @@ def compile_with_range(expression: ast.Expression, part: CompilePart) -> Compile
 
 
 def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
-    """A column of ranges, or of nulls where a bound of a slice is null; None for what is not a range."""
+    """A column of ranges, with nulls where a bound of a slice is null; None for an expression that is not a range."""
     match expression:
         case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) in (2, 3):
             return _kept(numbers_of_range, [part(argument) for argument in arguments])
@@ -137,7 +137,7 @@ def _mapped(function: Callable[..., Any], parts: Sequence[Compiled]) -> Compiled
 
 
 def _kept(function: Callable[..., range | None], parts: Sequence[Compiled]) -> Compiled:
-    """A function that gives ranges, which stay what they are."""
+    """A function that returns ranges, which are kept as ranges."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         columns = _columns(parts, batch, execution)
@@ -149,7 +149,7 @@ def _kept(function: Callable[..., range | None], parts: Sequence[Compiled]) -> C
 
 
 def _listed(numbers: Compiled) -> Compiled:
-    """Lists of the numbers that are left."""
+    """The remaining ranges as lists."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         return map_rows(
