@@ -1,4 +1,4 @@
-/** A question in words: what the model wrote and what was repaired in it, the rows, and what they rest on, drawn. */
+/** A question in plain words: the model's query with its repairs, the rows, and a picture of the evidence for them. */
 
 import { Cancelled } from './connection.ts';
 import { button, fill, h } from './dom.ts';

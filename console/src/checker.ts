@@ -1,4 +1,4 @@
-/** Statements as they are typed, held against the server: it plans them without running them, and checks their names. */
+/** Checks statements with the server as they are typed: it plans them without running them, and checks their names. */
 
 import type { Answer, Connection } from './connection.ts';
 import { planMode } from './language/statements.ts';
@@ -12,7 +12,7 @@ export class Checker {
 
   constructor(private readonly connection: Connection) {}
 
-  /** What is wrong with a statement; the same text is asked about once. */
+  /** What is wrong with a statement; the same text is checked once. */
   check(statement: string): Promise<readonly Problem[]> {
     let found = this.known.get(statement);
     if (!found) {
@@ -23,7 +23,7 @@ export class Checker {
     return found;
   }
 
-  /** The graph has changed, and with it what is known in it. */
+  /** The graph has changed, and with it the known names. */
   forget(): void {
     this.known.clear();
   }
@@ -32,7 +32,7 @@ export class Checker {
     const [planned, checked] = await Promise.all([this.plan(statement), this.names(statement)]);
     const error = planned.find(({ severity }) => severity === 'error');
     const found = checked.map((row) => problemOfCheck(row, statement, error));
-    // The check says the same as the planner, and what might have been meant.
+    // The check says the same as the planner, with suggestions.
     return [...found, ...planned.filter((problem) => !found.some((other) => overlaps(problem, other)))];
   }
 

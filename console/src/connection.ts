@@ -6,7 +6,7 @@ export interface Answer {
   readonly keys: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   readonly summary: ResultSummary;
-  /** There were more rows than were asked for. */
+  /** There were more rows than requested. */
   readonly cut: boolean;
   /** Milliseconds from the request to the last row, as seen here. */
   readonly milliseconds: number;
@@ -24,7 +24,7 @@ const EVERY_ROW = Number.POSITIVE_INFINITY;
 export class Connection {
   private constructor(private readonly driver: Driver) {}
 
-  /** Connect to the server of this page; without a name as nobody, which is enough where the server asks for none. */
+  /** Connect to the server of this page; without a name if the server does not require authentication. */
   static async open(user?: string, password?: string): Promise<Connection> {
     const scheme = location.protocol === 'https:' ? 'bolt+s' : 'bolt';
     const token = user === undefined ? undefined : neo4j.auth.basic(user, password ?? '');
@@ -51,7 +51,7 @@ export class Connection {
       signal.addEventListener('abort', stop);
     });
     const answer = this.read(session, text, parameters, limit);
-    // Whoever loses the race must not be reported as an error that nobody saw.
+    // The loser of the race must not be reported as an unhandled error.
     answer.catch(() => undefined);
     try {
       return await Promise.race([answer, aborted]);

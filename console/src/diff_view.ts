@@ -1,4 +1,4 @@
-/** A query here and on a Neo4j whose address is given: rows and times side by side, with what differs marked. */
+/** A query here and on a given Neo4j: rows and times side by side, with differences marked. */
 
 import { Cancelled } from './connection.ts';
 import { button, fill, h } from './dom.ts';

@@ -28,7 +28,7 @@ function append(parent: Element, children: (Child | Child[])[]): void {
   }
 }
 
-/** Put `children` in the place of what is in `parent`. */
+/** Replace the content of `parent` by `children`. */
 export function fill(parent: Element, ...children: (Child | Child[])[]): void {
   parent.replaceChildren();
   append(parent, children);
@@ -65,7 +65,7 @@ export function icon(name: Icon): SVGElement {
   return svg;
 }
 
-/** A button with an icon; its words are shown, or read out only. */
+/** A button with an icon; its text is shown, or only read out. */
 export function button(words: string, options: { icon?: Icon; iconOnly?: boolean; class?: string; title?: string; onclick?: () => void }): HTMLButtonElement {
   return h(
     'button',
@@ -125,7 +125,7 @@ export class Tabs<Name extends string> {
   }
 }
 
-/** Read something out to those who do not see it. */
+/** Announce something to screen readers. */
 export function announce(words: string): void {
   let region = document.getElementById('announcements');
   if (!region) {
@@ -135,7 +135,7 @@ export function announce(words: string): void {
   region.textContent = words;
 }
 
-/** Hand a file to the user. */
+/** Offer a file for download. */
 export function download(name: string, content: Blob | string, type = 'text/plain'): void {
   const blob = typeof content === 'string' ? new Blob([content], { type: `${type};charset=utf-8` }) : content;
   const url = URL.createObjectURL(blob);

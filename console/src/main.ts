@@ -1,4 +1,4 @@
-/** The page: connects, asks for a name and password where the server wants them, and shows the views. */
+/** The page: connects, asks for a name and password if the server requires them, and shows the views. */
 
 import { AskView } from './ask_view.ts';
 import { Connection, isUnauthorized } from './connection.ts';
@@ -80,7 +80,7 @@ class Page {
     language.setSchema(await languageSchema(connection, schema, {}));
   }
 
-  /** Look at the database: a large one takes its time, and the page is there meanwhile. Again after it was changed. */
+  /** Read the schema; a large database takes a while, during which the page is usable. Repeated after changes. */
   private async refresh(): Promise<void> {
     this.services.schema = await loadSchema(this.services.connection).catch(() => EMPTY);
     this.services.appearance.setLabels(this.services.schema.labels.keys());
@@ -113,7 +113,7 @@ function showHelp(): void {
   dialog.showModal();
 }
 
-/** Ask who is there until the server is content. */
+/** Ask for credentials until the server accepts them. */
 function signIn(words: string): Promise<Connection> {
   return new Promise((resolve) => {
     const user = h('input', { type: 'text', autocomplete: 'username', value: recall('user', 'neo4j') });

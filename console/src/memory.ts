@@ -1,4 +1,4 @@
-/** What the browser keeps for the next visit. Where it keeps nothing (private windows), the page works without. */
+/** What the browser keeps for the next visit. If it keeps nothing (private windows), the page works without. */
 
 const PREFIX = 'hoplite.';
 
@@ -15,6 +15,6 @@ export function remember(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Full or forbidden: nothing is lost but the memory of it.
+    // Full or forbidden: only the stored value is lost.
   }
 }

@@ -8,11 +8,11 @@ import type { ResultSummary } from 'neo4j-driver-lite';
 export interface Problem {
   readonly severity: 'error' | 'warning' | 'info';
   readonly message: string;
-  /** Offsets in the statement; absent where the server named no place. */
+  /** Offsets in the statement; absent if the server gave no position. */
   readonly from?: number;
   readonly to?: number;
   readonly code?: string;
-  /** What might have been meant, the likeliest first; a text to put in the place of what is underlined, or words alone. */
+  /** Suggestions, the likeliest first: a replacement for the underlined text, or just advice. */
   readonly suggestions: readonly Suggestion[];
 }
 
@@ -58,11 +58,11 @@ export function problemsOfSummary(summary: ResultSummary, statement: string, pre
   });
 }
 
-/** What a check found: an error where the statement cannot run (`error` is what running it says), else a warning. */
+/** What a check found: an error if the statement cannot run (`error` is what running it says), else a warning. */
 export function problemOfCheck(found: Checked, statement: string, error?: Problem): Problem {
   const range = found.end > found.start ? { from: found.start, to: found.end } : rangeAt(statement, found.start);
   const isError = error !== undefined && error.from === range.from;
-  // A name or a word goes in the place of what is underlined; other suggestions are for the reader.
+  // A name or a word replaces the underlined text; other suggestions are only shown.
   const replaces = found.kind.startsWith('unknown') || (found.kind === 'syntax' && /^\w/.test(statement.slice(range.from, range.to)));
   return {
     severity: isError ? 'error' : 'warning',
@@ -102,7 +102,7 @@ function withoutSnippet(message: string): string {
   return message.replace(/\r?\n"[\s\S]*"\r?\n\s*\^\s*$/, '').replace(POSITION, '(line $1, column $2)').trim();
 }
 
-/** What to underline at an offset: the word there, or the one character, or the last one where the text ends. */
+/** What to underline at an offset: the word there, or the character, or the last one at the end of the text. */
 export function rangeAt(text: string, offset: number): { from: number; to: number } {
   const at = Math.max(0, Math.min(offset, text.length));
   if (at >= text.length) return { from: lastVisible(text), to: text.length };

@@ -18,7 +18,7 @@ const HISTORY = 100;
 export class Queries {
   saved: readonly Saved[] = recall<Saved[]>('saved', []);
   history: readonly Run[] = recall<Run[]>('history', []);
-  /** Where one is while going back through the history; -1 is the present. */
+  /** The current place in the history; -1 is the present. */
   private place = -1;
   private present = '';
   private readonly listeners: (() => void)[] = [];
@@ -63,7 +63,7 @@ export class Queries {
   step(direction: 1 | -1, text: string): string | null {
     if (this.place === -1) this.present = text;
     let next = this.place + direction;
-    // What stands there already is no step.
+    // An entry equal to the current text is skipped.
     if (this.place === -1 && this.history[next]?.query === text) next += direction;
     if (next >= this.history.length || next < -1) return null;
     this.place = next;

@@ -134,7 +134,7 @@ export class QueryView {
     this.aborter?.abort();
   }
 
-  /** Run what is marked, or `only`, or everything; with EXPLAIN or PROFILE before each statement where asked. */
+  /** Run the selection, or `only`, or everything; on request with EXPLAIN or PROFILE before each statement. */
   async run(mode: 'EXPLAIN' | 'PROFILE' | null = null, only?: Marked): Promise<void> {
     const { text, from: base } = only ?? this.editor.selection ?? { text: this.editor.text, from: 0 };
     const statements = splitStatements(text);
@@ -178,7 +178,7 @@ export class QueryView {
     };
   }
 
-  /** Parameters as values, or null where they are wrong, which the frame then says. */
+  /** Parameters as values, or null if they are wrong, which the frame then reports. */
   private async evaluateParameters(frame: Frame): Promise<Record<string, unknown> | null> {
     const statement = parametersStatement(this.parameters.value);
     if (statement === null) return {};

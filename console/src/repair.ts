@@ -1,4 +1,4 @@
-/** A statement that failed or found nothing, as it may have been meant. */
+/** The likely meaning of a statement that failed or found nothing. */
 
 import type { Connection } from './connection.ts';
 
@@ -7,7 +7,7 @@ export interface Repair {
   readonly reasons: readonly string[];
 }
 
-/** What the server would change in a statement, or null where there is nothing that it is sure of. */
+/** What the server would change in a statement, or null if it is certain of nothing. */
 export async function repairOf(connection: Connection, statement: string, parameters: Record<string, unknown>): Promise<Repair | null> {
   try {
     const { rows } = await connection.run('CALL hoplite.repair($statement, $parameters) YIELD query, changes', { statement, parameters });

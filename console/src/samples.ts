@@ -1,4 +1,4 @@
-/** Queries to begin with on the sample graph (`hoplite ui --sample`). */
+/** Example queries for the sample graph (`hoplite ui --sample`). */
 
 import type { Schema } from './schema.ts';
 

@@ -20,7 +20,7 @@ export interface Schema {
 }
 
 export const EMPTY: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], nodes: 0, relationships: 0 };
-/** The schema before the first look. */
+/** The schema before it is first read. */
 export const UNSEEN: Schema = { ...EMPTY };
 
 const COUNTS = 'MATCH (n) RETURN count(n) AS count UNION ALL MATCH ()-[r]->() RETURN count(r) AS count';
@@ -48,7 +48,7 @@ export function largestFirst(counts: Counts): Map<string, number> {
   return new Map(found.filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]));
 }
 
-/** What the language support completes from: names of this graph, and every function and procedure of the server. */
+/** The source of completions: names of this graph, and every function and procedure of the server. */
 export async function languageSchema(connection: Connection, schema: Schema, parameters: Record<string, unknown>): Promise<DbSchema> {
   const [functions, procedures] = await Promise.all([
     connection.run('SHOW FUNCTIONS YIELD name, category, description, signature, isBuiltIn, aggregating, argumentDescription, returnDescription, isDeprecated'),

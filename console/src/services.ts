@@ -9,7 +9,7 @@ export interface Services {
   readonly connection: Connection;
   readonly appearance: Appearance;
   readonly language: LanguageService;
-  /** What is in the database, as of the latest look. */
+  /** The schema of the database, as last read. */
   schema: Schema;
   /** Put a query into the editor and run it. */
   run(query: string): void;

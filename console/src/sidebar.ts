@@ -1,4 +1,4 @@
-/** The side of the page: what is in the database, what was run, what was kept, and where to begin. */
+/** The sidebar: the schema, the history, saved queries, and examples. */
 
 import { button, fill, h, Tabs } from './dom.ts';
 import { labelQuery, typeQuery } from './graph/schema_panel.ts';

@@ -36,7 +36,7 @@ export function toText(value: unknown): string {
   }
 }
 
-/** As `toText`, but a string stands for itself: for cells of a table, captions and CSV. */
+/** Like `toText`, but with strings unquoted: for table cells, captions and CSV. */
 export function toPlainText(value: unknown): string {
   return typeof value === 'string' ? value : toText(value);
 }
@@ -85,7 +85,7 @@ function otherText(value: unknown): string {
   return String(value);
 }
 
-/** A value as JSON can hold it: nodes as objects, whole numbers as they are, temporal and spatial values as text. */
+/** A value as JSON can hold it: nodes as objects, integers as they are, temporal and spatial values as text. */
 export function toJson(value: unknown): unknown {
   switch (kindOf(value)) {
     case 'null': return null;
@@ -114,7 +114,7 @@ function pathJson(path: Path): object {
   return { nodes: nodes.map(nodeJson), relationships: path.segments.map((segment) => relationshipJson(segment.relationship)) };
 }
 
-/** JSON text that keeps whole numbers of any size, and floats as floats. */
+/** JSON text that keeps integers of any size, and floats as floats. */
 export function jsonText(value: unknown, indent = 2, level = 0): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;

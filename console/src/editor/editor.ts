@@ -1,4 +1,4 @@
-/** The editor: CodeMirror with Cypher, completion from this database, and what the server thinks underlined. */
+/** The editor: CodeMirror with Cypher, completion from this database, and problems reported by the server underlined. */
 
 import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, type Completion, type CompletionContext, completionKeymap, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -97,7 +97,7 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: text.length }, scrollIntoView: true });
   }
 
-  /** The text that is marked, unless it is only white space. */
+  /** The selected text, unless it is only white space. */
   get selection(): Marked | null {
     const { from, to } = this.view.state.selection.main;
     const text = this.view.state.sliceDoc(from, to);
@@ -152,7 +152,7 @@ export class Editor {
       const problems = await check(statement.text);
       return problems.map((problem) => diagnostic(problem, statement.from, statement.to));
     }));
-    // What was typed meanwhile will be looked at in its turn.
+    // What was typed meanwhile will be checked in turn.
     return text === this.text ? found.flat() : [];
   }
 }

@@ -66,7 +66,7 @@ function plainWord(word: string, stream: StringStream): string {
   return KEYWORDS.has(lower) && !/^\s*\./.test(rest(stream)) ? 'keyword' : 'variable';
 }
 
-// These are keywords also where a bracket follows.
+// These are keywords even if a bracket follows.
 const BEFORE_BRACKETS = new Set(
   'match merge create where and or xor not in with return unwind call as case when then else on optional delete set using foreach union exists count collect by is insert filter'.split(' '),
 );
@@ -75,7 +75,7 @@ function operator(stream: StringStream, state: State): string {
   const character = stream.next()!;
   if ('([{'.includes(character)) state.brackets += character;
   if (')]}'.includes(character)) state.brackets = state.brackets.slice(0, -1);
-  // A label expression goes on after its operators: (:A|B), (:A&!B).
+  // A label expression continues after its operators: (:A|B), (:A&!B).
   const goesOn = state.after === '' && '|&!'.includes(character) && /[([]$/.test(state.brackets);
   state.after = character === ':' || goesOn ? ':' : character === '.' ? '.' : '';
   return '()[]{}'.includes(character) ? 'bracket' : 'operator';

@@ -11,7 +11,7 @@ const NAMING = ['name', 'title', 'fullName', 'label', 'caption', 'displayName', 
 
 export interface Look {
   colour?: string;
-  /** The property that a node is called by; '' for its label. */
+  /** The property that names a node; '' for its label. */
   caption?: string;
   radius?: number;
 }
@@ -54,7 +54,7 @@ export class Appearance {
     remember('looks', this.looks);
   }
 
-  /** What a node is called: the chosen property, or the one that names it best. */
+  /** The caption of a node: the chosen property, or the one that names it best. */
   caption(labels: readonly string[], properties: Readonly<Record<string, unknown>>): string {
     const label = this.deciding(labels);
     const chosen = this.looks[label]?.caption;

@@ -11,7 +11,7 @@ import { bounds, sceneSvg } from './svg.ts';
 export type Picked = { readonly node: SceneNode } | { readonly edge: SceneEdge } | null;
 
 export interface CanvasEvents {
-  /** Something was chosen; null where it was the empty ground. */
+  /** Something was selected; null for the background. */
   pick(picked: Picked): void;
   /** A node was double-clicked, or Enter was pressed on it. */
   open(node: SceneNode): void;
@@ -46,7 +46,7 @@ export class GraphCanvas {
     this.describe();
   }
 
-  /** Begin to draw once the canvas is in the page; it stops by itself when it is taken out. */
+  /** Start drawing once the canvas is in the page; it stops by itself when removed. */
   start(): void {
     this.resize.observe(this.element);
     this.measure();

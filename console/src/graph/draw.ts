@@ -39,11 +39,11 @@ interface Frame {
   readonly marks: Marks;
 }
 
-// Below these sizes on the screen words cannot be read, and arrows are dots.
+// Below these sizes on the screen, text is unreadable and arrows are dots.
 const READABLE_RADIUS = 11;
 const ARROW_SCALE = 0.3;
 const TYPE_SCALE = 0.62;
-// And so many of them are only a tangle.
+// And more than this many are only a tangle.
 const TYPES_DRAWN = 400;
 const WIDE_LINES = 400;
 // Beyond this many lines there are no arrows either, and the picture is made of pixels.
@@ -237,7 +237,7 @@ function fullSize(radius: number): number {
   return Math.max(7, Math.min(13, radius * 0.36));
 }
 
-/** The size of the words in a node whose longest line has so many characters. */
+/** The text size in a node whose longest line has this many characters. */
 export function captionSize(radius: number, longest: number): number {
   return fullSize(radius) * Math.min(1, charactersIn(radius) / Math.max(1, longest));
 }
@@ -249,7 +249,7 @@ function inView({ camera, width, height }: Frame, node: SceneNode, margin: numbe
   return Math.abs(x) <= width / 2 + room && Math.abs(y) <= height / 2 + room;
 }
 
-/** Whether a line between two nodes that are out of sight may pass through what is seen. */
+/** Whether a line between two nodes out of sight may cross the visible part. */
 function crossesView({ camera, width, height }: Frame, { source, target }: SceneEdge): boolean {
   const left = (-width / 2 - camera.x) / camera.scale;
   const right = (width / 2 - camera.x) / camera.scale;

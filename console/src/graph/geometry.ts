@@ -2,18 +2,18 @@
 
 import type { SceneEdge } from './scene.ts';
 
-const PIECES = 8; // straight ones that a curve is taken for
+const PIECES = 8; // straight pieces that approximate a curve
 
 export interface Curve {
   readonly x0: number; readonly y0: number;
-  /** Control points of a cubic Bézier curve; a straight line has them on itself. */
+  /** Control points of a cubic Bézier curve; on the line itself if it is straight. */
   readonly x1: number; readonly y1: number;
   readonly x2: number; readonly y2: number;
   readonly x3: number; readonly y3: number;
   readonly straight: boolean;
 }
 
-/** The line of a relationship from rim to rim, or null where the nodes cover it. */
+/** The line of a relationship from rim to rim, or null if the nodes cover it. */
 export function curveOf(edge: SceneEdge, sourceRadius: number, targetRadius: number): Curve | null {
   const { source, target, bend } = edge;
   if (source === target) return loop(edge, sourceRadius);
@@ -99,11 +99,11 @@ function distanceToPiece(x0: number, y0: number, x1: number, y1: number, x: numb
 
 export interface Caption {
   readonly lines: readonly string[];
-  /** Characters of the longest line; words are drawn smaller where this is more than there is room for. */
+  /** Characters of the longest line; text is drawn smaller if this is more than there is room for. */
   readonly longest: number;
 }
 
-/** A caption in at most three lines for a circle with room for `perLine` characters; a word is rather drawn smaller than cut. */
+/** A caption in at most three lines for a circle with room for `perLine` characters; words are drawn smaller rather than cut. */
 export function breakCaption(text: string, perLine: number): Caption {
   const most = Math.floor(perLine * 1.5);
   const lines: string[] = [];

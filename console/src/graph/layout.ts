@@ -3,7 +3,7 @@
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type Simulation } from 'd3-force';
 import type { Scene, SceneEdge, SceneNode } from './scene.ts';
 
-// A frame at 60 a second has 16 ms; drawing needs its share.
+// At 60 frames per second a frame has 16 ms; drawing needs its share.
 const MILLISECONDS_PER_FRAME = 9;
 const SETTLE_MILLISECONDS = 250;
 
@@ -15,7 +15,7 @@ export class Layout {
     this.restart(1);
   }
 
-  /** Take in what the scene holds now, and move again. */
+  /** Update from the scene, and move again. */
   restart(warmth: number): void {
     const nodes = [...this.scene.nodes.values()];
     const edges = [...this.scene.edges.values()];

@@ -1,4 +1,4 @@
-/** The picture of an answer with its legend, its tools and what is known about the thing that is chosen. */
+/** The picture of an answer with its legend, its tools and details of the selection. */
 
 import type { Node, Relationship } from 'neo4j-driver-lite';
 import { announce, button, download, fill, h } from '../dom.ts';
@@ -9,7 +9,7 @@ import { GraphCanvas, type Picked } from './canvas.ts';
 import { Scene, type SceneEdge, type SceneNode } from './scene.ts';
 
 const NEIGHBOURS = 50;
-// Relationships between the nodes of an answer are looked up where there are not too many nodes to ask about.
+// Relationships between the nodes of an answer are looked up if there are not too many nodes.
 const CONNECTED_NODES = 500;
 const CONNECTING_EDGES = 3000;
 

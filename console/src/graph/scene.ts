@@ -11,7 +11,7 @@ export interface SceneNode {
   y: number;
   vx: number;
   vy: number;
-  /** Where the user has put it; the forces leave it there. */
+  /** Where the user has put it; the forces do not move it. */
   fx?: number | null;
   fy?: number | null;
   index?: number;
@@ -36,7 +36,7 @@ export class Scene {
 
   constructor(readonly maxNodes = 5000) {}
 
-  /** Take in the nodes, relationships and paths anywhere in a value; true where something was left out for want of room. */
+  /** Take in the nodes, relationships and paths anywhere in a value; true if something was left out for lack of room. */
   add(value: unknown): boolean {
     switch (kindOf(value)) {
       case 'node': return this.addNode(value as Node);
@@ -67,7 +67,7 @@ export class Scene {
     return false;
   }
 
-  /** Put a node where there is room: around the middle in a spiral, as d3 does, or beside `near`. */
+  /** Put a node where there is room: around the middle in a spiral, as d3 does, or next to `near`. */
   place(node: Pick<SceneNode, 'id' | 'labels' | 'properties'>, near?: SceneNode): SceneNode {
     const index = this.nodes.size;
     const radius = (near ? 40 : 14) * Math.sqrt(0.5 + (near ? index % 12 : index));

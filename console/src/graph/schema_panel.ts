@@ -1,4 +1,4 @@
-/** The schema as a graph: labels as nodes, types between them, with counts. A click begins a query. */
+/** The schema as a graph: labels as nodes, types between them, with counts. A click starts a query. */
 
 import { button, h } from '../dom.ts';
 import { quoteName } from '../language/names.ts';

@@ -42,7 +42,7 @@ export class LanguageService {
     return Array.isArray(value) ? value : [];
   }
 
-  /** The text laid out anew, or null where it cannot be read. */
+  /** The formatted text, or null if it cannot be parsed. */
   async format(text: string): Promise<string | null> {
     const { value } = await this.ask({ kind: 'format', text });
     return typeof value === 'string' ? value : null;

@@ -1,6 +1,6 @@
 /** Names and literals as Cypher writes them. */
 
-/** A label, type, property or variable, in backticks where it needs them. */
+/** A label, type, property or variable, in backticks if needed. */
 export function quoteName(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : '`' + name.replaceAll('`', '``') + '`';
 }

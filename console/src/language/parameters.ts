@@ -6,7 +6,7 @@
 import { skipQuoted } from './statements.ts';
 import { quoteName } from './names.ts';
 
-/** The statement that evaluates the parameters, or null where there are none. */
+/** The statement that evaluates the parameters, or null if there are none. */
 export function parametersStatement(text: string): string | null {
   const body = namesOfKeys(text).trim();
   if (body === '') return null;

@@ -8,7 +8,7 @@ export interface Statement {
   readonly to: number;
 }
 
-/** The end of what begins at `at` and hides semicolons (a string, a quoted name, a comment), or `at` where nothing does. */
+/** The end of what begins at `at` and hides semicolons (a string, a quoted name, a comment), or `at` if nothing does. */
 export function skipQuoted(text: string, at: number): number {
   const start = text[at];
   const two = text.slice(at, at + 2);

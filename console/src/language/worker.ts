@@ -1,4 +1,4 @@
-/** Neo4j's language support in a thread of its own: completion and formatting never hold up typing. */
+/** Neo4j's language support in its own thread: completion and formatting never delay typing. */
 
 import { autocomplete, type DbSchema, formatQuery } from '@neo4j-cypher/language-support';
 import type { Request, Response, WordCompletion } from './client.ts';

@@ -1,4 +1,4 @@
-/** An error as one reads it: what, where in the text, and what might have been meant. */
+/** An error for the reader: what, where in the text, and suggestions. */
 
 import { h } from '../dom.ts';
 import type { Problem } from '../problems.ts';
@@ -6,7 +6,7 @@ import type { Problem } from '../problems.ts';
 export interface FailureActions {
   /** Put the cursor where the problem is. */
   goTo?: (offset: number) => void;
-  /** Put `text` in the place of what is wrong. */
+  /** Replace what is wrong by `text`. */
   replace?: (from: number, to: number, text: string) => void;
 }
 
@@ -21,7 +21,7 @@ export function failurePanel(problem: Problem, statement: string, actions: Failu
       && h('button', { type: 'button', class: 'quiet', onclick: () => actions.goTo!(from) }, 'Show in the editor')));
 }
 
-/** What might have been meant: to be put in with a click where that is possible, to be read where it is not. */
+/** Suggestions: applied with a click if possible, otherwise only shown. */
 function suggested({ suggestions, from, to }: Problem, { replace }: FailureActions): (HTMLElement | null)[] {
   const replaces = from !== undefined && to !== undefined && replace !== undefined;
   const buttons = suggestions.flatMap(({ replacement }) => replaces && replacement !== undefined
@@ -34,7 +34,7 @@ function suggested({ suggestions, from, to }: Problem, { replace }: FailureActio
   ];
 }
 
-/** Neo.ClientError.Statement.SyntaxError is called Syntax error. */
+/** Neo.ClientError.Statement.SyntaxError is shown as Syntax error. */
 export function titleOf(code: string | undefined): string {
   const name = code?.split('.').at(-1);
   if (!name) return 'Error';
@@ -42,7 +42,7 @@ export function titleOf(code: string | undefined): string {
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-/** The line of the statement with the place marked, and the line before it. */
+/** The line of the statement with the position marked, and the line before it. */
 function placed(statement: string, from: number, to: number): (Node | string)[] {
   const start = statement.lastIndexOf('\n', Math.max(0, statement.lastIndexOf('\n', from - 1) - 1)) + 1;
   const end = statement.indexOf('\n', to);

@@ -1,4 +1,4 @@
-/** The plan of a statement as a tree: what each operator does, with rows, database hits and time where it was profiled. */
+/** The plan of a statement as a tree: what each operator does, with rows, database hits and time if it was profiled. */
 
 import { h } from '../dom.ts';
 import { toPlainText } from '../values.ts';
@@ -27,7 +27,7 @@ interface DriverPlan {
 const SHOWN_ELSEWHERE = new Set(['Details', 'EstimatedRows', 'Rows', 'DbHits', 'Time', 'string-representation']);
 const LEFT_OUT = new Set(['version', 'runtime', 'planner', 'runtime-version', 'planner-version', 'runtime-impl', 'planner-impl', 'batch-size', 'Id', 'PipelineInfo', 'PageCacheHits', 'PageCacheMisses', 'PageCacheHitRatio', 'GlobalMemory']);
 
-/** A plan as the driver gives it, in a form of its own. */
+/** The driver's plan, converted. */
 export function readPlan(plan: DriverPlan): PlanNode {
   const { arguments: args } = plan;
   const number = (value: unknown): number | undefined => (value === undefined || value === null ? undefined : Number(value));

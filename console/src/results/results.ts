@@ -26,7 +26,7 @@ export interface Frame {
   readonly statement: string;
   readonly actions: FailureActions;
   outcome: Outcome;
-  /** What may have been meant by a statement that failed or found nothing. */
+  /** The likely meaning of a statement that failed or found nothing. */
   repair?: Repair | null;
 }
 
@@ -49,7 +49,7 @@ export class Results {
   private graph: GraphPanel | null = null;
   /** The picture that is in the page now. */
   private picture: GraphPanel | SchemaPanel | null = null;
-  /** The form that was chosen last, used again where the next answer has it. */
+  /** The form chosen last, used again if the next answer has it. */
   private preferred: View = 'graph';
 
   constructor(private readonly services: Services) {
@@ -70,7 +70,7 @@ export class Results {
     if (this.tabs.chosen === 'schema') this.draw();
   }
 
-  /** Begin to show the statements of a run; their outcomes follow by `update`. */
+  /** Show the statements of a run; their outcomes follow by `update`. */
   begin(frames: Frame[]): void {
     this.frames = frames;
     this.current = 0;
