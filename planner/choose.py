@@ -11,19 +11,19 @@ from hoplite.planner.choices.merged_ends import count_ends, distinct_ends
 from hoplite.planner.choices.pair_counts import count_pairs
 from hoplite.planner.choices.plain import plain
 from hoplite.planner.choices.rows import (
+    drop_redundant_select,
+    merge_writes,
     project_and_select,
-    select_all_there_is,
     skip_and_limit,
     unwind_range,
-    write_in_a_row,
 )
-from hoplite.planner.choices.rule import Choice, Chosen
+from hoplite.planner.choices.rule import Choice, PhysicalOf
 from hoplite.planner.choices.seeks import seek_elements, seek_parameter
 from hoplite.planner.tree import operators
 
 CHOICES: tuple[Choice, ...] = (
     project_and_select,
-    select_all_there_is,
+    drop_redundant_select,
     seek_parameter,
     seek_elements,
     count_ends,
@@ -31,7 +31,7 @@ CHOICES: tuple[Choice, ...] = (
     count_pairs,
     skip_and_limit,
     unwind_range,
-    write_in_a_row,
+    merge_writes,
 )
 """In the order in which they are tried. If none applies, an operator gets its plain counterpart (`plain`)."""
 
@@ -47,21 +47,21 @@ def choose(plan: lp.Plan, origins: Origins) -> pp.Plan:
     """
     made: dict[int, pp.Plan] = {}
 
-    def chosen(below: lp.Plan) -> pp.Plan:
+    def physical_of(below: lp.Plan) -> pp.Plan:
         return made[id(below)]
 
     for node in reversed(list(operators(plan))):
         if id(node) not in made:
             check_time()
-            answer = made[id(node)] = _first(node, chosen)
+            answer = made[id(node)] = _first(node, physical_of)
             shown = answer.steps[-1] if isinstance(answer, pp.Write) else answer
             origins[id(shown)] = (shown, node)
     return made[id(plan)]
 
 
-def _first(node: lp.Plan, chosen: Chosen) -> pp.Plan:
+def _first(node: lp.Plan, physical_of: PhysicalOf) -> pp.Plan:
     for choice in CHOICES:
-        answer = choice(node, chosen)
+        answer = choice(node, physical_of)
         if answer is not None:
             return answer
-    return plain(node, chosen)
+    return plain(node, physical_of)

@@ -260,7 +260,7 @@ def _hops(node: _Hops) -> Line:
         case pp.Trails(into=into, reason=reason, end_predicates=asked):
             computed = f"trails: {reason}" if reason else "trails"
             if asked:
-                computed += f"; led to ends where {' AND '.join(map(_term, asked))}"
+                computed += f"; guided to ends where {' AND '.join(map(_term, asked))}"
             return Line(f"VarLengthExpand({'Into' if into else 'All'})", _repeated(node), computed)
         case pp.Repeat(from_node=from_node, to_node=to_node):
             bounds = _bounds(node.lower, node.upper)

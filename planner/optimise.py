@@ -13,7 +13,7 @@ from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
 from hoplite.planner.rules.distinct_chains import chains_to_distinct_ends
 from hoplite.planner.rules.frontier import frontier_instead_of_trails
-from hoplite.planner.rules.led_trails import trails_led_by_filters
+from hoplite.planner.rules.guided_trails import guide_trails_by_filters
 from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
 from hoplite.planner.rules.top import sort_and_limit_to_top
@@ -28,7 +28,7 @@ RULES: tuple[Rule, ...] = (
     walks_instead_of_rows,
     degrees_instead_of_steps,
     frontier_instead_of_trails,
-    trails_led_by_filters,
+    guide_trails_by_filters,
     chains_to_distinct_ends,
     sort_and_limit_to_top,
     small_pieces_below_limit,

@@ -70,7 +70,7 @@ def backend_named(name: BackendName) -> Backend:
     return _torch(device) if kind == "torch" else _auto_with(device)
 
 
-def chosen(backend: str, device: str | None) -> BackendName:
+def resolved(backend: str, device: str | None) -> BackendName:
     """The name of the backend a user asks for, after checking that it is available. It includes the device:
     "torch:cuda"."""
     if backend not in get_args(BackendName):

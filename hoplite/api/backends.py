@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from hoplite.engine.hops.select import BackendName
 
 
-def chosen_backend(backend: BackendName, device: str | None) -> BackendName:
+def resolve_backend(backend: BackendName, device: str | None) -> BackendName:
     """The backend that a database is set to use."""
     if backend == "auto" and device is None:
         return backend  # does not load the kernels before a query needs them
-    from hoplite.engine.hops.select import chosen
+    from hoplite.engine.hops.select import resolved
 
     with driver_errors():
-        return chosen(backend, device)
+        return resolved(backend, device)
 
 
-def described_backend(backend: BackendName) -> str:
+def describe_backend(backend: BackendName) -> str:
     """How EXPLAIN describes it."""
     from hoplite.engine.hops.select import backend_text
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from hoplite.allowance import Allowance, allowing
-from hoplite.api.backends import chosen_backend, described_backend
+from hoplite.api.backends import describe_backend, resolve_backend
 from hoplite.api.for_models import ForModels
 from hoplite.api.jobs import Jobs, join
 from hoplite.api.limits import Judge, Limits
@@ -117,7 +117,7 @@ class Database(Transfers, Retrieval, ForModels):
         kernels once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; by default the GPU if there
         is one.
         """
-        self._backend = chosen_backend(backend, device)
+        self._backend = resolve_backend(backend, device)
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
@@ -213,7 +213,7 @@ class Database(Transfers, Retrieval, ForModels):
             if prepared.plan is None:
                 return ""
             table = explain(prepared.plan)
-            return f"{table}\nHops run in: {described_backend(self._backend)}" if has_hops(prepared.plan) else table
+            return f"{table}\nHops run in: {describe_backend(self._backend)}" if has_hops(prepared.plan) else table
 
     def run_plan(self, plan: str | bytes, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Result:
         """Run a plan that `explain` wrote as JSON, here or elsewhere, as `run` runs a query (docs/PLANS.md).

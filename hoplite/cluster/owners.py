@@ -22,7 +22,7 @@ class Owners:
         self._partition_of = adjacency.partition_of
         self._worker_of = np.zeros(0, np.int64)
         if self._partition_of is not None and len(adjacency.partitions) >= workers:
-            self._worker_of = _dealt_out(np.bincount(self._partition_of[self._partition_of >= 0]), workers)
+            self._worker_of = _assigned_workers(np.bincount(self._partition_of[self._partition_of >= 0]), workers)
         else:
             self._partition_of = None
 
@@ -35,7 +35,7 @@ class Owners:
         return np.where(known & (partition >= 0), self._worker_of[partition], nodes % self.workers)
 
 
-def _dealt_out(sizes: NDArray[np.int64], workers: int) -> NDArray[np.int64]:
+def _assigned_workers(sizes: NDArray[np.int64], workers: int) -> NDArray[np.int64]:
     """The worker of each partition: the largest are assigned first, each to the worker with the least."""
     worker_of = np.zeros(len(sizes), np.int64)
     load = [(0, worker) for worker in range(workers)]

@@ -18,7 +18,7 @@ from hoplite.engine.prepare import Prepared
 from hoplite.engine.procedures.registry import Procedure
 from hoplite.errors import driver_errors
 from hoplite.storage.disk.graph import Durability, Version
-from hoplite.storage.disk.sharing import Lease, lease_apart
+from hoplite.storage.disk.sharing import Lease, lease_separate
 from hoplite.storage.snapshot import Snapshot
 
 
@@ -38,7 +38,7 @@ class PinnedDatabase(Database):
         durability: Durability | None,
     ) -> Lease:
         with driver_errors():
-            return lease_apart(Path(path), at=self._at, memory=memory)
+            return lease_separate(Path(path), at=self._at, memory=memory)
 
     @property
     def version(self) -> Version:

@@ -17,7 +17,7 @@ def _fix(stopped: Stopped, reason: str, *edits: Edit) -> Fix:
     return Fix("syntax", edits, reason, stopped.offset)
 
 
-def _where_behind_return(stopped: Stopped) -> Iterator[Fix]:
+def _where_after_return(stopped: Stopped) -> Iterator[Fix]:
     """`RETURN ... WHERE p` and `HAVING p`: a condition on the rows before, or on the columns."""
     word = stopped.token.text.upper()
     if word not in ("WHERE", "HAVING"):
@@ -215,7 +215,7 @@ def _nulls(stopped: Stopped) -> Iterator[Fix]:
 
 
 PROJECTION_RULES: tuple[Callable[[Stopped], Iterator[Fix]], ...] = (
-    _where_behind_return,
+    _where_after_return,
     _group_by,
     _distinct,
     _order,

@@ -136,14 +136,14 @@ def _undefined(refused: Refused, match: re.Match[str]) -> Fix | None:
         clause = query.clauses[earlier]
         if not isinstance(clause, ast.WithClause) or clause.projection.star:
             continue
-        if earlier == number and not _is_behind(clause, refused.offset):
+        if earlier == number and not _is_after(clause, refused.offset):
             continue
         if name in visible_before(query, earlier):
             return _kept_by_with(refused, query, number, clause, earlier, name)
     return _misspelled(refused, name) or _bare_key(refused, name) or _unquoted(refused, name)
 
 
-def _is_behind(clause: ast.WithClause, offset: int) -> bool:
+def _is_after(clause: ast.WithClause, offset: int) -> bool:
     """Whether a position is in the WHERE or ORDER BY of a WITH."""
     items = clause.projection.items
     return bool(items) and offset >= items[-1].span.end

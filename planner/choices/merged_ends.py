@@ -14,11 +14,11 @@ from __future__ import annotations
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
-from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.choices.rule import PhysicalOf
 from hoplite.planner.parts import AggregateCall
 
 
-def count_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def count_ends(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """`count(DISTINCT end)` of a merged frontier."""
     match plan:
         case lp.EagerAggregation(
@@ -28,13 +28,13 @@ def count_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
                 AggregateCall(name=name, function="count", distinct=True, arguments=(ast.Variable(name=counted),)),
             ),
         ) if end == counted:
-            reach = chosen(frontier)
+            reach = physical_of(frontier)
             return pp.CountEnds(reach, name) if isinstance(reach, pp.Reach) else None
         case _:
             return None
 
 
-def distinct_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def distinct_ends(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """`DISTINCT end.key` of a merged frontier."""
     match plan:
         case lp.Distinct(
@@ -44,7 +44,7 @@ def distinct_ends(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
             ),
             names=(kept,),
         ) if end == variable and name == kept:
-            reach = chosen(frontier)
+            reach = physical_of(frontier)
             return pp.DistinctEnds(reach, name, key) if isinstance(reach, pp.Reach) else None
         case _:
             return None

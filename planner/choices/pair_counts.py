@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
-from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.choices.rule import PhysicalOf
 
 
-def count_pairs(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def count_pairs(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """Applies where all counted values are at one end of the chain and all keys at the other."""
     match plan:
         case lp.EagerAggregation(source=source, keys=keys, aggregates=aggregates, keys_at="start" | "end"):
-            chain = chosen(source)
+            chain = physical_of(source)
             if not isinstance(chain, pp.DistinctExpand):
                 return None
             counts = tuple((a.name, a.arguments[0]) for a in aggregates)

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
-from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.choices.rule import PhysicalOf
 from hoplite.planner.parts import AssignProperty, SingleAssignment, Term
 from hoplite.planner.tree import operators
 from hoplite.planner.writes import has_writes
@@ -16,7 +16,7 @@ from hoplite.planner.writes import has_writes
 Writing: TypeAlias = lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach
 
 
-def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
+def plain(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan:
     """The operator that corresponds to a logical one."""
     match plan:
         case lp.Argument(variables=variables):
@@ -30,7 +30,7 @@ def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
             | lp.RelationshipTypeScan()
             | lp.RelationshipIndexSeek()
         ):
-            return _finding(plan, chosen(plan.source))
+            return _finding(plan, physical_of(plan.source))
         case (
             lp.Expand()
             | lp.DistinctExpand()
@@ -42,11 +42,11 @@ def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
             | lp.DistinctRelationships()
             | lp.ProjectPath()
         ):
-            return _following(plan, chosen(plan.source))
+            return _following(plan, physical_of(plan.source))
         case lp.VarLengthExpand(pruning=True):
-            return frontier(plan, chosen)
+            return frontier(plan, physical_of)
         case lp.VarLengthExpand() | lp.Repeat() | lp.ShortestPath() | lp.StatefulShortestPath() | lp.SelectShortest():
-            return _paths(plan, chosen)
+            return _paths(plan, physical_of)
         case (
             lp.Apply()
             | lp.TransactionApply()
@@ -57,11 +57,11 @@ def plain(plan: lp.Plan, chosen: Chosen) -> pp.Plan:
             | lp.LoadCSV()
             | lp.ShowRows()
         ):
-            return _plans_and_calls(plan, chosen)
+            return _plans_and_calls(plan, physical_of)
         case lp.Create() | lp.Merge() | lp.SetProperties() | lp.Delete() | lp.Foreach():
-            return pp.Write(chosen(plan.source), (write_step(plan, chosen),))
+            return pp.Write(physical_of(plan.source), (write_step(plan, physical_of),))
         case _:
-            return _rows(plan, chosen(plan.source))
+            return _rows(plan, physical_of(plan.source))
 
 
 _Finding: TypeAlias = (
@@ -153,10 +153,10 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
             assert_never(plan)
 
 
-def frontier(plan: lp.VarLengthExpand, chosen: Chosen) -> pp.Reach:
+def frontier(plan: lp.VarLengthExpand, physical_of: PhysicalOf) -> pp.Reach:
     """The ends of trails, where only those matter."""
     return pp.Reach(
-        chosen(plan.source),
+        physical_of(plan.source),
         plan.from_node,
         plan.relationship,
         plan.to_node,
@@ -172,8 +172,8 @@ def frontier(plan: lp.VarLengthExpand, chosen: Chosen) -> pp.Reach:
 _Paths: TypeAlias = lp.VarLengthExpand | lp.Repeat | lp.ShortestPath | lp.StatefulShortestPath | lp.SelectShortest
 
 
-def _paths(plan: _Paths, chosen: Chosen) -> pp.Plan:
-    source = chosen(plan.source)
+def _paths(plan: _Paths, physical_of: PhysicalOf) -> pp.Plan:
+    source = physical_of(plan.source)
     match plan:
         case lp.VarLengthExpand():
             return pp.Trails(
@@ -193,7 +193,7 @@ def _paths(plan: _Paths, chosen: Chosen) -> pp.Plan:
         case lp.Repeat(inner=inner):
             return pp.Repeat(
                 source,
-                chosen(inner),
+                physical_of(inner),
                 plan.from_node,
                 plan.to_node,
                 plan.into,
@@ -307,17 +307,17 @@ _PlansAndCalls: TypeAlias = (
 )
 
 
-def _plans_and_calls(plan: _PlansAndCalls, chosen: Chosen) -> pp.Plan:
+def _plans_and_calls(plan: _PlansAndCalls, physical_of: PhysicalOf) -> pp.Plan:
     match plan:
         case lp.Apply(left=left, right=right, imports=imports, kind="unit"):
-            return pp.ForEachRow(chosen(left), chosen(right), imports)
+            return pp.ForEachRow(physical_of(left), physical_of(right), imports)
         case lp.Apply(left=left, right=right, imports=imports, added=added):
             optional = plan.kind == "optional"
-            return pp.Apply(chosen(left), chosen(right), imports, added, optional, plan.row_by_row)
+            return pp.Apply(physical_of(left), physical_of(right), imports, added, optional, plan.row_by_row)
         case lp.TransactionApply(left=left, right=right):
             return pp.InTransactions(
-                chosen(left),
-                chosen(right),
+                physical_of(left),
+                physical_of(right),
                 plan.imports,
                 plan.added,
                 plan.rows,
@@ -327,17 +327,17 @@ def _plans_and_calls(plan: _PlansAndCalls, chosen: Chosen) -> pp.Plan:
                 plan.optional,
             )
         case lp.ValueHashJoin(left=left, right=right):
-            return pp.HashJoin(chosen(left), chosen(right), plan.left_key, plan.right_key, plan.added)
+            return pp.HashJoin(physical_of(left), physical_of(right), plan.left_key, plan.right_key, plan.added)
         case lp.CartesianProduct(left=left, right=right, added=added):
-            return pp.Product(chosen(left), chosen(right), added)
+            return pp.Product(physical_of(left), physical_of(right), added)
         case lp.Union(sources=sources, names=names):
-            return pp.Union(tuple(map(chosen, sources)), names)
+            return pp.Union(tuple(map(physical_of, sources)), names)
         case lp.ProcedureCall(source=source, procedure=procedure, arguments=arguments, outputs=outputs):
-            return pp.CallProcedure(chosen(source), procedure, arguments, outputs, plan.yields, plan.optional)
+            return pp.CallProcedure(physical_of(source), procedure, arguments, outputs, plan.yields, plan.optional)
         case lp.LoadCSV(source=source, url=url, variable=variable):
-            return pp.LoadCsv(chosen(source), url, variable, plan.with_headers, plan.field_terminator)
+            return pp.LoadCsv(physical_of(source), url, variable, plan.with_headers, plan.field_terminator)
         case lp.ShowRows(source=source, kind=kind, qualifier=qualifier, names=names, outputs=outputs):
-            return pp.Show(chosen(source), kind, qualifier, names, outputs)
+            return pp.Show(physical_of(source), kind, qualifier, names, outputs)
         case _:
             assert_never(plan)
 
@@ -345,7 +345,7 @@ def _plans_and_calls(plan: _PlansAndCalls, chosen: Chosen) -> pp.Plan:
 # --- writing ---------------------------------------------------------------------------------------------------
 
 
-def write_step(plan: Writing, chosen: Chosen) -> pp.WriteStep:
+def write_step(plan: Writing, physical_of: PhysicalOf) -> pp.WriteStep:
     """A writing clause as a step of `Write`."""
     match plan:
         case lp.Create(creations=creations):
@@ -356,13 +356,13 @@ def write_step(plan: Writing, chosen: Chosen) -> pp.WriteStep:
                 isinstance(part, lp.Expand) and part.traversal.direction is ast.Direction.BOTH
                 for part in operators(match)
             )
-            return pp.Merge(chosen(match), imports, added, creations, on_create, on_match, undirected)
+            return pp.Merge(physical_of(match), imports, added, creations, on_create, on_match, undirected)
         case lp.SetProperties(assignments=assignments):
             return pp.Set(_assignments(assignments))
         case lp.Delete(expressions=expressions, detach=detach):
             return pp.Delete(expressions, detach)
         case lp.Foreach(variable=variable, list=values, body=body, imports=imports):
-            return pp.Foreach(variable, values, chosen(body), imports)
+            return pp.Foreach(variable, values, physical_of(body), imports)
         case _:
             assert_never(plan)
 

@@ -14,19 +14,19 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.plain import write_step
-from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.choices.rule import PhysicalOf
 from hoplite.planner.writes import has_writes
 
 
-def project_and_select(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def project_and_select(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """A projection drops the columns that nothing above uses."""
     if not isinstance(plan, lp.Select):
         return None
-    below = chosen(plan.source)
+    below = physical_of(plan.source)
     return replace(below, kept=plan.names) if isinstance(below, pp.Project) else None
 
 
-def select_all_there_is(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def drop_redundant_select(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """A Select over DISTINCT or an aggregation that keeps all of its columns is dropped."""
     match plan:
         case lp.Select(source=lp.Distinct(names=there)):
@@ -35,32 +35,34 @@ def select_all_there_is(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
             there = (*(name for name, _ in keys), *(aggregate.name for aggregate in aggregates))
         case _:
             return None
-    return chosen(plan.source) if set(there) == set(plan.names) else None
+    return physical_of(plan.source) if set(there) == set(plan.names) else None
 
 
-def skip_and_limit(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def skip_and_limit(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """One cut for SKIP and LIMIT."""
     match plan:
         case lp.Limit(source=lp.Skip(source=source, count=skip), count=limit):
-            return pp.Cut(chosen(source), skip, limit, has_writes(source))
+            return pp.Cut(physical_of(source), skip, limit, has_writes(source))
         case _:
             return None
 
 
-def unwind_range(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def unwind_range(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """The numbers of a range without the list."""
     match plan:
         case lp.Unwind(source=source, expression=ast.FunctionCall(name=name, arguments=arguments)) if (
             name.lower() == "range"
         ):
-            return pp.UnwindRange(chosen(source), arguments, plan.variable)
+            return pp.UnwindRange(physical_of(source), arguments, plan.variable)
         case _:
             return None
 
 
-def write_in_a_row(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def merge_writes(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """Consecutive writing clauses are steps of one operator: scripts have hundreds of them."""
     if not isinstance(plan, lp.Create | lp.Merge | lp.SetProperties | lp.Delete | lp.Foreach):
         return None
-    below = chosen(plan.source)
-    return pp.Write(below.source, (*below.steps, write_step(plan, chosen))) if isinstance(below, pp.Write) else None
+    below = physical_of(plan.source)
+    return (
+        pp.Write(below.source, (*below.steps, write_step(plan, physical_of))) if isinstance(below, pp.Write) else None
+    )

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 
-Chosen: TypeAlias = Callable[[lp.Plan], pp.Plan]
+PhysicalOf: TypeAlias = Callable[[lp.Plan], pp.Plan]
 """The choice made for a plan further down."""
 
-Choice: TypeAlias = Callable[[lp.Plan, Chosen], pp.Plan | None]
+Choice: TypeAlias = Callable[[lp.Plan, PhysicalOf], pp.Plan | None]
 """A rule; it returns None if it does not apply to the operator."""

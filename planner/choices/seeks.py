@@ -16,21 +16,21 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.plain import frontier
-from hoplite.planner.choices.rule import Chosen
+from hoplite.planner.choices.rule import PhysicalOf
 
 
-def seek_parameter(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def seek_parameter(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """One look-up without an expression to evaluate, below everything else."""
     match plan:
         case lp.NodeIndexSeek(source=lp.Argument() as source, value=ast.Parameter() as value, many=False):
-            argument = chosen(source)
+            argument = physical_of(source)
             assert isinstance(argument, pp.Argument)
             return pp.ParameterSeek(argument, plan.node, plan.label, plan.key, value, plan.unique, plan.index)
         case _:
             return None
 
 
-def seek_elements(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
+def seek_elements(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan | None:
     """All elements of a list at once, below a merged frontier, which does not care which row a start came from."""
     match plan:
         case lp.VarLengthExpand(
@@ -43,11 +43,11 @@ def seek_elements(plan: lp.Plan, chosen: Chosen) -> pp.Plan | None:
                 many=False,
             ) as seek,
         ) if wanted == variable:
-            argument = chosen(source)
+            argument = physical_of(source)
             assert isinstance(argument, pp.Argument)
             found = pp.ElementsSeek(
                 argument, elements, variable, seek.node, seek.label, seek.key, seek.unique, seek.index
             )
-            return replace(frontier(plan, chosen), source=found)
+            return replace(frontier(plan, physical_of), source=found)
         case _:
             return None

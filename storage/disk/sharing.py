@@ -59,7 +59,7 @@ def lease(
         return folder.lend(graph, not read_only)
 
 
-def lease_apart(path: Path, *, at: Version | None = None, memory: str | int | None = None) -> Lease:
+def lease_separate(path: Path, *, at: Version | None = None, memory: str | int | None = None) -> Lease:
     """A separate read-only graph in a folder, which stays at one version: the newest, or that of another process."""
     folder = _folder_at(path.resolve())
     with folder.lock:

@@ -23,7 +23,7 @@ from hoplite.planner.variables import free_variables
 _SHORTEST = 3  # guiding trails pays from this length
 
 
-def trails_led_by_filters(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
+def guide_trails_by_filters(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Tell expansions the conditions on their ends."""
     if not any(isinstance(operator, lp.VarLengthExpand) for operator in operators(plan)):
         return plan  # long scripts of CREATE clauses are not worth a look at each column
@@ -33,14 +33,14 @@ def trails_led_by_filters(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
 def _rewrite(plan: lp.Plan, above: Above) -> lp.Plan:
     if isinstance(plan, lp.Filter) and not above.stopped_early:
         expansion, predicates = without_filters(plan, above.catalogue)
-        if isinstance(expansion, lp.VarLengthExpand) and _is_led(expansion):
+        if isinstance(expansion, lp.VarLengthExpand) and _is_guided(expansion):
             asked = tuple(term for term in predicates if free_variables(term) == {expansion.to_node})
             if asked:
                 plan = _with_ends(plan, asked)
     return with_children(plan, lambda child: _rewrite(child, below(plan, child, above)))
 
 
-def _is_led(expansion: lp.VarLengthExpand) -> bool:
+def _is_guided(expansion: lp.VarLengthExpand) -> bool:
     """Whether its ends can be found beforehand, at no more cost than its trails."""
     return (
         not (expansion.into or expansion.pruning or expansion.end_predicates)
