@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis judges no test by the clock, for a busy machine is slow at any of them."""
+"""What all tests share: Hypothesis has no deadline, because a busy machine slows any test."""
 
 from __future__ import annotations
 

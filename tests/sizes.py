@@ -2,8 +2,8 @@
 
     python -m tests.sizes
 
-A flat table is a function whose statements are one `match` with short cases, and little around it. Docstrings do not
-count: they are there to be read.
+A flat table is a function that is one `match` with short cases, and little around it. Docstrings do not count: they are
+meant to be read.
 """
 
 from __future__ import annotations

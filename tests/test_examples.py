@@ -1,4 +1,4 @@
-"""Every script in examples/ runs as it is, in a process of its own, and prints something."""
+"""Every script in examples/ runs as is, in a separate process, and prints something."""
 
 from __future__ import annotations
 

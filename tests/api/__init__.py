@@ -1,1 +1,1 @@
-"""The public face: results, sessions and their limits, transactions, loading, extending, and what bad input does."""
+"""The public API: results, sessions and their limits, transactions, loading, extending, and bad input."""

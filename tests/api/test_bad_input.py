@@ -1,4 +1,4 @@
-"""Bad input gives one clear error, with a position where there is one, and leaves the database as it was."""
+"""Bad input gives one clear error, with a position if there is one, and leaves the database unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a summary counts, where it is not what one would guess: as Neo4j counts."""
+"""Counters of a summary that are not obvious, as Neo4j counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Procedures and functions of one's own; bulk loading."""
+"""User-defined procedures and functions; bulk loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results for other libraries, and for the eye."""
+"""Results for other libraries, and their display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements whose values are far larger written out than they are held: stopped in time, and within their memory."""
+"""Statements whose values are far larger written out than in memory: stopped in time, and within their memory."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_statement_in_a_statement_is_guarded_by_its_own_limits() -> None:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say what a process holds")
 def test_a_large_value_is_refused_by_what_the_process_holds_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watching thread may be late: on a busy machine it looks seldom."""
-    monkeypatch.setattr(guard._watch, "is_awake", True)  # nobody wakes it
+    monkeypatch.setattr(guard._watch, "is_awake", True)  # nothing wakes it
     monkeypatch.setattr(guard, "_running", {})
     execution = Execution(Graph().snapshot(), {}, {}, 0, lambda *_: iter(()), memory=Memory(64 << 20))
     with guard.Guarded(execution):

@@ -1,4 +1,4 @@
-"""Jobs in the background: apoc.periodic.submit and its kin, and what becomes of them."""
+"""Jobs in the background: apoc.periodic.submit and its kin, and how they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results and transactions that are kept hold their rows, and no version of the graph."""
+"""Results and transactions that are kept hold their rows, but no version of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of databases, sessions and transactions; they never truncate in silence."""
+"""Limits of databases, sessions and transactions; they never truncate silently."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_operators_hold_is_limited(query: str) -> None:
         with pytest.raises(Neo4jError) as raised:
             db.run(query).values()
         assert raised.value.code == OUT_OF_MEMORY
-        # What is let go may be held again.
+        # What is released can be held again.
         few = "UNWIND range(1, 5000) AS x WITH collect(x) AS xs UNWIND xs AS x WITH x ORDER BY -x RETURN count(x)"
         assert db.run(few).value() == [5_000]
 
@@ -134,5 +134,5 @@ def test_a_read_only_database_stays_so() -> None:
 
 
 def test_limits_are_no_parameters(db: hoplite.Database) -> None:
-    """A parameter may be called like a limit, and changes nothing."""
+    """A parameter may have the name of a limit, and changes nothing."""
     assert db.run("RETURN $timeout + $max_rows AS n", timeout=0, max_rows=0).value() == [0]

@@ -1,4 +1,4 @@
-"""`db.load`: names of columns for each table, rows that are left out, constraints that are told of."""
+"""`db.load`: column names for each table, rows that are left out, constraints that are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions that are left open: what waits for them, and what becomes of them when nobody has them any more."""
+"""Transactions that are left open: what waits for them, and what happens when they are no longer referenced."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_transaction_that_was_collected_is_rolled_back(db: hoplite.Database) -
 
 def test_one_that_refers_to_itself_is_found_too(db: hoplite.Database) -> None:
     gc.collect()
-    gc.disable()  # the collector has not been there yet
+    gc.disable()  # the collector has not run yet
     try:
         transaction = db.begin()
         transaction.run("CREATE (:A {name: 'lost'})")

@@ -1,4 +1,4 @@
-"""The front door: what `hoplite.open` takes, and what the package shows."""
+"""What `hoplite.open` accepts, and what the package exports."""
 
 from __future__ import annotations
 

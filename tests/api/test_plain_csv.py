@@ -1,4 +1,4 @@
-"""Plain CSV files: what is inferred is told before anything is written, and nothing is lost by it."""
+"""Plain CSV files: inferred types are reported before anything is written, and lose nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Digests of answers, the shapes, and the reference: what the benchmark holds engines against."""
+"""Digests of answers, the shapes, and the reference that the benchmark compares engines with."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_answers_by_hand_are_the_rows_that_loops_give() -> None:
 
 
 def test_hoplite_is_measured_and_agrees_with_the_reference(folder: Path) -> None:
-    """Through the same processes as the benchmark, beside one that is always installed."""
+    """Through the same processes as the benchmark, next to an engine that is always installed."""
     stored = store_shape(folder, "umls", SCALE)
     part = Part("umls", 0, 0)
     load = {"do": "load_ball", "shape": stored, "queries": EFFORT.queries}

@@ -45,7 +45,7 @@ def row(engine: str, way: str, form: Form, seconds: float, questions: list[str],
 
 
 def balls(cypher: float, khop: float, peer: float, digest: str = "right") -> Part:
-    """Hoplite and a peer that take so many seconds at every k; the limit is a millisecond."""
+    """Hoplite and a peer that take this many seconds at every k; the limit is a millisecond."""
     questions = [str(k) for k in HOPS]
     part = Part("umls", 10, 20)
     for form in ("columns", "objects"):

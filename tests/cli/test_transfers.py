@@ -1,4 +1,4 @@
-"""`hoplite import` and `hoplite export`: every form there and back, bad rows, and what is asked for wrongly."""
+"""`hoplite import` and `hoplite export`: every format in both directions, bad rows, and wrong usage."""
 
 from __future__ import annotations
 

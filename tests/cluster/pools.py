@@ -1,4 +1,5 @@
-"""Workers without Ray: in threads of this process, with faults on request. They do what actors do, from one call on."""
+"""Workers without Ray: in threads of this process, with faults on request. From the first call, they behave like
+actors."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class ThreadPool:
         self._workers = [self._new() for _ in range(self.size)]
 
     def kill(self, worker: int) -> None:
-        """It is gone until someone waits for its return."""
+        """It is gone until something waits for its return."""
         dead = self._workers[worker]
         self._workers[worker] = None
         self.killed += 1

@@ -64,7 +64,7 @@ class Clusters:
 
 
 class _Way:
-    """Runs statements that only read over workers; whoever is told to retry does so, as drivers do."""
+    """Runs read-only statements over workers, retrying when told to, as drivers do."""
 
     def __init__(self, db: hoplite.Database, clusters: Clusters) -> None:
         self._db, self._clusters = db, clusters
@@ -86,7 +86,7 @@ class _Way:
 
 
 def differences(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[str]:
-    """What comes out otherwise than in one process."""
+    """What differs from a single process."""
     for task in sorted(tasks, key=lambda task: task.group):
         runner.prepare(task)
         plain = runner.db
@@ -102,7 +102,7 @@ def differences(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[
 
 
 def _know_again(runner: Any, here: str, there: str) -> None:
-    """Entities have the same numbers in the folder, below another name of the database."""
+    """Entities have the same numbers in the folder, under another database id."""
     names = getattr(runner, "names", {})
     if names and not any(there in one for one in list(names)[:1] + list(names)[-1:]):
         names |= {one.replace(here, there): name for one, name in names.items()}

@@ -1,4 +1,4 @@
-"""A cluster answers as one process does: over workers that are threads here, and over Ray where it is installed."""
+"""A cluster answers like one process: over workers that are threads here, and over Ray if it is installed."""
 
 from __future__ import annotations
 

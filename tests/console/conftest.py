@@ -23,7 +23,7 @@ WRITTEN = "MATCH (d:Drugs)-[:TREATS]->(x:Disease {name: 'Migraine'}) RETURN d.nm
 
 
 def missing(what: str) -> None:
-    """Skip, or fail where the tests of the console must run."""
+    """Skip, or fail if the tests of the console must run."""
     if os.environ.get("HOPLITE_CONSOLE") == "required":
         pytest.fail(what)
     pytest.skip(what)
@@ -47,7 +47,7 @@ class StandIn(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where the page is, and the address of what plays the Neo4j."""
+    """Where the page is, and the address of the stand-in for Neo4j."""
 
     url: str
     neo4j: str
@@ -55,7 +55,7 @@ class Stage:
 
 @contextmanager
 def stage_of() -> Iterator[Stage]:
-    """A server that offers everything, and who it may talk to."""
+    """A server that offers everything, and where it may connect."""
     model = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
     threading.Thread(target=model.serve_forever, daemon=True).start()
     other = hoplite.load_sample()

@@ -1,8 +1,8 @@
 """What the console costs, measured:  python -m tests.console.measure [--screenshots FOLDER]
 
-Sizes of the built files; first paint; and frames a second while 2,000 nodes and 4,000 relationships move and while the
-picture is dragged, in a Chromium without a GPU. Beside them stands the processor time of the page's thread for a frame,
-which other programs on the machine do not change. With a folder, pictures for the documentation are taken, too.
+Sizes of the built files; first paint; and frames per second while 2,000 nodes and 4,000 relationships move and while
+the picture is dragged, in a Chromium without a GPU. It also prints the CPU time of the page's thread per frame, which
+other programs on the machine do not affect. With a folder, it also takes the pictures for the documentation.
 """
 
 from __future__ import annotations

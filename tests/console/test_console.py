@@ -10,7 +10,7 @@ import hoplite
 from tests.console.conftest import Stage
 
 TREATS = "MATCH p = (:Disease {name: 'Migraine'})<-[:TREATS]-(d:Drug) RETURN p, d.name AS drug"
-# Far more pairs than anybody waits for, none of them kept.
+# Far more pairs than anyone would wait for, none of them kept.
 ENDLESS = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b WITH a, b WHERE a * b % 7 = 8 RETURN count(*)"
 
 

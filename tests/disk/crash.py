@@ -50,7 +50,7 @@ class Toll:
     kills: int = 0
     acknowledged: int = 0
     lost: int = 0
-    unacknowledged: int = 0  # commits that were there although nobody was told
+    unacknowledged: int = 0  # commits that exist although they were not acknowledged
     checkpoints: int = 0
 
     def __str__(self) -> str:
@@ -203,7 +203,7 @@ def _removed_by(number: int) -> int:
 
 
 def kill_repeatedly(path: Path, kills: int, seconds: float, seed: int) -> Toll:
-    """Start, kill and check, until there have been so many kills or the time is up."""
+    """Start, kill and check, up to a number of kills or until the time is up."""
     toll, moments = Toll(), random.Random(seed)
     create(path)
     before, end = 0, time.monotonic() + seconds
@@ -221,7 +221,7 @@ def kill_repeatedly(path: Path, kills: int, seconds: float, seed: int) -> Toll:
 
 
 def _one_life(path: Path, commits: int, last_moments_s: float) -> int:
-    """A process that writes for a while and is killed; the last commit that it told about, 0 if none."""
+    """A process that writes for a while and is killed; the last commit that it reported, 0 if none."""
     receiving, sending = _processes.Pipe(duplex=False)
     process = _processes.Process(target=write_until_killed, args=(path, sending), daemon=True)
     process.start()

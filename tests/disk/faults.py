@@ -17,7 +17,7 @@ from hoplite.storage.disk.manifest import MANIFEST
 
 
 class QuickFiles(Files):
-    """Without waiting for the disk: nobody pulls the plug."""
+    """Does not wait for the disk: there is no power failure."""
 
     def sync(self, file: int) -> None: ...
 
@@ -25,12 +25,12 @@ class QuickFiles(Files):
 
 
 class Dead(BaseException):
-    """The process ends here: no handler for errors may catch this and go on."""
+    """The process ends here: no error handler may catch this and continue."""
 
 
 class StepFiles(QuickFiles):
-    """Calls `at_step` before every step; a write is done in two halves, with a step before each. `meanwhile` is what
-    happens beside the next snapshot that is written."""
+    """Calls `at_step` before every step; a write is done in two halves, with a step before each. `meanwhile` runs while
+    the next snapshot is written."""
 
     def __init__(self) -> None:
         self.steps = 0

@@ -1,9 +1,9 @@
-"""Runs any tests on a partitioned store with a cache of one partition, in the place of a graph in memory:
+"""Runs any tests on a partitioned store with a cache of one partition, instead of a graph in memory:
 
     pytest -p tests.disk.one_partition tests/queries tests/patterns
 
-Every database that is opened without a path then lies in a folder of three partitions. Whatever was written is in files
-before it is read, and only the last thing loaded is held.
+Every database opened without a path then is a folder of three partitions. Everything written is in files before it is
+read, and only the last object loaded is held.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.storage.test_against_model import GraphMachine
 
 
 class DiskMachine(GraphMachine):
-    """The graph in a folder, and the model beside it."""
+    """The graph in a folder, and the model."""
 
     @initialize(
         partitions=st.integers(1, 4),
@@ -55,7 +55,7 @@ class DiskMachine(GraphMachine):
 
     @rule()
     def die_and_reopen(self) -> None:
-        """What a process leaves behind that ends at this point, perhaps within a transaction."""
+        """What a process that ends at this point leaves behind, perhaps within a transaction."""
         self.readers, self.transaction, self.savepoints = [], None, []
         if self.graph._background is not None:
             self.graph._background.join()

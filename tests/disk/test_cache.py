@@ -1,4 +1,4 @@
-"""The budget of memory: what is loaded, what is let go, and that partitions balance."""
+"""The memory budget: what is loaded, what is evicted, and that partitions are balanced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_least_recently_used_goes_first() -> None:
         cache.get(key, lambda: (object(), 40))
     assert (cache.statistics.loads, cache.statistics.hits, cache.statistics.evictions) == (3, 1, 1)
     cache.get("a", lambda: (object(), 40))
-    assert cache.statistics.hits == 2  # b was let go, a was not
+    assert cache.statistics.hits == 2  # b was evicted, a was not
     assert cache.statistics.used_bytes == 80
 
 

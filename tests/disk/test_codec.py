@@ -1,4 +1,4 @@
-"""Values as bytes and back; bytes that nobody wrote."""
+"""Values as bytes and back; invalid bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes that change, files that go missing or end early: damage is named, and never answered from."""
+"""Changed bytes, missing and truncated files: damage is named, and damaged data never used."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def is_second_manifest(file: Path) -> bool:
-    """The copy of the manifest, from which nothing is read but by `recover`."""
+    """The copy of the manifest, which only `recover` reads."""
     return file.name == "manifest.json" and file.parent.name.startswith("snapshot-")
 
 

@@ -29,7 +29,7 @@ STRIDE = 1 if os.environ.get("HOPLITE_EVERY_STEP") else 31
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory where there is such a thing: it is about the order of steps, not about the disk."""
+    """A folder in memory if possible: this is about the order of steps, not about the disk."""
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="hoplite-", dir=shared if shared.is_dir() else None) as name:
         yield Path(name)
@@ -83,7 +83,7 @@ def test_a_step_that_fails_costs_its_transaction_and_nothing_else(folder: Path, 
             graph = opened(path)
         run(graph, acknowledged, errors)
         if len(errors) > 1:
-            # Where it is not certain what is on disk, the database refuses to write until it is opened again.
+            # If it is not certain what is on disk, the database refuses to write until it is opened again.
             assert all("open it again" in error.message for error in errors[1:])
             refused += 1
         assert state_of(graph.snapshot()) == state_after(acknowledged), files.failed

@@ -1,4 +1,4 @@
-"""What `recover` brings out of a damaged database: everything but what is in the damaged piece, which it names."""
+"""What `recover` rescues from a damaged database: everything except what is in the damaged part, which it names."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_the_loss_of_labels_and_ids(sound: Path, expected: State, tmp_path: Path
     assert report.nodes_without_labels == 108
     named = {properties["i"]: properties for _, properties in expected[0].values()}
     found = {properties["i"]: properties for _, properties in state[0].values()}
-    assert found.keys() - named.keys() == {3}  # the log, which speaks of it by its id, removes it
+    assert found.keys() - named.keys() == {3}  # the log, which refers to it by its id, removes it
     assert {i: found[i] for i in named if i != 1} == {i: named[i] for i in named if i != 1}
     by_key = {(state[0][a][1]["i"], kind, state[0][b][1]["i"]) for a, kind, b, _ in state[1].values()}
     wanted = {(expected[0][a][1]["i"], kind, expected[0][b][1]["i"]) for a, kind, b, _ in expected[1].values()}
@@ -268,12 +268,12 @@ def test_a_record_that_is_lost_takes_only_what_hangs_on_it(
                 assert state[1] == expected[1]
             case 2:
                 assert state[0] == expected[0]
-                assert report.lost_relationships == 0  # nobody was given an id after it
+                assert report.lost_relationships == 0  # no id was assigned after it
                 assert len(expected[1]) - len(state[1]) == 1
             case 3:
                 assert found.keys() - wanted.keys() == {3}
                 assert {i: found[i] for i in wanted} == wanted
-            case 4:  # the last one: nobody knows how many followed
+            case 4:  # the last one: it is unknown how many followed
                 assert "the end of the log" in report.missing[0]
                 assert state[0] == expected[0]
                 assert state[1].keys() == expected[1].keys()

@@ -1,4 +1,4 @@
-"""A database on disk answers as one in memory does: every case of tests/queries on three partitions, with a cache that
+"""A database on disk answers like one in memory: every case of tests/queries on three partitions, with a cache that
 holds one of them, after the graph has been closed and opened again.
 """
 

@@ -1,4 +1,4 @@
-"""One graph for all who open the same folder in a process."""
+"""One graph for everyone who opens the same folder in a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def opens_elsewhere(path: Path) -> bool:
-    """Whether another process can open it to write."""
+    """Whether another process can open it for writing."""
     program = f"import hoplite; hoplite.open({str(path)!r}).close()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 or "open for writing by process" in done.stderr, done.stderr

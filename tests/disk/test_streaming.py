@@ -139,7 +139,7 @@ def test_tables_come_in_batches(tmp_path: Path) -> None:
 
 
 class FullAfter(QuickFiles):
-    """No room any more after so many bytes."""
+    """The disk is full after this many bytes."""
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -209,7 +209,7 @@ def test_what_a_crash_left_of_a_load_is_removed_at_the_next_opening(tmp_path: Pa
 
 
 class MemoryScratch:
-    """A place for files that is none."""
+    """A place for files that is not on disk."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytearray] = {}

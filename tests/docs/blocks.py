@@ -1,7 +1,7 @@
 """The code blocks of the README and the pages in docs/.
 
-A block of Python runs as it stands, behind the others of its page. What a page needs besides is in a comment before the
-block, `<!-- before: db = load_sample() -->`; one that cannot run says why, `<!-- not run: needs a live Neo4j -->`.
+A Python block runs as is, after the others of its page. A comment before the block adds what it needs, `<!-- before: db
+= load_sample() -->`; one that cannot run says why, `<!-- not run: needs a live Neo4j -->`.
 """
 
 from __future__ import annotations

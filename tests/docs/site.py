@@ -1,6 +1,6 @@
 """Check the site that was built: `python -m tests.docs.site build/site`.
 
-Links and images lead to files that are there, and nothing is fetched from another host.
+Links and images lead to existing files, and nothing is fetched from another host.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every block of Python in the README and in docs/ runs as it stands."""
+"""Every Python block in the README and in docs/ runs as is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITH_CODE = [page for page in PAGES if any(block.language == "python" for block 
 
 
 def _checked(code: str) -> str:
-    """The code, which fails where an expression has another value than the comment on the line below it shows."""
+    """The code, which fails if an expression differs from the comment on the line below it."""
     lines = code.splitlines()
     added: dict[int, str] = {}
     for node in ast.parse(code).body:
@@ -31,7 +31,7 @@ def _checked(code: str) -> str:
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
 def test_python_runs_as_it_stands(page: Path, tmp_path: Path) -> None:
-    """In a process of its own: pages open databases, and end with them open."""
+    """In a separate process: pages open databases, and end with them open."""
     lines = ["from hoplite.sample import load_sample"]
     for block in blocks(page):
         if block.language == "python" and not block.not_run:

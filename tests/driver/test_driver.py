@@ -211,7 +211,7 @@ def test_values_that_cannot_be_parameters(driver: neo4j.Driver) -> None:
 
 
 def test_a_closed_driver(tmp_path: Path) -> None:
-    """As the driver package has it: since version 6 it cannot be used, before that it warns and goes on."""
+    """Like the driver package: since version 6 it cannot be used, before that it warns and continues."""
     for url in ("hoplite://memory", f"hoplite://{tmp_path}/kg.hop"):
         driver = GraphDatabase.driver(url)
         session = driver.session()
@@ -233,13 +233,13 @@ def test_a_closed_driver(tmp_path: Path) -> None:
                 uses[0]()
             driver.close()
         session.close()
-    with hoplite.open(tmp_path / "kg.hop") as db:  # nobody holds it
+    with hoplite.open(tmp_path / "kg.hop") as db:  # nothing holds it
         assert db.run("MATCH (n) RETURN count(n)").value() == [0 if neo4j.__version__ >= "6" else 1]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_driver_that_opens_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
-    """What the pool does for versions of the driver that go on after they were closed."""
+    """What the pool does for versions of the driver that can be used after they were closed."""
     monkeypatch.setattr("hoplite.driver.pool._OPENS_AGAIN", True)
     url = f"hoplite://{tmp_path}/kg.hop"
 

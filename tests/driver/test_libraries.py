@@ -1,7 +1,7 @@
 """Libraries written for Neo4j run unchanged on a Hoplite driver and against `hoplite serve`, with a script in place of
 the language model.
 
-They are heavy and not among the development tools: `make libraries-test` installs them beside and runs this file.
+They are heavy and not among the development tools: `make libraries-test` installs them separately and runs this file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _in_order(schema: str) -> list[str]:
 
 
 def _library(name: str) -> Any:
-    """A library; where it is not installed the test is skipped, and fails where it must be there."""
+    """A library; if it is not installed, the test is skipped, or fails if it is required."""
     if os.environ.get("HOPLITE_LIBRARIES") == "required":
         import importlib
 
@@ -162,7 +162,7 @@ def test_graphrag_searches_vectors_and_texts(movies: neo4j.Driver) -> None:
 
 @pytest.fixture
 def graph(movies: neo4j.Driver, address: str, installed: None) -> Iterator[Any]:
-    """LangChain's graph, which makes its driver by itself."""
+    """LangChain's graph, which creates its own driver."""
     langchain_neo4j = _library("langchain_neo4j")
     with langchain_neo4j.Neo4jGraph(url=address, username="neo4j", password="x") as graph:
         yield graph
@@ -225,7 +225,7 @@ def test_langchain_stores_vectors(address: str, installed: None) -> None:
 
 @pytest.fixture(params=["memory", "folder"])
 def url(request: pytest.FixtureRequest, tmp_path: Path, installed: None) -> str:
-    """What stands where a Bolt URL would: the one line that changes."""
+    """What replaces a Bolt URL: the one line that changes."""
     return "hoplite://memory" if request.param == "memory" else f"hoplite://{tmp_path}/kg.hop"
 
 

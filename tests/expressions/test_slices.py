@@ -1,4 +1,4 @@
-"""Lists that are long beside many rows: sliced and shared, they give what they give at once."""
+"""Long lists in many rows: sliced and shared, they give the same results."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ SIZES = (1, 2, 5, 17, 40)
 
 @dataclass(frozen=True)
 class Step:
-    """Statements with their parameter `p`, in one transaction; a single one may be in one of its own."""
+    """Statements with their parameter `p` in one transaction; a single one may run by itself."""
 
     statements: tuple[tuple[str, dict[str, Any]], ...]
     explicit: bool = False

@@ -109,13 +109,13 @@ def answer(db: Any, text: str, given: dict[str, Any]) -> Answer:
 
 
 def reads(seed: int) -> tuple[str, ...]:
-    """What is asked after a program: all entities, and a few of the others."""
+    """The queries after a program: all entities, and some of the others."""
     others = (*SEEKS, *TABLES, *LISTINGS)
     return (NODES, LINKS, *random.Random(seed).sample(others, len(others) // 7))
 
 
 def exported(db: Database, folder: Path) -> list[Any]:
-    """The graph as JSON lines, in an order of their own."""
+    """The graph as JSON lines, sorted."""
     path = folder / "export.jsonl"
     db.export_jsonl(path)
     return sorted((json.loads(line) for line in path.read_text().splitlines()), key=json.dumps)

@@ -1,10 +1,10 @@
-"""Random write programs on databases that fold never, always and now and then, and on disk: all must say the same.
+"""Random write programs on databases that fold never, always and sometimes, and on disk: all must agree.
 
     python -m tests.folds.run --count 20000 [--seed 100]
 
-A program is its seed. Programs run in families of 20 over the same databases, so that ids and tombstones of the ones
-before are in the way; a difference is shrunk, and printed with the seed and the statements that are left. Families 0 to
-99 run with every `make test`.
+A program is its seed. Programs run in families of 20 over the same databases, so that ids and tombstones of earlier
+ones are present; a difference is shrunk, and printed with the seed and the remaining statements. Families 0 to 99 run
+with every `make test`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _report(seed: int, schema: int, kinds: Sequence[str], made: list[int], diffe
 
 
 def main() -> int:
-    """Run so many programs; 1 if anything was found."""
+    """Run a number of programs; 1 if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=100, help="the number of the first family")

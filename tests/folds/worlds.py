@@ -1,6 +1,6 @@
-"""The same program on databases that hold their graph in different ways; what they say must be the same.
+"""The same program on databases that store their graph in different ways; their answers must be the same.
 
-never      nothing is ever folded: what every other one is compared with
+never      nothing is ever folded: the others are compared with this one
 always     folded after every commit
 sometimes  folded now and then, in three partitions, columns in small pieces
 pinned     folded after every commit, while readers hold the versions before
@@ -70,10 +70,10 @@ class World:
         return said
 
     def after_step(self, number: int) -> None:
-        """What sets this one apart."""
+        """What distinguishes this one."""
 
     def close(self) -> None:
-        """No more programs."""
+        """The end."""
         self.db._graph.close()
         self.db.close()
 
@@ -86,7 +86,7 @@ class PinnedWorld(World):
         self._held: list[tuple[Result, list[Any]]] = []
 
     def after_step(self, number: int) -> None:
-        """Begin to read what was written, and look at what was begun to be read before the last two steps."""
+        """Start reading what was written, and check what was being read before the last two steps."""
         if number % 2:
             return
         text = FEW[number // 2 % 2]
@@ -105,7 +105,7 @@ class DiskWorld(World):
         super().__init__(name, self._opened(), schema)
 
     def _opened(self) -> DiskGraph:
-        # A budget of one byte: the last thing loaded is held, and nothing else.
+        # A budget of one byte: only the last object loaded is held.
         return DiskGraph(self._path, fold_minimum=3, fold_share=NEVER, memory=1, durability="relaxed")
 
     def after_step(self, number: int) -> None:
@@ -125,7 +125,7 @@ def _prepared_under(schema: int) -> Preparer:
 
 
 def _over(graph: Graph, schema: int) -> Database:
-    """A database over a graph with settings of its own."""
+    """A database over a graph with the given settings."""
     db = hoplite.open()
     db._held_graph, db._preparer = graph, _prepared_under(schema)
     return db
@@ -149,7 +149,7 @@ def _committed(transaction: Transaction) -> Answer:
 
 @contextmanager
 def small_pieces() -> Iterator[None]:
-    """Limits so low that small graphs reach the code that is there for large ones."""
+    """Limits so low that small graphs reach the code for large ones."""
     with (
         mock.patch.object(draft, "PIECE", 7),
         mock.patch.object(property_columns, "_LOOKED_AT", 5),
@@ -203,7 +203,7 @@ class Worlds:
                 found += [f"{about}\n  {world.name}: {row}" for row in said if "contradicts itself" in str(row)[:200]]
 
     def close(self) -> None:
-        """No more programs."""
+        """The end."""
         for world in self.worlds:
             world.close()
 

@@ -16,7 +16,7 @@ LIMIT_S = 300
 
 
 class Child:
-    """A forked process. It waits to be asked, so that the parent can do something first."""
+    """A forked process. It waits for a request, so that the parent can do something first."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         asked, self._ask = os.pipe()
@@ -34,7 +34,7 @@ class Child:
         os.close(answer)
 
     def ask(self) -> Any:
-        """What the function returns; an exception of its comes out as a text."""
+        """What the function returns; its exception is returned as a text."""
         os.close(self._ask)
         with os.fdopen(self._answer, "rb") as answer:
             data = answer.read()
@@ -51,7 +51,7 @@ def _outcome(function: Callable[[], Any]) -> Any:
 
 
 def in_child(function: Callable[[], Any]) -> Any:
-    """What the function returns in a child that is asked at once."""
+    """What the function returns in a child that runs it at once."""
     return Child(function).ask()
 
 

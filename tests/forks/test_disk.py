@@ -33,7 +33,7 @@ def db(path: Path) -> Iterator[hoplite.Database]:
 
 
 def check(db: hoplite.Database, path: Path, expected: int) -> None:
-    """Everything that was acknowledged is there, now and after opening it again."""
+    """Everything acknowledged is there, now and after reopening."""
     assert value_of(db) == expected
     assert db.verify() == []
     db.close()
@@ -248,7 +248,7 @@ def test_a_load_that_is_under_way_stays_with_the_parent(path: Path) -> None:
 
 
 class SlowFiles(QuickFiles):
-    """Waits in the middle of a snapshot that is written until it may go on."""
+    """Waits in the middle of writing a snapshot until it may continue."""
 
     def __init__(self) -> None:
         self.reached, self.may_go_on, self.is_slow = threading.Event(), threading.Event(), False

@@ -95,7 +95,7 @@ def test_a_load_that_is_under_way_is_of_no_use_in_the_copy(db: hoplite.Database)
 
 
 def test_a_child_computes_what_a_thread_was_computing(db: hoplite.Database) -> None:
-    """Nobody waits for a thread that has stayed in the parent."""
+    """Nothing waits for a thread that stayed in the parent."""
     db.run("CREATE INDEX FOR (n:N) ON (n.i)")
     db.checkpoint()
     reached, end = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""The ways in which Python starts processes, in programs of their own: their interpreter ends as usual."""
+"""The ways in which Python starts processes, each in its own program, whose interpreter ends as usual."""
 
 from __future__ import annotations
 

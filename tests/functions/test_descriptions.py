@@ -1,4 +1,4 @@
-"""What SHOW says of arguments and results, held against the signatures it stands beside."""
+"""SHOW's descriptions of arguments and results, compared with the signatures."""
 
 from __future__ import annotations
 

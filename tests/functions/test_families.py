@@ -1,4 +1,4 @@
-"""Families are loaded when one of their names is asked for."""
+"""Families are loaded when one of their names is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upper and lower case, held against what Neo4j 5.26 on Java 17 answers."""
+"""Upper and lower case, compared with Neo4j 5.26 on Java 17."""
 
 # ruff: noqa: RUF001  Greek letters look like Latin ones
 

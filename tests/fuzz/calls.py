@@ -2,10 +2,10 @@
 
     python -m tests.fuzz.calls [--calls 200] [--seed 1] [--only apoc.text]
 
-Arguments are drawn from the ends of every type: the largest integers, NaN and infinities, empty, long and odd texts,
-deep lists and maps, dates at the ends of their range, nodes, relationships, paths and nulls; as constants, whose types
-the check knows, and as values of a list, whose types it does not. Each call runs in a transaction that is rolled back.
-Only an answer or a Cypher error may come out.
+Arguments are extreme values of every type: the largest integers, NaN and infinities, empty, long and odd texts, deep
+lists and maps, dates at the ends of their range, nodes, relationships, paths and nulls; as constants, whose types the
+check knows, and as values of a list, whose types it does not. Each call runs in a transaction that is rolled back. Only
+an answer or a Cypher error is allowed.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _FITTING = {  # by a part of the type's name, in the order in which it is looked
     "point": r"point",
     "boolean": r"true|false",
 }
-_WAITS = frozenset(["apoc.util.sleep"])  # what is asked for is to wait
+_WAITS = frozenset(["apoc.util.sleep"])  # they are meant to wait
 
 
 def given() -> dict[str, object]:
@@ -112,7 +112,7 @@ def given() -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """`form` is a query with {} in the place of the arguments."""
+    """`form` is a query with {} in place of the arguments."""
 
     name: str
     form: str
@@ -151,7 +151,7 @@ def _fitting(type_name: str) -> tuple[str, ...]:
 
 
 def call(callee: Callee, chance: random.Random) -> str:
-    """A call with arguments by chance, most of them of the types that it wants."""
+    """A call with random arguments, most of them of the expected types."""
     values: list[str] = []
     for place in range(chance.randint(callee.fewest, callee.most)):
         wanted = callee.types[min(place, len(callee.types) - 1)]

@@ -87,7 +87,7 @@ def seeds() -> list[str]:
 
 
 def kind(token: str) -> str:
-    """What a token is, so that another of its kind may stand in its place."""
+    """The kind of a token, for which another of its kind may be substituted."""
     if token[0] in "'\"":
         return "string"
     if token[0].isdigit():
@@ -100,7 +100,7 @@ def kind(token: str) -> str:
 
 
 def recombined(texts: list[str], chance: random.Random) -> str:
-    """A query with tokens of others in the place of its own, kind for kind: most of these can be read."""
+    """A query with tokens replaced by those of others, kind for kind: most of these can be parsed."""
     tokens = TOKEN.findall(chance.choice(texts))
     others = [token for _ in range(3) for token in TOKEN.findall(chance.choice(texts))]
     for _ in range(chance.randint(1, 5)):

@@ -1,7 +1,7 @@
 """Small statements, each with its whole answer: columns, rows, counters or an error.
 
 What decides is what a program sees: columns, rows to the type, counters, the error's code. Messages, GQLSTATUS and
-notifications are compared too and counted beside that.
+notifications are compared and counted too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COUNTERS = (
     *("labels_added", "labels_removed", "indexes_added", "indexes_removed", "constraints_added", "constraints_removed"),
     "system_updates",
 )
-# Identifiers of entities differ from one database to the next; the recordings have <id> in their place.
+# Identifiers of entities differ between databases; the recordings have <id> instead.
 _IDENTIFIERS = (
     (re.compile(r"\b[45]:[0-9a-f]{8}-[0-9a-f-]{27}:\d+"), "<element id>"),
     (re.compile(r"(?i)\b(node|relationship)\s*[<(\[]\d+[>)\]]"), r"\1<id>"),

@@ -178,7 +178,7 @@ def demo_rows(graph: str) -> tuple[list[NodeRow], list[RelationshipRow]]:
 
 
 def _property(value: Any) -> Any:
-    """The demo graphs write durations and points in a form of their own; the rest is as everywhere."""
+    """The demo graphs have special forms for durations and points; the rest is as usual."""
     if isinstance(value, list):
         return [_property(item) for item in value]
     if isinstance(value, dict) and "$duration" in value:

@@ -1,4 +1,4 @@
-"""Long lists of constants are read at once, and mean what they mean spelled out."""
+"""Long lists of constants are read at once, and mean the same as when spelled out."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ few_backends = pytest.mark.parametrize("backend", ["numpy", "scipy", "numba"])
 
 
 def parted(hop: Hop, partitions: int) -> Hop:
-    """The same hop over partitions of which each has every so many rows."""
+    """The same hop over partitions, each with every nth row."""
 
     def side(adjacency: Adjacency | None) -> Adjacency | None:
         if adjacency is None:
@@ -42,7 +42,7 @@ def parted(hop: Hop, partitions: int) -> Hop:
 
 
 class Loaded:
-    """Partitions that are asked for one by one, as those on disk are; counts how often."""
+    """Partitions that are requested one by one, like those on disk; counts how often."""
 
     def __init__(self, held: list[Incidence]) -> None:
         self.held = held

@@ -238,7 +238,7 @@ FILES = ["numba_kernels.py", "numba_levels.py", "numba_compile.py", "compiled.py
 
 @pytest.mark.parametrize("changed", FILES)
 def test_a_change_in_any_file_of_kernels_gives_another_folder(tmp_path: Path, changed: str) -> None:
-    """A kernel may call functions of other files; their machine code is a part of its own."""
+    """A kernel may call functions of other files; their machine code is part of its own."""
     sources = Path(machine_code.__file__).parent
     for file in sources.glob("*.py"):
         copy(file, tmp_path)
@@ -271,7 +271,7 @@ def compiled_in(folder: Path, kernels: tuple[Variant, ...]) -> list[str]:
 
 
 def test_processes_that_compile_at_once_share_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And whoever is last finds everything there."""
+    """And the last one finds everything there."""
     program = """
 import sys
 from pathlib import Path
@@ -306,7 +306,7 @@ def test_processes_that_compile_nothing_do_not_keep_anyone_waiting(
 
 
 def test_auto_takes_over_one_operation_after_the_other(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a folder of its own: what is compiled goes through one that is gone afterwards."""
+    """Without a cache folder: what is compiled goes through a temporary one."""
     use_instead(monkeypatch, {"expand": (fresh(clear),), "bfs_nodes": (fresh(add_up), fresh(is_empty))})
     keep_in(monkeypatch, None)
     folders = []

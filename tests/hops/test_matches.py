@@ -26,7 +26,7 @@ def steps_of(hop: Hop, node: int) -> list[tuple[int, int]]:
 
 
 def enumerated(pattern: Pattern, registers: dict[int, int], at: int = 0) -> int:
-    """The matches that go on from some registers, by weight."""
+    """The matches that continue from some registers, by weight."""
     if at == len(pattern.steps):
         return 1
     match pattern.steps[at]:

@@ -17,7 +17,7 @@ from tests.hops.test_work import random_hop
 
 
 def sets_of(found: Neighbourhoods | None) -> list[list[int]]:
-    """The nodes of each group, sorted: one that is there twice shows."""
+    """The nodes of each group, sorted, so that duplicates show."""
     assert found is not None
     assert sorted(found.every.tolist()) == sorted(set(found.nodes.tolist()))
     assert found.offsets[0] == 0 and found.offsets[-1] == len(found.nodes)

@@ -1,4 +1,4 @@
-"""Ten megabytes of what is no statement, or hardly one: junk, quotes, escapes, brackets, comments."""
+"""Ten megabytes that are not a statement, or barely one: junk, quotes, escapes, brackets, comments."""
 
 from __future__ import annotations
 

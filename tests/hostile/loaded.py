@@ -1,5 +1,5 @@
 """Loads the compiled kernels when it is imported, so that no statement is charged with the memory of loading, or even
-compiling, them. The process that those of all statements are forked from imports it, too.
+compiling, them. The process that all statement processes are forked from imports it too.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def _nested(opening: str, closing: str, inside: str = "true") -> Callable[[int],
 
 
 def _numbered(join: str, part: str, head: str, tail: str) -> Callable[[int], str]:
-    """`part` with its number in the place of #, and the next number in that of +."""
+    """`part` with its number in place of #, and the next number in place of +."""
     return lambda n: head + join.join(part.replace("#", str(i)).replace("+", str(i + 1)) for i in range(n)) + tail
 
 

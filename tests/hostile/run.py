@@ -2,8 +2,8 @@
 
     python -m tests.hostile.run [--only WORDS] [--list]
 
-A line for each: how it ended, the seconds on the wall, the processor seconds behind its deadline, and the memory at its
-peak above what the process held before. Linux only: what a process uses is read from /proc.
+A line for each: how it ended, the wall seconds, the CPU seconds after its deadline, and the peak memory above what the
+process held before. Linux only: what a process uses is read from /proc.
 """
 
 from __future__ import annotations

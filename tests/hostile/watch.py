@@ -1,8 +1,7 @@
-"""Runs one hostile statement in a process of its own, and says how it ended, when, and how much memory it took.
-
-The deadline is one of the clock on the wall, but a machine with other work makes every process late. What is judged is
-the processor time that the process still used after its deadline: the process that watches reads it when the deadline
-comes, and the one that runs reads it again when the statement has ended.
+"""Runs one hostile statement in a separate process, and reports how it ended, when, and how much memory it took. The
+deadline is in wall time, but a busy machine makes every process late. So what is judged is the CPU time that the
+process used after its deadline: the watching process reads it at the deadline, and the running one reads it again when
+the statement has ended.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tests.hostile.graphs import GRAPHS
 TIMEOUT_SECONDS = 2.0
 MEMORY = "256MB"
 MEMORY_MB = 256.0
-GRACE_SECONDS = 0.5  # of processor time behind the deadline
+GRACE_SECONDS = 0.5  # of CPU time after the deadline
 GRACE_MB = 32.0  # what the allocator keeps
 KILLED_AFTER_SECONDS = 6.0  # of processor time; ten times as long on the wall
 MOST_ROWS = 1_000_000
@@ -37,7 +36,7 @@ class Ended:
     name: str
     outcome: str
     seconds: float = 0.0
-    late_seconds: float = 0.0  # of processor time behind the deadline
+    late_seconds: float = 0.0  # of CPU time after the deadline
     memory_mb: float = 0.0  # at its peak, above what the process held before
     problem: str = ""
 

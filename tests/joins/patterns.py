@@ -109,7 +109,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Returned:
-    """What leaves the pattern; `distinct` rows of the keys where there is no aggregate."""
+    """What the pattern returns; `distinct` rows of the keys if there is no aggregate."""
 
     keys: tuple[str, ...]
     aggregate: Literal["", "count(*)", "count", "count distinct", "sum", "collect distinct"]

@@ -1,8 +1,8 @@
-"""Repair held against recorded data: `python -m tests.models.run [--every 8] [--graphs movies,..]`.
+"""Repair compared with recorded data: `python -m tests.models.run [--every 8] [--graphs movies,..]`.
 
-No alarm at recorded queries that gave an answer, nor at gold queries that do; mistakes planted into them are found; of
-what models wrote for the recorded questions some are mended and none is spoiled. Whatever falls short fails the run.
-An answer of nothing but nulls and zeros is no answer.
+No alarms on recorded queries or gold queries that gave an answer; mistakes planted into them are found; of the queries
+that models wrote for the recorded questions, some are fixed and none is made worse. Anything else fails the run. An
+answer of only nulls and zeros does not count as one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _recorded(graph: str, texts: dict[str, str], every: int) -> Iterator[str]:
 
 
 def alarms(graphs: list[str], every: int) -> Counter[str]:
-    """False alarms at right queries, and mistakes planted into them that are missed."""
+    """False alarms on right queries, and planted mistakes that are missed."""
     texts = {query["id"]: query["cypher"] for query in json_lines(data_path("cypher", "llm_queries.jsonl.gz"))}
     counts: Counter[str] = Counter()
     chance = random.Random(7)

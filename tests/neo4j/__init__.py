@@ -1,1 +1,1 @@
-"""Tests beside a live Neo4j, marked `neo4j`: importer, differ, and differential fuzzing."""
+"""Tests against a live Neo4j, marked `neo4j`: importer, differ, and differential fuzzing."""

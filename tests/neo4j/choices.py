@@ -1,7 +1,6 @@
-"""Random choices that are written down: played again they make the same thing, made fewer or smaller a simpler one.
-
-A generator asks for numbers; 0 is always its simplest way on. Whatever list of numbers is played, something valid comes
-out, so that a case is shrunk by shortening its list.
+"""Recorded random choices: replaying them gives the same result, fewer or smaller ones give a simpler result. A
+generator requests numbers; 0 is always its simplest choice. Every list of numbers gives something valid, so a case is
+shrunk by shortening its list.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Choices:
 
 
 def shrunk(choices: Sequence[int], fails: Callable[[Sequence[int]], bool], attempts: int) -> list[int]:
-    """A shorter or smaller list that still fails, found within so many attempts."""
+    """A shorter or smaller list that still fails, found within a number of attempts."""
     best = list(choices)
     left = attempts
 

@@ -1,10 +1,11 @@
-"""All that needs a live Neo4j, on one server: the marked tests, then the demo graphs there and back with their queries.
+"""Everything that needs a live Neo4j, on one server: the marked tests, then the demo graphs in both directions with
+their queries.
 
     python -m tests.neo4j.everything [--limit 20] [--outcomes FILE]
 
-NEO4J_URI names the server (its database is emptied); without it one is started. Where none can be had, this says why,
-and fails on CI only. Without a limit every machine-written query is asked, which takes half an hour or more; outcomes
-are kept, and a run that was cut off goes on where it stopped as long as the code is the same.
+NEO4J_URI names the server (its database is emptied); without it one is started. If there is none, this says why, and
+fails only on CI. Without a limit every machine-written query runs, which takes half an hour or more; outcomes are kept,
+and an interrupted run continues where it stopped as long as the code is the same.
 """
 
 from __future__ import annotations

@@ -107,5 +107,5 @@ DEFECTS: tuple[Defect, ...] = (
 
 
 def known_defect(query: str, comparison: Comparison) -> str | None:
-    """The defect behind a difference; None where there is no known one."""
+    """The defect behind a difference; None if it is not known."""
     return next((defect.name for defect in DEFECTS if defect.applies(query, comparison)), None)

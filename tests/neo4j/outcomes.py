@@ -1,7 +1,6 @@
-"""What became of each query that ran on both sides, line by line in a file, and the table of a whole run.
-
-A run that is cut off goes on where it stopped: a query whose outcome stands in the file, made by the same code of
-Hoplite, is not asked again. The first line that a query has under a state of the code counts as that state's answer.
+"""The outcome of each query that ran on both sides, line by line in a file, and the table of a whole run. An
+interrupted run continues where it stopped: a query whose outcome is in the file, from the same code of Hoplite, is not
+run again. The first line that a query has under a state of the code counts as that state's answer.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Outcome:
 
     @property
     def explanation(self) -> str | None:
-        """The class of a difference that is understood; None for one that is not, and where there is none."""
+        """The class of a difference that is understood; None if it is not, or if there is none."""
         return EXPLAINED.get(self.name)
 
     @property
@@ -97,7 +96,7 @@ def outcome_of(one: Comparison, graph: str, hoplite_recorded: str, neo4j_recorde
 
 
 class OutcomeFile:
-    """Outcomes as they come, each on disk before the next query is asked."""
+    """Outcomes as they come, each on disk before the next query runs."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -2,10 +2,10 @@
 
     python -m tests.neo4j.roundtrip --uri bolt://localhost:7687 [--graph movies] [--limit 50] [--outcomes FILE]
 
-Needs the recorded suites (HOPLITE_DATA). Each answer is held against the other side's and against the one that was
-recorded. Prints a line for each graph, tables by graph and by class, and what is not explained; the exit status is 0
-where graphs are equal and nothing is left unexplained. With --outcomes a run that was cut off goes on where it stopped.
-The server's database is emptied.
+Needs the recorded suites (HOPLITE_DATA). Each answer is compared with the other side's and with the recorded one.
+Prints a line for each graph, tables by graph and by class, and what is not explained; the exit status is 0 if graphs
+are equal and nothing is left unexplained. With --outcomes an interrupted run continues where it stopped. The server's
+database is emptied.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _without_records(compared: Comparison) -> Comparison:
 
 
 class _Watched:
-    """Hoplite under a deadline of the operating system beside its own: a query that heeds neither is an error."""
+    """Hoplite under an additional deadline of the operating system: a query that ignores both is an error."""
 
     def __init__(self, side: Side) -> None:
         self._side = side

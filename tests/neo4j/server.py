@@ -37,7 +37,7 @@ _OPENED = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
 
 
 class Unavailable(Exception):
-    """There is no Neo4j to be had here; the message says what is missing."""
+    """No Neo4j is available; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)

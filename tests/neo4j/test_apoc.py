@@ -1,4 +1,4 @@
-"""APOC's procedures and functions beside a live Neo4j."""
+"""APOC's procedures and functions compared with a live Neo4j."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The differ: verdicts from two answers (no server needed), and a whole run beside a live Neo4j."""
+"""The differ: verdicts from two answers (no server needed), and a whole run against a live Neo4j."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_run_beside_a_server(empty: Driver) -> None:
     page = changed.to_html()
     assert "only Hoplite" in page and "http" not in page.replace("http-equiv", "")
     assert json.loads(changed.to_json())["queries"][0]["hoplite"]["only_here"] == [["7"]]
-    assert empty.execute_query("MATCH (n) RETURN sum(n.x) AS s").records[0]["s"] == 3  # writes were taken back
+    assert empty.execute_query("MATCH (n) RETURN sum(n.x) AS s").records[0]["s"] == 3  # writes were undone
 
 
 @pytest.mark.neo4j

@@ -1,4 +1,4 @@
-"""Full-text and vector indexes beside a live Neo4j: the same entities with the same scores."""
+"""Full-text and vector indexes compared with a live Neo4j: the same entities with the same scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that were damaged, sent to a server: it answers as Bolt has it or hangs up, and goes on serving others.
+"""Damaged messages sent to a server: it answers according to Bolt or hangs up, and continues to serve others.
 
 python -m tests.server.fuzz --count 100000 --seed 1
 """
@@ -62,7 +62,7 @@ class Outcome:
 
 
 def fuzz(count: int, dice: random.Random) -> Outcome:
-    """At least so many messages, some at a time on a connection of their own."""
+    """At least this many messages, some at a time on each connection."""
     outcome = Outcome()
     with hoplite.open(timeout=5) as db, hoplite.serve(db, grace=5) as uri:
         port = int(uri.rpartition(":")[2])

@@ -1,4 +1,4 @@
-"""A client that says exactly what it is told to, message by message: what a driver would never send included."""
+"""A client that sends exactly what it is told to, message by message, including what a driver would never send."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Wire:
         return found
 
     def read(self, size: int) -> bytes:
-        """Exactly so many bytes; `EOFError` where the server hangs up."""
+        """Exactly this many bytes; `EOFError` if the server hangs up."""
         data = b""
         while len(data) < size:
             some = self.socket.recv(size - len(data))

@@ -1,6 +1,5 @@
-"""A property graph in plain dictionaries: what the storage is held against.
-
-Entities are known by the public ids that the storage gave them.
+"""A property graph in plain dictionaries, which the storage is compared with. Entities are known by the public ids that
+the storage assigned.
 """
 
 from __future__ import annotations

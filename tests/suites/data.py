@@ -1,4 +1,4 @@
-"""Where the recorded suites lie: the folder that HOPLITE_DATA names, by default `shared` beside the repository."""
+"""Where the recorded suites are: the folder that HOPLITE_DATA names, by default `shared` next to the repository."""
 
 from __future__ import annotations
 

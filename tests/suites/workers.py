@@ -1,8 +1,4 @@
-"""Tasks in, verdicts out: each task runs in a worker process under a deadline.
-
-A hang or a crash costs the task at hand and its process, never the run. Tasks of one group (say, one graph) go to one
-worker as long as there are others for the rest, so that a group is prepared once or twice and not once a task.
-"""
+"""Worker processes: a task's hang, crash or exception fails that task only."""
 
 from __future__ import annotations
 
@@ -50,7 +46,7 @@ class Runner(Protocol):
     """What lives in a worker. An exception in either method fails the task."""
 
     def prepare(self, task: Task) -> None:
-        """Bring about what the task stands on (a graph); not under the task's deadline."""
+        """Set up what the task needs (a graph); not under the task's deadline."""
 
     def run(self, task: Task) -> Verdict: ...
 

@@ -1,1 +1,1 @@
-"""Importers and exporters: forms read right, graphs there and back, and nothing left behind by a failure."""
+"""Importers and exporters: formats read correctly, round trips, and nothing left behind by a failure."""

@@ -32,7 +32,7 @@ CREATE (a)-[:R {w: 1}]->(a), (a)-[:R {w: 'x'}]->(b), (a)-[:R]->(b), (b)-[:`odd t
 
 
 def fill(db: hoplite.Database, nodes: int = 0) -> None:
-    """Every kind of value, and so many further nodes."""
+    """Every kind of value, and a number of further nodes."""
     db.run(EVERY_KIND)
     source = random.Random(nodes)
     db.run(

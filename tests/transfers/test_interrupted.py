@@ -35,7 +35,7 @@ class Interrupted(Exception):
 
 
 def interrupt(db: hoplite.Database, server: Driver, batches: int, **settings: Any) -> None:
-    """An import that ends after so many batches."""
+    """An import that ends after a number of batches."""
     seen: list[int] = []
 
     def progress(done: int, total: int | None) -> None:
