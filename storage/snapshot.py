@@ -249,9 +249,9 @@ class Snapshot:
 
     def adjacency(self, outgoing: bool) -> Adjacency:
         """The graph seen from one side, for hop kernels."""
-        return self.kept(("adjacency", outgoing), lambda: self._make_adjacency(outgoing))
+        return self.derived(("adjacency", outgoing), lambda: self._make_adjacency(outgoing))
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of `make`, computed once and valid until a node is added or a relationship is added or removed."""
         delta = self._delta
         state = (delta.serial, delta.topology, delta.types.count, delta.new_labels.count)

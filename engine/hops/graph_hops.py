@@ -23,7 +23,7 @@ def hop_of(graph: Snapshot, side: Side, types: Sequence[str] | None, *, both_adj
             type_codes(graph, names),
         )
 
-    return graph.kept(("hop", side, names, both_adjacencies), make)
+    return graph.derived(("hop", side, names, both_adjacencies), make)
 
 
 def type_codes(graph: Snapshot, types: Sequence[str] | None) -> NDArray[np.int32] | None:

@@ -137,7 +137,7 @@ def steps_at(db: Database, sets: NodeSets) -> list[list[Step]]:
     with driver_errors():
         graph = db._graph.snapshot()
         names = graph.type_names
-        table = graph.kept(("steps at nodes",), lambda: _step_table(graph))
+        table = graph.derived(("steps at nodes",), lambda: _step_table(graph))
         found = np.zeros((len(sets), table.shape[1]), np.uint8)
         filled = np.flatnonzero(sets.sizes)
         if len(filled):
