@@ -26,6 +26,7 @@ from hoplite.engine.memory import has_room
 _PREPARED = "relation"
 _WORTH, _WORTH_PLAIN = 8, 64  # written down after one partial match for so many nodes, or nodes and entries
 _LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; graphs beyond that lack memory
+_MOST_FROM_DISK = 1 << 26  # bytes: what is on disk is cached within a budget, which this is not part of
 _PIECE = 1 << 20  # entries that are read at once
 _NODES = 1 << 17  # nodes that one thread takes at a time
 
@@ -94,11 +95,15 @@ def _entry_count(hop: Hop) -> int:
 
 
 def _can_be_written(hop: Hop) -> bool:
-    """Whether the graph is in memory and not too large, and the hop has no masks."""
-    if hop.has_mask or hop.node_count > _LARGEST or not all(isinstance(side.partitions, tuple) for side in hop.sides):
+    """Whether the hop has no masks, and the graph is not too large: one on disk may be larger than memory."""
+    if hop.has_mask or hop.node_count > _LARGEST:
+        return False
+    in_memory = all(isinstance(side.partitions, tuple) for side in hop.sides)
+    if not in_memory and not all(len(side.partitions) == 1 for side in hop.sides):
         return False
     entries = _entry_count(hop)
-    return entries < _MOST_ENTRIES and has_room(4 * hop.node_count + 8 * entries)
+    size = 4 * hop.node_count + 8 * entries
+    return entries < _MOST_ENTRIES and (in_memory or size <= _MOST_FROM_DISK) and has_room(size)
 
 
 def written(hop: Hop, check: Check) -> Relation:
