@@ -90,7 +90,9 @@ def main() -> int:
     text = "\n\n".join(part for one in found for part in (one.about, *map(markdown, tables(one)), verdict(one)))
     console.print(text, markup=False)
     if chosen.docs:
-        rewrite(_HERE.parent / "docs" / "BENCHMARKS.md", {"counts": text})
+        rewrite(
+            _HERE.parent / "docs" / "BENCHMARKS.md", {"counts": f"![Counts of patterns](plots/counts.svg)\n\n{text}"}
+        )
         draw(found, _HERE.parent / "docs" / "plots" / "counts.svg")
     return 1 if any(one.differing() for one in found) else 0
 
