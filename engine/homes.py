@@ -197,6 +197,7 @@ FUNCTIONS = {
     "apoc.text.decapitalize": "functions.apoc_text_case",
     "apoc.text.decapitalizeall": "functions.apoc_text_case",
     "apoc.text.distance": "functions.apoc_text",
+    "apoc.text.doublemetaphone": "functions.apoc_text",
     "apoc.text.format": "functions.apoc_text",
     "apoc.text.fuzzymatch": "functions.apoc_text",
     "apoc.text.hammingdistance": "functions.apoc_text",

@@ -19,6 +19,7 @@ from urllib.parse import quote_plus, unquote_plus
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_numbers import separators
+from hoplite.engine.functions.double_metaphone import double_metaphone
 from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.functions.registry import over_columns
 from hoplite.engine.functions.strings import string_of
@@ -411,6 +412,20 @@ def soundex(word: str) -> str:
         if letter not in "HW":
             last = code
     return "".join(codes)[:4].ljust(4, "0")
+
+
+@apoc_function(
+    "apoc.text.doubleMetaphone(value :: STRING) :: STRING",
+    "Returns the Double Metaphone codes of the words in a string.",
+)
+def double_metaphones(text: Text) -> Text:
+    """The codes of all words, concatenated; what stands before a text that begins with another sign counts as null."""
+    if text is None or not text.strip():
+        return text
+    words = re.split(r"(?a:\W+)", text)
+    while words and not words[-1]:
+        words.pop()
+    return "".join(double_metaphone(word) if word else "null" for word in words)
 
 
 @apoc_function("apoc.text.phonetic(text :: STRING) :: STRING", "Returns the Soundex codes of the words in a string.")

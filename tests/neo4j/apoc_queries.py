@@ -245,6 +245,7 @@ FUNCTIONS = tuple(
         "apoc.text.hexCharAt('abc', 1)",
         "apoc.text.fuzzyMatch('The', 'Teh')",
         "apoc.text.fuzzyMatch('abcdef', 'xyzdef')",
+        "apoc.text.doubleMetaphone('Smith Schmidt, Filipowicz & architects')",
         "apoc.text.phonetic('HellodearUser!')",
         "apoc.text.phonetic('Robert Tymczak Pfister')",
         "size(apoc.text.random(5))",
