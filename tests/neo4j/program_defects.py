@@ -46,8 +46,10 @@ FOREACH_CACHE = "known defect of Neo4j: a property of FOREACH's variable is read
 NO_EAGER = "known defect of Neo4j: SET reads patterns before all rows are written"
 DEGREES = "known defect of Neo4j: a degree inside a clause that writes is read too late"
 LOST_ROWS = "known defect of Neo4j: OPTIONAL MATCH of one relationship from a deleted node loses the row"
+OTHER_ERROR = "both fail, Neo4j with an error of another row: it goes row by row, Hoplite clause by clause"
 SHADOWING = "known difference: a name that CALL (*) leaves out is declared again inside it"
 LAZY_MERGE = "known defect of Neo4j: MERGE matches on while ON MATCH writes"
+_SYNTAX = "Neo.ClientError.Statement.SyntaxError"
 _ORDERED = re.compile(r"ORDER BY ([\w., ]+?) (?=[A-Z])")
 _FOREACH = re.compile(r"FOREACH \((\w+) IN")
 _SIZE = re.compile(r"size\(\[\((\w+)\)--\(z\) \| z\]\)")
@@ -83,7 +85,9 @@ def explained(
     code = theirs[place][0]
     if code.startswith("Neo.DatabaseError.") and not ours[place][0].startswith("Neo."):
         return INTERNAL_ERROR
-    if code == "Neo.ClientError.Statement.SyntaxError" and "{" in program[place]:
+    if code.startswith("Neo.") and ours[place][0].startswith("Neo.") and _SYNTAX not in (code, ours[place][0]):
+        return OTHER_ERROR  # nothing is written, and the same rows fail
+    if code == _SYNTAX and "{" in program[place]:
         try:
             driver.execute_query("EXPLAIN " + program[place])
         except Neo4jError as error:

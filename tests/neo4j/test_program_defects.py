@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.neo4j.program_defects import DEGREES, FOREACH_CACHE, LAZY_MERGE, LOST_ROWS, explained
+from tests.neo4j.program_defects import DEGREES, FOREACH_CACHE, LAZY_MERGE, LOST_ROWS, OTHER_ERROR, explained
 
 PROGRAM = [
     "CREATE (:B {id: 3})",
@@ -69,3 +69,12 @@ def test_a_statement_is_asked_again_without_what_a_defect_needs(statement: str, 
 
     ours, theirs = [("one", ""), SAME], [("other", ""), SAME]
     assert explained(cast(Any, None), [statement], ours, theirs, again) == defect
+
+
+def test_another_error_is_no_difference_unless_one_side_does_not_run_at_all() -> None:
+    def with_codes(mine: str, other: str) -> str | None:
+        ours, theirs = [(f"Neo.{mine}", ""), SAME], [(f"Neo.{other}", ""), SAME]
+        return explained(cast(Any, None), ["RETURN 1"], ours, theirs, lambda _: (ours, theirs))
+
+    assert with_codes("DatabaseError.Statement.ExecutionFailed", "ClientError.Schema.Failed") == OTHER_ERROR
+    assert with_codes("ClientError.Statement.SyntaxError", "ClientError.Schema.Failed") is None
