@@ -143,19 +143,20 @@ def _run(source: Source, tokens: list[Token], limits: TextLimits) -> Statement:
                 states[-1] = top
                 continue
             size = rule.size
-            children = values[-size:]
-            start, end = starts[-size], ends[-1]
-            value: Any = _arguments(rule, children)
+            value: Any = values[-size:]
+            if not rule.keeps_all:
+                value = _arguments(rule, value)
             build = builders[number]
             if build is not None:
-                value = build(source, Span(start, end), *value)
+                value = build(source, Span(starts[-size], ends[-1]), *value)
             elif not rule.makes_list:
                 value = value[0]
-            del states[-size:], values[-size:], starts[-size:], ends[-size:]
-            states.append(goto[states[-1]][rule.origin])
-            values.append(value)
-            starts.append(start)
-            ends.append(end)
+            if size > 1:  # the symbol made takes the place of the first one
+                others = 1 - size
+                ends[-size] = ends[-1]
+                del states[others:], values[others:], starts[others:], ends[others:]
+            states[-1] = goto[states[-2]][rule.origin]
+            values[-1] = value
             if kind == END and states[-1] == table.end:
                 statement: Statement = value
                 return statement

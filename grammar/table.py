@@ -31,6 +31,7 @@ class Rule:
     children: tuple[int | None, ...]
     makes_list: bool
     only_renames: bool
+    keeps_all: bool  # the arguments are the symbols, as they are
 
 
 class Rules(dict[int, Rule]):
@@ -44,7 +45,8 @@ class Rules(dict[int, Rule]):
         origin, size, action, makes_list, children = self._lines[number].split("\t")
         places = tuple(None if place == ABSENT else int(place) for place in children.split())
         only_renames = size == "1" and not action and not makes_list
-        rule = self[number] = Rule(origin, int(size), action, places, makes_list == "list", only_renames)
+        keeps_all = places == tuple(range(int(size)))
+        rule = self[number] = Rule(origin, int(size), action, places, makes_list == "list", only_renames, keeps_all)
         return rule
 
 

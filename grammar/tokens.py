@@ -199,6 +199,7 @@ _NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
 _ENDS_EXPRESSION = _NO_WORD.difference(
     ["(", "[", "{", "+", "-", "!", "string", "integer", "float", "constant", "parameter", "dollar", "unknown"]
 ).union(["AS", "AND", "OR", "XOR", "IS", "IN", "THEN", "WHEN", "STARTS", "ENDS", "CONTAINS"])
+_AFTER_FUNCTION = frozenset(["(", "."])
 _AFTER_NODE_NAME = frozenset([")", ":", "{", "parameter", "WHERE", "IS"])
 _AFTER_IS = frozenset(["NULL", "NOT", "TYPED", "NORMALIZED", "NFC", "NFD", "NFKC", "NFKD"])
 _AFTER_WHERE_AS_NAME = frozenset([")", "]", ":", "{", "*", "IS", "WHERE", "parameter"])
@@ -303,14 +304,15 @@ class _Row:
 
 def _mark(tokens: list[Token]) -> None:
     row = _Row(tokens)
-    for index, word in enumerate(row.words):
+    words = row.words
+    for index, word in enumerate(words):
         if not index & _CHECKED_EVERY:
             check_time()
         rule = _RULES.get(word)
         if rule is not None:
             rule(row, index)
         elif word == "NAME":
-            if row.word(index - 1) != "." and row.names_function(index):
+            if words[index + 1] in _AFTER_FUNCTION and words[index - 1] != "." and row.names_function(index):
                 tokens[index].kinds = ("FUNCTION", "NAME")
         elif word not in _NO_WORD:
             _mark_keyword(row, index)

@@ -30,8 +30,14 @@ State = TypeVar("State")
 Change = Callable[[Any], Any]
 
 
+_OTHERWISE, _ITSELF, _ALL = range(3)
+"""What a field's value adds to the nodes below: what `gather` finds in it, itself, or all its items."""
+
+
 class _Field:
-    """How nodes are found in a field, and put back into it."""
+    """How nodes are found in a field, and put back into it. None is no node."""
+
+    gathered = _OTHERWISE
 
     def gather(self, value: Any, found: list[Any]) -> None:
         """Append the nodes in a value, in order."""
@@ -44,6 +50,8 @@ class _Field:
 
 class _One(_Field):
     """Always a node."""
+
+    gathered = _ITSELF
 
     def gather(self, value: Any, found: list[Any]) -> None:
         found.append(value)
@@ -71,6 +79,7 @@ class _Optional(_Field):
 
     def __init__(self, inner: _Field) -> None:
         self.inner = inner
+        self.gathered = inner.gathered
 
     def gather(self, value: Any, found: list[Any]) -> None:
         if value is not None:
@@ -96,6 +105,8 @@ class _Several(_Field):
 
 class _Nodes(_Several):
     """A tuple of nodes and nothing else: the most frequent shape, handled without a call for each node."""
+
+    gathered = _ALL
 
     def gather(self, value: Any, found: list[Any]) -> None:
         found += value
@@ -161,8 +172,18 @@ class Tree(Generic[Node]):
     def children(self, node: Node) -> list[Node]:
         """The nodes directly below a node, in the order of its fields."""
         found: list[Node] = []
-        for name, field in self._fields_of(type(node)):
-            field.gather(getattr(node, name), found)
+        known = self._fields.get(type(node))
+        for name, field in self._fields_of(type(node)) if known is None else known:
+            value = getattr(node, name)
+            if value is None:
+                continue
+            kind = field.gathered
+            if kind == _ITSELF:  # the two most frequent ones, without a call for each
+                found.append(value)
+            elif kind == _ALL:
+                found += value
+            else:
+                field.gather(value, found)
         return found
 
     def with_children(self, node: Node, change: Callable[[Node], Node]) -> Node:
@@ -180,13 +201,17 @@ class Tree(Generic[Node]):
     def walk(self, root: Node | Iterable[Node] | None, not_below: tuple[type, ...] = ()) -> Iterator[Node]:
         """The node (or the nodes of a tuple) and all below, parents first; nothing below instances of `not_below`."""
         check_time()
-        waiting = self._roots(root)
+        waiting, known = self._roots(root), self._fields
         waiting.reverse()
         while waiting:
             current = waiting.pop()
             yield current
-            if not isinstance(current, not_below):
-                below = self.children(current)
+            if known.get(type(current)) == ():  # a leaf: most nodes are
+                continue
+            if not_below and isinstance(current, not_below):
+                continue
+            below = self.children(current)
+            if below:
                 below.reverse()
                 waiting += below
 

@@ -39,7 +39,7 @@ def pattern_count(
     to_sets: Bools = every if codes[1] is None else tokens.sets_having(codes[1])
     found = _count(delta.base.pattern_counts, from_sets, type_code, to_sets)
     if len(delta.types) or delta.removed_relationships:
-        found += _changed(snapshot, delta, from_sets, type_code, to_sets)
+        found += _count(_change_counts(snapshot, delta), from_sets, type_code, to_sets)
     return max(found, 0)
 
 
@@ -54,16 +54,23 @@ def _count(patterns: tuple[Int64s, Int64s], from_sets: Bools, type_code: int | N
     return int(counts[matching].sum())
 
 
-def _changed(snapshot: Snapshot, delta: Delta, from_sets: Bools, type_code: int | None, to_sets: Bools) -> int:
-    """New relationships minus removed ones."""
-    change = 0
-    for relationships, sign in _changes(delta):
-        starts, ends = snapshot.endpoints(relationships)
-        matching = from_sets[snapshot.label_set_codes(starts)] & to_sets[snapshot.label_set_codes(ends)]
-        if type_code is not None:
-            matching &= snapshot.relationship_types(relationships) == type_code
-        change += sign * int(np.count_nonzero(matching))
-    return change
+def _change_counts(snapshot: Snapshot, delta: Delta) -> tuple[Int64s, Int64s]:
+    """Which patterns new and removed relationships belong to, and how many more than in the base there are of each, in
+    the form of `Base.pattern_counts`. Worked out once for a state of the delta: a plan asks many times."""
+    state = (delta.serial, delta.topology, delta.types.count, delta.node_set, delta.new_labels.count)
+    known = delta.cache.get("pattern changes")
+    if known is None or known[0] != state:
+        packed, signs = [], []
+        for relationships, sign in _changes(delta):
+            sides = [snapshot.label_set_codes(side) for side in snapshot.endpoints(relationships)]
+            packed.append(Base.packed_patterns(sides[0], snapshot.relationship_types(relationships), sides[1]))
+            signs.append(np.full(len(relationships), sign, np.int64))
+        keys, places = np.unique(np.concatenate(packed), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, places, np.concatenate(signs))
+        known = delta.cache["pattern changes"] = (state, (keys, counts))
+    found: tuple[Int64s, Int64s] = known[1]
+    return found
 
 
 def _changes(delta: Delta) -> Iterator[tuple[Int64s, int]]:
@@ -75,18 +82,14 @@ def _changes(delta: Delta) -> Iterator[tuple[Int64s, int]]:
 def patterns(snapshot: Snapshot, delta: Delta) -> dict[tuple[str | None, str, str | None], int]:
     """How many relationships match each `(:start)-[:type]->(:end)` that occurs. A node with several labels counts for
     each of them, one without labels as None."""
-    keys, counts = delta.base.pattern_counts
-    parts = [np.stack([*Base.pattern_parts(keys), counts])]
-    for relationships, sign in _changes(delta):
-        starts, ends = (snapshot.label_set_codes(side).astype(np.int64) for side in snapshot.endpoints(relationships))
-        types = snapshot.relationship_types(relationships).astype(np.int64)
-        parts.append(np.stack([starts, types, ends, np.full(len(types), sign, np.int64)]))
-    starts, types, ends, changes = np.concatenate(parts, axis=1)
-    kinds, inverse = np.unique(np.stack([starts, types, ends]), axis=1, return_inverse=True)
-    totals = np.zeros(kinds.shape[1], np.int64)
-    np.add.at(totals, inverse.reshape(-1), changes)
+    both = delta.base.pattern_counts, _change_counts(snapshot, delta)
+    keys, changes = (np.concatenate(parts) for parts in zip(*both, strict=True))
+    kinds, places = np.unique(keys, return_inverse=True)
+    totals = np.zeros(len(kinds), np.int64)
+    np.add.at(totals, places, changes)
     found: dict[tuple[str | None, str, str | None], int] = {}
-    for start, type_code, end, total in zip(*kinds.tolist(), totals.tolist(), strict=True):
+    parts = (part.tolist() for part in Base.pattern_parts(kinds))
+    for start, type_code, end, total in zip(*parts, totals.tolist(), strict=True):
         for pattern in product(
             delta.base.tokens.label_names_of(start) or (None,),
             (snapshot.type_names[type_code],),

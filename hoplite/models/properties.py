@@ -411,6 +411,8 @@ class Properties:
 
 def null_comparisons(body: ast.Query, text: str) -> Iterator[Finding]:
     """`n.name = NULL`, which is never true, as a condition of a MATCH or WITH."""
+    if "NULL" not in text.upper():  # most texts: there is nothing to look for
+        return
     for clause in walk(body):
         if not isinstance(clause, ast.MatchClause | ast.WithClause) or clause.predicate is None:
             continue

@@ -67,6 +67,9 @@ class Checked:
     star_imports: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
+_PROJECTING = (ast.WithClause, ast.ReturnClause)  # made once, for it is asked of every node
+
+
 def check(
     statement: Statement,
     text: str,
@@ -87,7 +90,7 @@ def check(
     second = Check(text, catalogue, specs, True, _PARTS)
     second.colon_labels = any(isinstance(node, ast.LabelAnd) and node.colon for node in nodes)
     for node in nodes:
-        if isinstance(node, ast.WithClause | ast.ReturnClause):
+        if isinstance(node, _PROJECTING):
             forbid_unaggregated_order(second, node)
     if any(sign in text for sign in _INVALID_NAMES):
         forbid_invalid_names(second, nodes)
