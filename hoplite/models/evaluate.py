@@ -102,7 +102,7 @@ class Comparison:
 
 def read_questions(path: Path, every: int = 1) -> Iterator[Question]:
     """The questions of a file, or one in `every`, chosen by a hash of the question."""
-    for entry in _lines(path):
+    for entry in _lines(path, "question", "gold"):
         graph, text = entry.get("graph"), entry["question"]
         digest = hashlib.sha256(f"{graph or ''}{text}".encode()).hexdigest()
         if int(digest[:8], 16) % every == 0:
@@ -112,7 +112,7 @@ def read_questions(path: Path, every: int = 1) -> Iterator[Question]:
 
 def recorded_model(path: Path) -> Model:
     """A model whose answers are in a file: lines with `id` or `question`, `query`, and `seconds` if known."""
-    answers = {entry.get("id", entry.get("question")): entry for entry in _lines(path)}
+    answers = {entry.get("id", entry.get("question")): entry for entry in _lines(path, "query")}
 
     def model(question: Question) -> Generated | None:
         entry = answers.get(question.id, answers.get(question.question))
@@ -142,11 +142,19 @@ def asked_model(name: str, database: Callable[[str | None], Database]) -> Model:
     return model
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
+    """The objects in a file; a ValueError says which line is not one, or lacks what is needed."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"{path}, line {number}: not JSON: {error}") from None
+            if not isinstance(entry, dict) or not entry.keys() >= set(needed):
+                raise ValueError(f"{path}, line {number}: not an object with {' and '.join(needed)}")
+            yield entry
 
 
 @dataclass(frozen=True, slots=True)

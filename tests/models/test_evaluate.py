@@ -106,6 +106,24 @@ def test_the_command_reads_recorded_answers(tmp_path: Path, capsys: pytest.Captu
     assert "name a model" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("questions", "answers", "said"),
+    [
+        ("nothing\n", "", "questions.jsonl, line 1: not JSON"),
+        ('\n{"question": "?"}\n', "", "questions.jsonl, line 2: not an object with question and gold"),
+        ('{"question": "?", "gold": "RETURN 1"}\n', '{"id": 1}\n', "answers.jsonl, line 1: not an object with query"),
+    ],
+)
+def test_the_command_says_which_line_it_cannot_read(
+    questions: str, answers: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "questions.jsonl").write_text(questions)
+    (tmp_path / "answers.jsonl").write_text(answers)
+    files = [str(tmp_path / name) for name in ("questions.jsonl", "answers.jsonl")]
+    assert main(["eval", files[0], "--sample", "--model", files[1]]) == 1
+    assert said in capsys.readouterr().err
+
+
 def test_a_sample_of_the_recorded_answers_is_not_spoiled() -> None:
     data = Path(os.environ.get("HOPLITE_DATA", "../shared"))
     path = data / "repair" / "questions.jsonl.gz"
