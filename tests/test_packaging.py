@@ -119,6 +119,24 @@ def test_plain_queries_load_nothing_heavy() -> None:
     assert out.stdout.strip() == "[]"
 
 
+FOLDER_PROGRAM = """
+import sys
+import hoplite
+
+for _ in range(2):
+    with hoplite.open(sys.argv[1]) as db:
+        db.run("MERGE (d:Drug {name: 'Aspirin'}) RETURN d.name AS name").data()
+print([name for name in sys.modules if name.startswith("hoplite.storage.search.") or name.endswith(".verify")])
+"""
+
+
+def test_opening_a_folder_loads_no_search_indexes(tmp_path: Path) -> None:
+    """Full-text analyzers and the like are for graphs that have such an index."""
+    command = [sys.executable, "-c", FOLDER_PROGRAM, str(tmp_path / "kg.hop")]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert out.stdout.strip() == "['hoplite.storage.search.changes', 'hoplite.storage.search.kinds']"
+
+
 def test_a_plain_query_on_the_command_line_loads_no_driver() -> None:
     program = (
         "import sys; from hoplite.cli import main; assert main(['query', 'RETURN 1 AS x']) == 0; "

@@ -276,38 +276,44 @@ class Transfers:
         """
         from hoplite.storage.exporters.jsonl import export_jsonl
 
-        return export_jsonl(self._graph.snapshot(), path, progress)
+        with driver_errors():
+            return export_jsonl(self._graph.snapshot(), path, progress)
 
     def export_csv(self, folder: File, *, compress: bool = False, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as CSV files for `neo4j-admin database import` to a folder."""
         from hoplite.storage.exporters.csv import export_csv
 
-        return export_csv(self._graph.snapshot(), folder, compress=compress, progress=progress)
+        with driver_errors():
+            return export_csv(self._graph.snapshot(), folder, compress=compress, progress=progress)
 
     def export_parquet(self, folder: File, progress: Progress | None = None) -> dict[str, int]:
         """Write the graph as Parquet files to a folder."""
         from hoplite.storage.exporters.parquet import export_parquet
 
-        return export_parquet(self._graph.snapshot(), folder, progress)
+        with driver_errors():
+            return export_parquet(self._graph.snapshot(), folder, progress)
 
     def export_cypher(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as a script of Cypher statements, indexes and constraints included."""
         from hoplite.api.cypher_script import export_cypher
 
-        return export_cypher(self._graph.snapshot(), path, progress)
+        with driver_errors():
+            return export_cypher(self._graph.snapshot(), path, progress)
 
     def export_triples(self, path: Target, *, key: str = "id", progress: Progress | None = None) -> dict[str, Any]:
         """Write all relationships as triples of names, separated by tabs; a node's name is its property `key`. What
         triples cannot express is left out, and listed under `notes`."""
         from hoplite.storage.exporters.triples import export_triples
 
-        return export_triples(self._graph.snapshot(), path, key, progress)
+        with driver_errors():
+            return export_triples(self._graph.snapshot(), path, key, progress)
 
     def export_ntriples(self, path: Target, progress: Progress | None = None) -> dict[str, Any]:
         """Write the graph as N-Triples (RDF), which `import_ntriples` reads back without loss."""
         from hoplite.storage.exporters.ntriples import export_ntriples
 
-        return export_ntriples(self._graph.snapshot(), path, progress)
+        with driver_errors():
+            return export_ntriples(self._graph.snapshot(), path, progress)
 
     def to_igraph(self) -> Any:
         """The graph as a directed igraph Graph."""

@@ -57,7 +57,6 @@ from hoplite.storage.disk.problems import (
 )
 from hoplite.storage.disk.scratch import ScratchFolder, scratch_name
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
-from hoplite.storage.disk.verify import problems_of
 from hoplite.storage.disk.write import write_snapshot
 from hoplite.storage.draft import Draft, empty_draft
 from hoplite.storage.fold import folded
@@ -606,6 +605,8 @@ class DiskGraph(Graph):
 
     def verify(self) -> list[str]:
         """Read everything, and report what is wrong."""
+        from hoplite.storage.disk.verify import problems_of
+
         with self._checkpointing:
             return problems_of(self.root)
 

@@ -22,7 +22,7 @@ from hoplite.storage.disk.manifest import MANIFEST, Manifest, read_manifest
 from hoplite.storage.disk.stored import StoredBase, open_snapshot
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.schema import Entity
-from hoplite.storage.search.kinds import SEARCH_INDEXES
+from hoplite.storage.search.kinds import search_index
 from hoplite.storage.value_index import ValueIndex
 from hoplite.values.columns import Floats, Integers
 
@@ -119,7 +119,7 @@ def _searches(base: StoredBase, manifest: Manifest, folder: Path) -> Iterator[st
     indexes = {index.id: index for index in manifest.schema.indexes}
     for stored in manifest.searches:
         index = indexes.get(stored.index)
-        kind = None if index is None else SEARCH_INDEXES.get(index.kind)
+        kind = None if index is None else search_index(index.kind)
         if index is None or kind is None:
             yield f"{folder / stored.file}: it does not belong to any index"
             continue

@@ -49,7 +49,7 @@ from hoplite.storage.draft import ColumnDraft, Draft, GatheredColumn
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.schema import Schema
 from hoplite.storage.search.earlier import Earlier
-from hoplite.storage.search.kinds import SEARCH_INDEXES
+from hoplite.storage.search.kinds import search_index
 from hoplite.storage.spill import Spill
 from hoplite.values.columns import Int64s
 
@@ -239,7 +239,7 @@ def _write_indexes(writing: _Writing, manifest: Manifest) -> tuple[StoredIndex, 
 
 def _write_searches(writing: _Writing, manifest: Manifest, earlier: Earlier | None) -> tuple[StoredSearch, ...]:
     """The vector and full-text indexes of the schema."""
-    kinds = [(index, kind) for index in manifest.schema.indexes if (kind := SEARCH_INDEXES.get(index.kind))]
+    kinds = [(index, kind) for index in manifest.schema.indexes if (kind := search_index(index.kind))]
     if not kinds:
         return ()
     base = writing.so_far(manifest)

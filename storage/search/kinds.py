@@ -1,15 +1,19 @@
-"""Which kinds of index of a schema are search indexes, and what they are."""
+"""Which kinds of index of a schema are search indexes, and what they are. Each is loaded when a graph has one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from hoplite.storage.base import SearchIndex
 from hoplite.storage.schema import IndexKind
-from hoplite.storage.search.fulltext import FullTextIndex
-from hoplite.storage.search.vectors import VectorIndex
 
-SEARCH_INDEXES: Mapping[IndexKind, type[SearchIndex]] = MappingProxyType(
-    {IndexKind.VECTOR: VectorIndex, IndexKind.FULLTEXT: FullTextIndex}
-)
+
+def search_index(kind: IndexKind) -> type[SearchIndex] | None:
+    """The index of this kind; None where it is not a search index."""
+    if kind is IndexKind.VECTOR:
+        from hoplite.storage.search.vectors import VectorIndex
+
+        return VectorIndex
+    if kind is IndexKind.FULLTEXT:
+        from hoplite.storage.search.fulltext import FullTextIndex
+
+        return FullTextIndex
+    return None

@@ -170,6 +170,6 @@ def test_triples_say_what_they_leave_out(tmp_path: Path) -> None:
         "left out: labels: there are several, or none",
     ]
     db.run("CREATE ({id: 'd\\te'})-[:R]->({id: 'f'})")
-    with pytest.raises(Exception, match="has a tab or the end of a line in it"):
+    with pytest.raises(ClientError, match="has a tab or the end of a line in it"):
         db.export_triples(tmp_path / "u.tsv")
     assert not (tmp_path / "u.tsv").exists()
