@@ -2,12 +2,12 @@
 
     python -m benchmarks.cold [--nodes 20000] [--relationships 100000] [--rounds 5] [--engines hoplite,sqlite,...]
 
-Every engine stores the same graph once; NetworkX and igraph, which have no store, as a pickle. Then their processes take
-turns; reported for each is the median CPU time of the whole process, from the start of the interpreter to its end, also
-as a multiple of `import numpy` in the same run. Bytecode is compiled before, as an install has it, by a first round that
-does not count. The question is how many nodes are within three steps of one. Hoplite is asked with compiled kernels in
-the user's cache (`hoplite warm`), and again, after all others, with an empty cache: it then answers in NumPy while
-processes that it has started compile. Engines that are not installed are skipped.
+Every engine stores the same graph once; NetworkX and igraph, which have no store, as a pickle. Then their processes
+take turns; reported for each is the median CPU time of the whole process, from the start of the interpreter to its end,
+also as a multiple of `import numpy` in the same run. Bytecode is compiled before, as an install has it, by a first
+round that does not count. The question is how many nodes are within three steps of one. Hoplite is asked with compiled
+kernels in the user's cache (`hoplite warm`), and again, after all others, with an empty cache: it then answers in NumPy
+while processes that it has started compile. Engines that are not installed are skipped.
 """
 
 from __future__ import annotations
