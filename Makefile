@@ -15,23 +15,23 @@
 #   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
 #   make joins    random joins against the plain matcher, COUNT=20000   ARGS="--seed 2000"
 #   make fuzz-calls  every function and procedure with odd arguments  ARGS="--calls 500 --only apoc.text"
-#   make hostile  statements that try to use up time and memory, each under limits of its own  ARGS="--only plus"
+#   make hostile  statements that try to use up time and memory, each under its own limits  ARGS="--only plus"
 #   make round-trips  the demo graphs and Hetionet through disk and every form, and back   ARGS="movies pole"
 #   make crash    a writer is killed 1,000 times, every step of the file system fails  ARGS="--kills 100"
 #   make other-ways  recorded queries as plans in JSON, and under PROFILE    ARGS="--patterns 300 --queries 60"
 #   make plans    rewrites the plans expected in tests/plans; review the diff
-#   make libraries-test   neo4j-graphrag, LangChain, LlamaIndex and mcp-neo4j-cypher on a Hoplite driver, in an environment of their own
+#   make libraries-test   neo4j-graphrag, LangChain, LlamaIndex and mcp-neo4j-cypher on a Hoplite driver, in their own environment
 #   make docs             the documentation as a site in build/site, its links and references checked
-#   make torch-test       the Torch backend on the CPU, in an environment of its own (its wheel is 5 GB)
+#   make torch-test       the Torch backend on the CPU, in its own environment (its wheel is 5 GB)
 #   make drivers-test     drivers of other languages and cypher-shell against hoplite serve   ARGS="--only go --rows 1000"
 #   make fuzz-bolt        damaged messages to a server, COUNT=100000
 #   make side-by-side     64 connections for two minutes, nothing torn    ARGS="--connections 16 --seconds 10"
-#   make cluster-test     statements over workers on Ray, in an environment of its own; ARGS="-k ray"
-#   make packages         wheel, sdist and a clone without symbolic links, each in environments of their own
-#                         EXTRAS= measures an install with every extra, and not only with two
+#   make cluster-test     statements over workers on Ray, in its own environment; ARGS="-k ray"
+#   make packages         wheel, sdist and a clone without symbolic links, each in separate environments
+#                         EXTRAS= measures an install with every extra, not only with two
 #   make console          builds the browser's page: console/ into hoplite/server/console  (Node 20, npm)
-#   make console-check    types and unit tests of its source, and that the built files are what the source gives
-#   make console-test     the page in a real Chromium, in an environment of its own    CHROMIUM=/path/to/chromium
+#   make console-check    types and unit tests of its source, and that the built files match it
+#   make console-test     the page in a real Chromium, in its own environment    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
 
 .PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test docs torch-test cluster-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
@@ -52,7 +52,7 @@ help:
 
 dev: $(STAMP)
 
-# The stamp is written last, so a set-up that broke off is begun again.
+# The stamp is written last, so an interrupted set-up starts again.
 $(STAMP): pyproject.toml .ci/setup
 	@.ci/setup .venv
 	@touch $@
@@ -61,7 +61,7 @@ demo: $(STAMP)
 	@$(BIN)/hoplite demo
 
 test: $(STAMP)
-	@echo "The project's own tests, without Torch: its backend has a run of its own where Torch is installed."
+	@echo "The project's own tests, without Torch, whose backend is tested by make torch-test."
 	$(BIN)/pytest -n 2 -q -m 'not neo4j' $(ARGS)
 
 check: $(STAMP)
@@ -151,7 +151,7 @@ docs: .venv/docs/.installed
 	.venv/docs/bin/python -m mkdocs --quiet build --strict $(ARGS)
 	.venv/docs/bin/python -m tests.docs.site build/site
 
-# The site's tools have an environment of their own; the API is read from the sources, and nothing of it imported.
+# The site's tools have their own environment; the API is read from the sources, without importing them.
 .venv/docs/.installed: $(STAMP)
 	@.ci/setup .venv/docs
 	.venv/docs/bin/python -m pip --disable-pip-version-check --quiet install --group docs

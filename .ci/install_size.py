@@ -1,7 +1,7 @@
 """Megabytes and seconds of an install: plain, and with each extra.     python .ci/install_size.py WHEEL [EXTRA ...]
 
-Every environment is new and is thrown away; packages come from wherever pip is set up to get them, its cache included.
-An extra that cannot be installed is listed with the reason. Torch is left out unless it is named: it weighs gigabytes.
+Every environment is new and thrown away; packages come from where pip is configured to get them, or its cache.
+An extra that cannot be installed is listed with the reason. Torch is left out unless it is named: it takes gigabytes.
 """
 
 import subprocess

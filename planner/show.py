@@ -124,7 +124,7 @@ def plan_show(show: Show, builder: Builder) -> Built:
 
 
 def plan_joined(joined: JoinedShows, builder: Builder) -> Built:
-    """Each command for every row of those before it, as WITH would hand their columns on: the newest come first."""
+    """Each command runs for every row of those before it, as if WITH passed on their columns: the newest come first."""
     from hoplite.planner.build import Built
 
     plan: lp.Plan = lp.Argument()

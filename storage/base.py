@@ -272,12 +272,12 @@ class Base:
         self.inherit(earlier.delta.base)
 
     def inherit(self, before: Base) -> None:
-        """Wait for what is being made over the base before, in place of beginning anew."""
+        """Wait for what is being built over the previous base, instead of starting again."""
         both = before.inherited | before.buildings
         self.inherited = {key: building for key, building in both.items() if building.is_under_way}
 
     def has_room_for(self, size: int) -> bool:
-        """Whether so many bytes may be held for something that can be done without."""
+        """Whether this many bytes may be held for something optional."""
         return True
 
     def stop_building(self) -> None:

@@ -118,7 +118,7 @@ class Result:
         self._begun: Batch | None = None  # a batch of which this many rows are made
         self._made = 0
         self._step = _FIRST_ROWS
-        self._buffer: list[Record] = []  # read and not yet handed out, the next one last
+        self._buffer: list[Record] = []  # read and not yet returned, the next one last
         self._waiting: list[Row] = []  # those after them, where all were read into memory
         self._is_plain = True  # no value read so far can be broken
         self._row_count = 0

@@ -231,7 +231,7 @@ class ClusterBackend(NumpyBackend):
         chunk: int,
         check: Check,
     ) -> Iterator[TrailBatch]:
-        """The first step is taken here; whoever owns the node it leads to goes on without its relationship."""
+        """The first step is taken here; the owner of the node it leads to continues without its relationship."""
         nothing = sources[:0]
         if lower == 0:
             count = len(sources)
@@ -259,7 +259,7 @@ class ClusterBackend(NumpyBackend):
         chunk: int,
         check: Check,
     ) -> Iterator[TrailBatch]:
-        """The trails that begin with given steps and have so many more."""
+        """The trails that begin with the given steps and have this many more."""
         used = Excluded(np.arange(len(first.row) + 1, dtype=np.int64), first.relationships)
         if excluded is not None:
             used = _both(used, excluded.take(first.row))
@@ -421,7 +421,7 @@ def _hop_of(hop: Hop) -> HopOf:
 
 
 def _behind(batch: TrailBatch, rows: Positions, relationships: Positions, nodes: Positions) -> TrailBatch:
-    """Trails with one more step at their beginning."""
+    """Trails with one more step at the start."""
     starts = batch.offsets[:-1]
     return TrailBatch(
         rows,

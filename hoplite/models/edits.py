@@ -44,7 +44,7 @@ class Draft:
     def __init__(self, text: str) -> None:
         self.text = text
         self.changes: list[Change] = []
-        self._places = list(range(len(text) + 1))  # of each character in the first text; of the end, too
+        self._places = list(range(len(text) + 1))  # of each character, and of the end, in the original text
 
     def apply(self, fixes: Sequence[Fix]) -> None:
         """Apply the edits of fixes for the current text; they do not overlap."""

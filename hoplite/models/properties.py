@@ -244,7 +244,7 @@ class Properties:
             return 1.0
         return 1.5 if parts and mine == parts[-1:] else 0.0
 
-    # --- values that nobody has ---
+    # --- values that do not occur ---
 
     def values(self, use: Use, groups: list[tuple[str, ...]]) -> Iterator[Finding]:
         mismatch = self.mismatch(use, groups)

@@ -192,7 +192,7 @@ class Exchange:
     def _telemetry(self, api: int) -> Iterator[bytes]:
         if api not in range(4):
             raise ProtocolError(f"Unknown driver interface type {api}", gql_status=_protocol_error())
-        yield self._success({})  # nobody is told which parts of a driver are used
+        yield self._success({})  # usage of the driver is not reported
 
     def _route(self, routing: dict[str, Any], bookmarks: list[Any], extra: dict[str, Any]) -> Iterator[bytes]:
         terms = self._terms({**extra, "bookmarks": bookmarks})

@@ -225,7 +225,7 @@ def from_driver(value: Any) -> Value:
         return _map_from_driver(value)
     if isinstance(value, bytes | bytearray):
         return bytes(value)
-    if type(value).__name__ == "NaTType":  # pandas' missing time, which is a datetime, too
+    if type(value).__name__ == "NaTType":  # pandas' missing time, which is also a datetime
         return None
     if isinstance(value, python_time.datetime):  # pandas.Timestamp is one
         return _date_time_from(value, getattr(value, "nanosecond", 0) + value.microsecond * 1000)

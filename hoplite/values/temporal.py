@@ -161,7 +161,7 @@ class DateTime:
 
 
 def moment(nanoseconds: int) -> DateTime:
-    """The moment so many nanoseconds after the beginning of 1970, in UTC."""
+    """The moment this many nanoseconds after the start of 1970, in UTC."""
     return DateTime(nanoseconds // NANOS_PER_SECOND, nanoseconds % NANOS_PER_SECOND, 0, "UTC")
 
 

@@ -116,7 +116,7 @@ def _check_part(check: Check, show: Show, before: Columns) -> Columns:
 
 
 def _check_yielded(check: Check, show: Show) -> None:
-    """Commands that are joined say by name what they hand on."""
+    """Joined commands must name the columns they pass on."""
     command = "SHOW TRANSACTIONS" if show.kind == "TRANSACTIONS" else show.kind
     if show.yielded is None:
         message = f"When combining `{command}` with other show and/or terminate commands, `YIELD` is mandatory."
@@ -127,7 +127,7 @@ def _check_yielded(check: Check, show: Show) -> None:
 
 
 def _shown_columns(check: Check, show: Show, taken: Columns | None = None) -> Columns:
-    """What a SHOW hands on; none of it may be called as what is `taken`."""
+    """The columns that a SHOW passes on; none may have a name in `taken`."""
     every: Columns = dict.fromkeys(every_column(show), ALL)
     if show.yielded is not None and not (show.yield_star or show.yielded.star):
         return _check_yield(check, show, show.yielded, every, taken or {})

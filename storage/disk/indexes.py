@@ -131,7 +131,7 @@ class StoredNumbers(ValueIndex):
 
 
 class StoredPoints(ValueIndex):
-    """Points by where they are; as values they are made where equality is asked for."""
+    """Points by position; values are created only for equality."""
 
     def __init__(self, points: PointIndex, distinct: int) -> None:
         self._points = points

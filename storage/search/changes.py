@@ -1,8 +1,8 @@
-"""What an index has to look at again, because it was written to since the base was made.
+"""What an index has to look at again because it was written to since the base was made.
 
 A delta has a `Watch` for each search index that was asked for above it: every step that writes to an entity the index
-may cover, or takes such a write back, leaves the entity's position there. The next to ask the index has these
-looked at, and only these.
+may cover, or takes such a write back, leaves the entity's position there. The next search looks at these, and only
+these.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Changes(Protocol):
-    """What an index knows of the entities that were written to."""
+    """What an index knows about the entities that were written to."""
 
     def look_again(self, delta: Delta, positions: Int64s) -> None:
-        """Take in what these entities are now."""
+        """Update what is known about these entities."""
         ...
 
     def copy(self) -> Changes:
-        """Independent of this one."""
+        """An independent copy."""
         ...
 
 
@@ -35,7 +35,7 @@ C = TypeVar("C", bound=Changes)
 
 
 class Watch:
-    """The entities that an index has to look at again, and what it knows of those that it has looked at."""
+    """The entities that an index has to look at again, and what it knows about those it has looked at."""
 
     __slots__ = ("changes", "is_of_nodes", "keys", "touched")
 
@@ -54,7 +54,7 @@ class Watch:
 
 
 def changes_of(delta: Delta, index: Index, make: type[C]) -> C:
-    """What an index knows of what was written, up to date."""
+    """What an index knows about what was written, brought up to date."""
     with delta.lock:
         watch = delta.watches.get(index.id)
         if watch is None:
@@ -85,7 +85,7 @@ def written(delta: Delta, index: Index) -> dict[int, None]:
 
 
 def covered(base: Base, index: Index) -> Bools:
-    """Which entities of a base have one of the index's labels, or types."""
+    """Which entities of a base have one of the index's labels or types."""
     if index.entity is Entity.NODE:
         sets = np.zeros(base.tokens.label_set_count, np.bool_)
         for label in index.labels:
@@ -98,7 +98,7 @@ def covered(base: Base, index: Index) -> Bools:
 
 
 def still_covered(delta: Delta, index: Index, positions: Int64s) -> Int64s:
-    """Those of the entities that are there and have one of the index's labels, or types."""
+    """The entities that still exist and have one of the index's labels or types."""
     tokens = delta.base.tokens
     if index.entity is Entity.NODE:
         count, removed = delta.node_count, delta.removed_nodes
@@ -120,7 +120,7 @@ def still_covered(delta: Delta, index: Index, positions: Int64s) -> Int64s:
 
 
 def value_of(delta: Delta, index: Index, position: int, key: str) -> Any:
-    """The value that an entity has now."""
+    """The current value of an entity."""
     if index.entity is Entity.NODE:
         return delta.node_value(position, key)
     return delta.relationship_value(position, key)

@@ -1,8 +1,8 @@
-"""Full-text indexes: the documents of a base, those written since, and what a search asks of all of them together.
+"""Full-text indexes: the documents of a base, those written since, and searches over both.
 
-A document is an entity with text in one of the index's properties, each of which is a field. The base has one segment,
-the delta has some small ones, of which those of like size are merged, and each knows which of its documents are still
-as they were.
+A document is an entity with text in one of the index's properties, each of which is a field. The base has one segment;
+the delta has some small ones, of which those of similar size are merged. Each knows which of its documents are still
+current.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOBODY: Int64s = np.zeros(0, np.int64)
 
 
 def analyzer_of(index: Index) -> Analyzer:
-    """What takes apart the texts of an index."""
+    """The analyzer of an index."""
     return analyzer(str(index.config.get("fulltext.analyzer") or DEFAULT_ANALYZER))
 
 
@@ -76,7 +76,7 @@ class FullTextIndex:
 
     @classmethod
     def of_arrays(cls, index: Index, arrays: Mapping[str, NDArray[Any]]) -> FullTextIndex:
-        """The same index again."""
+        """The index from its arrays."""
         fields = {}
         for number, key in enumerate(index.keys):
             prefix = f"{number}-"
@@ -120,7 +120,7 @@ def segment_of(texts: Mapping[str, list[tuple[int, Words]]]) -> Segment:
 
 @dataclass(slots=True)
 class _Part:
-    """A segment, and which of its documents are still as they were."""
+    """A segment, and which of its documents are still current."""
 
     segment: Segment
     alive: Bools
@@ -140,7 +140,7 @@ class TextChanges:
         self._search: tuple[FullTextIndex, Search] | None = None
 
     def look_again(self, delta: Delta, positions: Int64s) -> None:
-        """Take in what these entities are now."""
+        """Update what is known about these entities."""
         self._search = None
         for part in self._parts:
             part.alive[np.isin(part.segment.entities, positions)] = False
@@ -157,7 +157,7 @@ class TextChanges:
             self._merge()
 
     def _merge(self) -> None:
-        """Two of like size become one, so that there are few of them, and each document is moved few times."""
+        """Two of similar size become one, so that there are few of them, and each document is moved few times."""
         parts = self._parts
         while len(parts) > 1 and len(parts[-2]) <= 2 * len(parts[-1]):
             last = [parts.pop(), parts.pop()]
@@ -166,7 +166,7 @@ class TextChanges:
             parts.append(_Part(segment, np.ones(len(segment.entities), np.bool_)))
 
     def copy(self) -> TextChanges:
-        """Independent of this one."""
+        """An independent copy."""
         twin = TextChanges(self._index)
         twin._parts = [_Part(part.segment, part.alive.copy()) for part in self._parts]
         twin._touched = self._touched
@@ -218,7 +218,7 @@ class Search:
 
     @cached_property
     def documents(self) -> Int64s:
-        """The documents that are still as they were."""
+        """The documents that are still current."""
         found = [
             np.arange(len(segment.entities)) if alive is None else np.flatnonzero(alive)
             for segment, alive in self._parts

@@ -10,7 +10,7 @@ A segment has documents 0 .. n-1, each of an entity, and for each field
     positions   int32[sum of counts]          where it stands there, ascending
     lengths     int32[n]                      how many words the document has
 
-Segments are never changed. `merged` makes one of several, without the documents that are gone.
+Segments are never changed. `merged` makes one from several, without the documents that are gone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Words = Sequence[str | None]
 
 
 class Terms:
-    """Words in their order."""
+    """Sorted words."""
 
     def __init__(self, data: NDArray[np.uint8], offsets: Int64s) -> None:
         self.data = data
@@ -56,13 +56,13 @@ class Terms:
         return [data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
     def find(self, word: str) -> int:
-        """Where a word is; -1 if it is not there."""
+        """The index of a word; -1 if it does not occur."""
         place = self.place(word)
         wanted = word.encode("utf-8", "surrogatepass")
         return place if place < len(self) and self._bytes(place) == wanted else -1
 
     def place(self, word: str) -> int:
-        """Where a word is, or would be."""
+        """The index of a word, or where it would be."""
         wanted = word.encode("utf-8", "surrogatepass")
         low, high = 0, len(self)
         while low < high:
@@ -104,7 +104,7 @@ class Field:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, NDArray[Any]]) -> Field:
-        """The same field again."""
+        """The field from its arrays."""
         terms = Terms(arrays["terms"], arrays["offsets"])
         names = ("starts", "documents", "counts", "places", "positions", "lengths")
         starts, documents, counts, places, positions, lengths = (arrays[name] for name in names)
@@ -123,7 +123,7 @@ class Segment:
 
 
 class _Numbers(dict[str | None, int]):
-    """Words numbered as they come."""
+    """Words numbered in order of occurrence."""
 
     def __missing__(self, word: str | None) -> int:
         self[word] = number = len(self)
@@ -174,8 +174,7 @@ def _of_postings(terms: Terms, posted: Int64s, counts: Int32s, positions: Int32s
 
 
 def merged(parts: Sequence[tuple[Segment, Int64s]], keys: Sequence[str]) -> Segment:
-    """One segment of several. Beside each stand the entities of its documents as they will be, -1 for those that are
-    gone."""
+    """One segment from several. Each comes with the new entities of its documents, -1 for those that are gone."""
     entities = np.concatenate([entities for _, entities in parts])
     alive = np.flatnonzero(entities >= 0)
     order = alive[np.argsort(entities[alive], kind="stable")]

@@ -1,6 +1,6 @@
 """Vector indexes: the entities whose vectors are nearest to a given one.
 
-For each length of vectors that occurs (one, where the index is made for one):
+For each vector length that occurs (one, if the index was created for one):
 
     entities  int64[k]       positions, ascending
     ids       int64[k]       their public ids
@@ -9,9 +9,9 @@ For each length of vectors that occurs (one, where the index is made for one):
 cosine      score = (1 + matrix · v) / 2
 euclidean   score = 1 / (1 + |matrix - v|²)
 
-The squares of distances are taken from products, |a|² + |v|² - 2 a·v, to find whom to look at; the scores of those are
-computed from differences, for products lose what is near. Where there are many vectors, a graph of neighbours proposes
-whom to look at (`neighbours.py`).
+Squared distances from products, |a|² + |v|² - 2 a·v, select the candidates; their scores are computed from differences,
+because products lose precision for near vectors. Where there are many vectors, a graph of neighbours proposes whom to
+look at (`neighbours.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hoplite.values.columns import Bools, FloatLists, Int64s
 
 Float32s = NDArray[np.float32]
 
-_ROWS = 1 << 14  # vectors that are made ready at once
+_ROWS = 1 << 14  # vectors prepared at once
 _NOBODY: Int64s = np.zeros(0, np.int64)
 _PROPOSED, _PROPOSED_MORE = 2, 16  # a graph is asked for so many times as many, and for so many more
 _WORTH_IT = 16  # a graph that is asked for more than this part of all vectors saves nothing
@@ -64,8 +64,8 @@ def is_cosine(index: Index) -> bool:
 
 
 def prepared(matrix: NDArray[Any], normalise: bool) -> tuple[Float32s, Bools]:
-    """The rows in 32 bits, of length 1 if asked for, and which of them can be compared at all: those that are finite,
-    and have a direction where that is what counts."""
+    """The rows in 32 bits, normalised to length 1 if requested, and which of them can be compared at all: those that
+    are finite and, if only the angle counts, not zero."""
     doubles = matrix.astype(np.float64)
     with np.errstate(all="ignore"):
         if normalise:
@@ -143,7 +143,7 @@ class Vectors:
                 products = self.matrix @ vector
                 square = np.float32(vector @ vector)
                 closeness = 2 * products - self.squares
-                # What rounding may have done to the largest of the numbers that were added up.
+                # What rounding may have done to the largest of the numbers added up.
                 doubt = 16 * np.finfo(np.float32).eps * (self.squares.max(initial=0) + square)
             closeness[hidden] = -np.inf
             rows = _largest(closeness, count, doubt) if np.isfinite(doubt) else np.arange(len(closeness))
@@ -227,7 +227,7 @@ class VectorIndex:
 
     @classmethod
     def of_arrays(cls, index: Index, arrays: Mapping[str, NDArray[Any]]) -> VectorIndex:
-        """The same index again."""
+        """The index from its arrays."""
         found: dict[int, Vectors] = {}
         for name, entities in arrays.items():
             what, _, length = name.partition("-")
@@ -332,7 +332,7 @@ def _all_prepared(matrix: NDArray[Any], rows: Int64s, normalise: bool) -> tuple[
 
 @dataclass(slots=True)
 class _Written:
-    """Vectors of one length that were written, in arrays with room for more. A row without an entity has -1."""
+    """Written vectors of one length, in arrays with room for more. A row without an entity has -1."""
 
     matrix: Float32s
     entities: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -371,7 +371,7 @@ class VectorChanges:
         self._hidden: dict[int, tuple[Int64s, Int64s]] = {}
 
     def look_again(self, delta: Delta, positions: Int64s) -> None:
-        """Take in what these entities are now."""
+        """Update what is known about these entities."""
         for written in self._by_length.values():
             for position in positions.tolist():
                 written.drop(position)
@@ -386,7 +386,7 @@ class VectorChanges:
                 written.put(kept[rows[valid]], ready[valid])
 
     def copy(self) -> VectorChanges:
-        """Independent of this one."""
+        """An independent copy."""
         twin = VectorChanges(self._index)
         twin._by_length = {length: written.copy() for length, written in self._by_length.items()}
         twin.touched = self.touched
