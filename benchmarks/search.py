@@ -5,9 +5,9 @@ truly nearest are among them, and the question after one more write.
     python -m benchmarks.search --count 20000 --neo4j bolt://127.0.0.1:7687      # its database is emptied
 
 All engines hold the same data and are asked the same questions in turn, round after round, so that a slow minute of the
-machine is everyone's. Counted is the least time of all rounds for each question, on the clock; of engines that run here
-the CPU time of building, too. `usearch` alone is the limit of the vectors: the same graph without a database around it.
-Engines that are not installed, or refuse, are named with the reason.
+machine is everyone's. Counted is the least of all rounds for each question: CPU time for engines in this process, which
+other work on the machine changes little; for a server, the time on the clock. `usearch alone` is the limit of vector
+search: the same graph without a database around it. Engines that are not installed are named, with the reason.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def built(what: Callable[[], None]) -> tuple[float, float]:
     return time.perf_counter() - clock, time.process_time() - cpu
 
 
-def engines(folder: Path, uri: str | None) -> Iterator[tuple[str, Any]]:
+def engines(folder: Path, uri: str | None, only: str | None) -> Iterator[tuple[str, Any]]:
     """Those that are there; the others are named."""
     made: dict[str, Callable[[], Any]] = {
         "Hoplite": lambda: OfHoplite(folder),
@@ -314,6 +314,8 @@ def engines(folder: Path, uri: str | None) -> Iterator[tuple[str, Any]]:
     if uri is not None:
         made["Neo4j"] = lambda: OfNeo4j(uri)
     for name, make in made.items():
+        if only is not None and name not in only.split(","):
+            continue
         try:
             yield name, make()
         except Exception as error:
@@ -328,12 +330,13 @@ def measure(taken: dict[str, Taken], asked: dict[str, Any], kind: str, questions
                 ask = getattr(engine, "nearest" if isinstance(question, np.ndarray) else "find", None)
                 if ask is None:
                     continue
-                clock = time.perf_counter()
+                now = time.perf_counter if name == "Neo4j" else time.process_time
+                begun = now()
                 try:
                     answer = ask(question)
                 except NotImplementedError:
                     continue
-                seconds = time.perf_counter() - clock
+                seconds = now() - begun
                 least = taken[name].least.setdefault(kind, {})
                 least[number] = min(seconds, least.get(number, seconds))
                 if kind == "nearest":
@@ -380,13 +383,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", metavar="NAMES", help="some of the engines: Hoplite,kglite")
     parser.add_argument("--neo4j", metavar="URI", help="a live server; its database is emptied")
     options = parser.parse_args()
     data, texts = vectors(options.count, 1), documents(options.count, 2)
     asked = list(vectors(options.questions, 3))
     taken: dict[str, Taken] = {}
     with tempfile.TemporaryDirectory() as folder:
-        there = dict(engines(Path(folder), options.neo4j))
+        there = dict(engines(Path(folder), options.neo4j, options.only))
         for name, engine in there.items():
             mine = taken[name] = Taken()
             for what, build, given in (

@@ -13,6 +13,7 @@ from typing import Any
 from hoplite.errors import CypherError
 from hoplite.lazy import cached_property, lazy_pattern
 from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.search import light_stemmers as light
 from hoplite.storage.search import stemmers, tokenizers
 from hoplite.storage.search.tokenizers import Tokenizer
 
@@ -127,14 +128,19 @@ def _plain(
 
 
 def _language(
-    *before: Filter, stems: Callable[[], tuple[Filter, ...]], normalisers: tuple[Filter, ...] = (lower,)
+    *before: Filter,
+    stems: Callable[[], tuple[Filter, ...]],
+    normalisers: tuple[Filter, ...] = (lower,),
+    tokenize: Tokenizer = tokenizers.standard,
+    also_left_out: tuple[str, ...] = (),
 ) -> _Maker:
     """Words by Unicode's rules in lower case, without the stop words of a language; of the others the stem."""
 
     def make(name: str, description: str) -> Analyzer:
         left_out = stop_words(name)
         listed = () if name == "dutch" else tuple(sorted(left_out))  # Neo4j leaves them out of its list
-        return Analyzer(name, description, tokenizers.standard, before, left_out, stems, normalisers, listed)
+        omitted = left_out.union(also_left_out)
+        return Analyzer(name, description, tokenize, before, omitted, stems, normalisers, listed)
 
     return make
 
@@ -150,6 +156,7 @@ _ITALIAN_ELISION = stemmers.without_elision(
     "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "un",
     "m", "t", "s", "v", "d",
 )  # fmt: skip
+_IRISH_ELISION = stemmers.without_elision("d", "m", "b")
 _CATALAN_ELISION = stemmers.without_elision("d", "l", "m", "n", "s", "t")
 
 _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
@@ -279,7 +286,12 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     ),
     "arabic": (
         'Arabic analyzer with light stemming, as specified by "Light Stemming for Arabic Information Retrieval".',
-        None,
+        _language(
+            lower,
+            light.digits,
+            stems=lambda: (light.arabic_letters, light.arabic),
+            normalisers=(lower, light.digits, light.arabic_letters),
+        ),
     ),
     "brazilian": (
         "Brazilian Portuguese analyzer with stemming and stop word filtering.",
@@ -288,15 +300,15 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     "bulgarian": (
         'Bulgarian analyzer with light stemming, as specified by "Searching Strategies for the Bulgarian '
         'Language", and stop word filtering.',
-        None,
+        _language(lower, stems=lambda: (light.bulgarian,)),
     ),
     "czech": (
         "Czech analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (light.czech,)),
     ),
     "dutch": (
         "Dutch analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (stemmers.dutch(),)),
     ),
     "email": (
         "Tokenizes into sequences of alpha-numeric, numeric, URL, email, southeast asian terms, and into "
@@ -313,25 +325,46 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     ),
     "hindi": (
         "Hindi analyzer with stemming, normalization, and stop word filtering.",
-        None,
+        _language(
+            lower,
+            light.digits,
+            light.hindi_letters,
+            stems=lambda: (light.hindi,),
+            normalisers=(lower, light.digits, light.hindi_letters),
+        ),
     ),
     "indonesian": (
         "Indonesian analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (light.indonesian,)),
     ),
     "irish": (
         "Irish analyzer with stemming and stop word filtering.",
-        None,
+        _language(
+            light.without_irish_mark,
+            _IRISH_ELISION,
+            light.irish_lower,
+            stems=_snowball("irish"),
+            normalisers=(_IRISH_ELISION, light.irish_lower),
+            also_left_out=("",),
+        ),
     ),
     "latvian": (
         "Latvian analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (light.latvian,)),
     ),
     "persian": (
         "Persian analyzer. Tokenizes with zero-width non-joiner characters in addition to whitespace. "
         "Persian-specific variants, such as the farsi 'yeh' and 'keheh', are standardized. Simple stemming is"
         " accomplished via stop words.",
-        None,
+        _language(
+            lower,
+            light.digits,
+            light.arabic_letters,
+            light.persian_letters,
+            stems=lambda: (),
+            normalisers=(lower, light.digits, light.arabic_letters, light.persian_letters),
+            tokenize=tokenizers.persian,
+        ),
     ),
     "sorani": (
         "Sorani Kurdish analyzer with stemming and stop word filtering.",
@@ -345,7 +378,12 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     ),
     "turkish": (
         "Turkish analyzer with stemming and stop word filtering.",
-        None,
+        _language(
+            stemmers.before_apostrophe,
+            light.turkish_lower,
+            stems=_snowball("turkish"),
+            normalisers=(light.turkish_lower,),
+        ),
     ),
     "url": (
         "Tokenizes into sequences of alpha-numeric, numeric, URL, email, southeast asian terms, and into "

@@ -338,3 +338,12 @@ def snowball(language: str) -> Stem:
         raise CypherError("Neo.ClientError.Statement.ArgumentError", str(message)) from None
     stemmer = snowballstemmer.stemmer(language)
     return cache(stemmer.stemWord)
+
+
+_DUTCH_EXCEPTIONS = {"fiets": "fiets", "bromfiets": "bromfiets", "ei": "eier", "kind": "kinder"}
+
+
+def dutch() -> Stem:
+    """Snowball's, with the exceptions that Lucene makes."""
+    stem = snowball("dutch")
+    return lambda word: _DUTCH_EXCEPTIONS.get(word) or stem(word)

@@ -68,6 +68,11 @@ def standard(text: str) -> list[str]:
     return cut(_pattern(_unicode_words()).findall(text))
 
 
+def persian(text: str) -> list[str]:
+    """The same, with a break where letters are written without joining them."""
+    return standard(text.replace("\u200c", " "))
+
+
 def cut(words: list[str]) -> list[str]:
     """Words that are too long, cut into pieces."""
     if not words or max(map(len, words)) <= LONGEST_WORD:

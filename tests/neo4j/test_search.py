@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001
 """Full-text and vector indexes compared with a live Neo4j: the same entities with the same scores."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from neo4j import Driver
 from neo4j.exceptions import Neo4jError
 
 import hoplite
+from hoplite.storage.search.analyzers import analyzer
 from tests.neo4j.random_searches import FORMS, RandomSearches
 
 Answers = dict[int, float] | str
@@ -65,6 +67,43 @@ def test_full_text_answers_and_scores_are_those_of_a_server(empty: Driver, analy
                 if not _is_same(mine, theirs):
                     differences.append((index, query, mine, theirs))
     assert not differences, differences[:5]
+
+
+_SENTENCES = {
+    "arabic": "يولد جميع الناس أحراراً متساوين في الكرامة والحقوق وقد وهبوا عقلاً وضميراً ١٩٤٨",
+    "bulgarian": "Всички хора се раждат свободни и равни по достойнство и права; градовете, столовете, езиците, ръцете",
+    "czech": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv, knihami, městech, matčin, otcův",
+    "dutch": "Alle mensen worden vrij en gelijk in waardigheid en rechten geboren; lichamelijke kinderen; ei, kind",
+    "hindi": "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है १९४८ लड़कियाँ संख्याे",
+    "indonesian": "Semua orang dilahirkan merdeka dan mempunyai martabat dan hak yang sama; mempengaruhi pekerjaan",
+    "irish": "Saolaítear na daoine uile saor agus comhionann ina ndínit agus ina gcearta; nAthair t-athair d'fhear",
+    "latvian": "Visi cilvēki piedzimst brīvi un vienlīdzīgi savā pašcieņā un tiesībās; grāmatām, lāčiem, kokšu, ļaužu",
+    "persian": "تمام افراد بشر آزاد به دنیا می‌آیند و از لحاظ حیثیت و حقوق با هم برابرند ۱۹۴۸",
+    "turkish": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar; İstanbul'da KIZLAR kitaplarımızdan",
+}  # fmt: skip
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("name", _SENTENCES)
+def test_words_of_languages_are_those_of_a_server(empty: Driver, name: str) -> None:
+    """A word of ours, asked for as it stands, finds the document whose text it was made of."""
+    texts = _SENTENCES[name].split()
+    made = [analyzer(name).words(text) for text in texts]
+    config = f"OPTIONS {{indexConfig: {{`fulltext.analyzer`: '{name}'}}}}"
+    empty.execute_query(f"CREATE FULLTEXT INDEX w FOR (n:W) ON EACH [n.t] {config}")  # type: ignore[arg-type]
+    rows = [{"i": number, "t": text} for number, text in enumerate(texts)]
+    empty.execute_query("UNWIND $rows AS row CREATE (n:W) SET n = row", rows=rows)
+    empty.execute_query("CALL db.awaitIndexes()")
+    ask = "CALL db.index.fulltext.queryNodes('w', $word, {analyzer: 'keyword'}) YIELD node RETURN node.i AS i"
+    for number, words in enumerate(made):
+        for word in filter(None, words):
+            found = [record["i"] for record in empty.execute_query(ask, word=f'"{word}"').records]
+            assert number in found, (texts[number], word)
+    listed = {
+        record["analyzer"]: record["stopwords"]
+        for record in empty.execute_query("CALL db.index.fulltext.listAvailableAnalyzers()").records
+    }
+    assert sorted(listed[name]) == list(analyzer(name).listed_stop_words)
 
 
 @pytest.mark.neo4j

@@ -105,6 +105,13 @@ _TAKEN_APART = {
     "italian": ("dell'amico le macchine", "amico _ macchin"),
     "spanish": ("las canciones veces", "_ cancion vez"),
     "portuguese": ("as canções felizmente", "_ canca feliz"),
+    "bulgarian": ("Столовете и градовете", "стол _ град"),
+    "czech": ("Knihami o městech", "knih _ měst"),
+    "latvian": ("Grāmatām un lācis", "grāmat _ lāc"),
+    "indonesian": ("Pekerjaan dan mempengaruhi", "kerja _ ngaruh"),
+    "arabic": ("والكتاب في المدارس ١٢", "كتاب _ مدارس 12"),
+    "persian": ("می\u200cخواهم کتاب", "_ خواهم كتاب"),  # noqa: RUF001
+    "hindi": ("किताबें और लड़कियाँ", "किताब _ लडक"),
 }
 
 
@@ -119,6 +126,9 @@ def test_languages_of_snowball_have_their_stems() -> None:
     pytest.importorskip("snowballstemmer")
     assert analyzer("russian").words("книги") == ["книг"]
     assert analyzer("finnish").words("taloissa") == ["talo"]
+    assert analyzer("dutch").words("De lichamelijke kinderen, ei") == [None, "licham", "kinder", "eier"]
+    assert analyzer("irish").words("d'fhear nAthair t-athair") == ["fear", "athair", None, "athair"]
+    assert analyzer("turkish").words("İstanbul'da KIZLAR") == ["istanbul", "kız"]  # noqa: RUF001
     for name in ANALYZERS:
         assert analyzer(name).words("Word")
 
