@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         names = Names(db, LABELS, [template.text for template in TEMPLATES])
         pipeline = Pipeline(db, _model(options, names), names)
         print(f"{db!r}\n{len(questions)} questions; {_who(options)}\n")
-        print(f"Names as they are written\n\n{linking_table(names, questions)}\n")
+        print(f"Names as they are written\n\n{linking_table(names, questions, graph, synonyms)}\n")
         each = [pipeline.four_ways(one.text) for one in questions]
         answers = {way: [ways[way] for ways in each] for way in each[0]}
         print(f"Exact answers, % of questions [95% of bootstrap samples]\n\n{exact_table(questions, answers)}\n")
@@ -88,14 +88,20 @@ def _who(options: argparse.Namespace) -> str:
     return "no model was asked: queries by a stand-in that makes known mistakes"
 
 
-def linking_table(names: Names, questions: Sequence[Asked]) -> str:
-    """How many questions get the right name, by how it was written."""
+def linking_table(
+    names: Names, questions: Sequence[Asked], graph: PlainGraph, synonyms: Mapping[str, Sequence[str]]
+) -> str:
+    """How many questions get the right name, by how it was written; and all synonyms, in a question of one template."""
     rows = []
     for form in FORMS:
         some = [one for one in questions if one.form == form]
         if some:
             right = [names.normalised(one.text) == one.template.text.format(name=one.name) for one in some]
             rows.append((form, len(some), 100 * fmean(right)))
+    text = TEMPLATES[0].text
+    every = [(text.format(name=one), text.format(name=graph.nodes[id][0])) for id in synonyms for one in synonyms[id]]
+    if every:
+        rows.append(("every synonym", len(every), 100 * fmean(names.normalised(asked) == own for asked, own in every)))
     return text_table(("form", "questions", "% normalised"), rows)
 
 
