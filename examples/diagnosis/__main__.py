@@ -16,13 +16,14 @@ from examples.diagnosis.scores import Score, mean_score, pooled_score
 from examples.diagnosis.worlds import WORLDS, Case, World, confusable, make_cases
 from examples.figures import bar_chart, text_table
 from hoplite.models.ask_endpoint import Decoding, endpoint
-from hoplite.retrieval import NodeSets, hashed_words
+from hoplite.retrieval import Embed, NodeSets, hashed_words, sentence_model
 
 REFINEMENTS = (
     Refinement(),
     *(Refinement(tau=tau) for tau in (0.7, 0.8, 0.9)),
     *(Refinement(top=top) for top in (10, 20, 30)),
 )
+EMBEDDINGS: Mapping[str, Callable[[], Embed]] = {"hashed": lambda: hashed_words(2_048), "model": sentence_model}
 _REACHES = ((1, False), (2, False), (2, True), (3, False))  # k, and whether exactly k
 _STEPS: dict[str, Callable[[Diagnosis], frozenset[str]]] = {
     "predicted": lambda one: one.predicted,
@@ -61,6 +62,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--cases", type=int, default=300, help="cases of each graph")
     parser.add_argument("--k", type=int, default=1, help="hops of the tables for refinements and controls")
+    parser.add_argument("--embedding", choices=tuple(EMBEDDINGS), default="hashed", help="what makes vectors of texts")
     parser.add_argument("--model", help="NAME@URL of an OpenAI-compatible endpoint")
     parser.add_argument("--recorded", type=Path, help="a file of recorded answers")
     parser.add_argument("--out", type=Path, default=Path("build/examples"), help="folder of the plot")
@@ -80,7 +82,7 @@ def _worlds(names: Sequence[str]) -> list[World]:
 def report(world: World, options: argparse.Namespace) -> Steps:
     """The tables of one graph; what comes back is drawn."""
     held_out, cases = make_cases(world, options.cases)
-    clinic = Clinic(world.graph.database(held_out), world.label, hashed_words(2_048))
+    clinic = Clinic(world.graph.database(held_out), world.label, EMBEDDINGS[options.embedding]())
     diseases = sorted(id for id, (_, label) in world.graph.nodes.items() if label == world.label)
     predictor, who = _predictor(options, world, diseases)
     seeds = clinic.entities(cases)

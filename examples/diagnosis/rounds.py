@@ -66,6 +66,7 @@ class Clinic:
         self._id_of = {node: id for node, id, _ in rows}
         self._row_of = {node: row for row, (node, _, _) in enumerate(rows)}
         self._vectors = unit_rows(embed([text for _, _, text in rows]))
+        self._notes: dict[str, NDArray[np.float32]] = {}  # vectors of those that were seen
         self._verbaliser = Verbaliser(provenance=("source",))
 
     def entities(self, cases: Sequence[Case]) -> NodeSets:
@@ -102,7 +103,9 @@ class Clinic:
 
     def _similarity(self, cases: Sequence[Case], reach: Neighbourhood) -> NDArray[np.float64]:
         """The cosine of each disease with its note, in relation to the best of the case."""
-        notes = unit_rows(self._embed([case.note for case in cases]))
+        new = sorted({case.note for case in cases} - self._notes.keys())
+        self._notes |= dict(zip(new, unit_rows(self._embed(new)), strict=True)) if new else {}
+        notes = np.array([self._notes[case.note] for case in cases])
         rows = np.array([self._row_of[node] for node in reach.nodes.tolist()], np.int64)
         cosines = np.maximum(np.einsum("ij,ij->i", notes[reach.question], self._vectors[rows]), 0).astype(np.float64)
         best = np.zeros(len(cases))

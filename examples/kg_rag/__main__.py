@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -17,9 +17,10 @@ from examples.kg_rag.modes import MODES
 from examples.kg_rag.questions import RECORDED, Question, marks, mcnemar, read_answers
 from examples.kg_rag.settings import Setting, best_setting
 from hoplite.models.ask_endpoint import Decoding, endpoint
-from hoplite.retrieval import hashed_words
+from hoplite.retrieval import Embed, hashed_words, sentence_model
 
 BUDGETS = (100, 250, 500, 1_000, 2_000, 4_000)
+EMBEDDINGS: Mapping[str, Callable[[], Embed]] = {"hashed": lambda: hashed_words(2_048), "model": sentence_model}
 _EVERYTHING = Pruning(percentile=0, least=-1, most=1_000_000)
 
 
@@ -34,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         print("Recorded answers of the authors, by exact match\n")
         print(f"{shares(recorded)}\n\n{tests(recorded)}\n")
-    builder = setting.builder(hashed_words(2_048), options.least_link)
-    print(f"{linking(setting, options.least_link)}\n")
+    embed = EMBEDDINGS[options.embedding]()
+    builder = setting.builder(embed, options.least_link)
+    print(f"{linking(setting, embed, options.least_link)}\n")
     built = build_all(builder, setting.questions)
     print(f"{modes_table(builder, built)}\n")
     seen = budgets(builder, built)
@@ -57,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m examples.kg_rag", description=__doc__)
+    parser.add_argument("--embedding", choices=tuple(EMBEDDINGS), default="hashed", help="what makes vectors of texts")
     parser.add_argument("--model", help="NAME@URL of an OpenAI-compatible endpoint")
     parser.add_argument("--least-link", type=float, default=0.6, help="score from which on a name is taken for a node")
     parser.add_argument("--out", type=Path, default=Path("build/examples"), help="folder of the plot")
@@ -94,11 +97,11 @@ def tests(right: Mapping[str, Sequence[bool]]) -> str:
     return text_table(("one", "other", "only one right", "only other right", "McNemar p"), rows)
 
 
-def linking(setting: Setting, least: float) -> str:
+def linking(setting: Setting, embed: Embed, least: float) -> str:
     """How many of the diseases of the questions are found, by name alone and by similar names."""
     rows = []
     for title, bound in (("the same name or synonym", 0.94), (f"a similar name, score {least:g} or more", least)):
-        found, mentions = setting.builder(hashed_words(2_048), bound).entities(setting.questions)
+        found, mentions = setting.builder(embed, bound).entities(setting.questions)
         whole = [
             {name.lower() for name in question.diseases} <= {name.lower() for name in some}
             for question, some in zip(setting.questions, mentions, strict=True)
