@@ -189,3 +189,8 @@ def test_a_reader_that_stops_reading_is_not_a_failure() -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "hoplite", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("hoplite ")
