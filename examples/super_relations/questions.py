@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import hoplite
 from examples.datasets import data_path, rows_of
-from hoplite.retrieval import Linker, NodeSets, Step
+from hoplite.retrieval import Linker, NodeSets, Step, expand, steps_at
 from hoplite.retrieval.verbalise import type_words
 
 _METAQA_TYPES = {
@@ -26,6 +26,8 @@ _METAQA_TYPES = {
     "imdbrating": "has_imdb_rating",
     "imdbvotes": "has_imdb_votes",
 }
+
+_NAMESAKES = 10  # nodes of one name, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class Quiz:
     questions: dict[int, list[Question]]
 
     def seeds(self, questions: Sequence[Question]) -> NodeSets:
-        """The node that each question is about; nothing where its name is not known."""
-        nodes = self._linker.link([one.topic for one in questions], ways=["exact"], most=1).best().tolist()
-        return NodeSets.of([node] if node >= 0 else [] for node in nodes)
+        """The nodes of the name that each question is about; none where it is not known."""
+        links = self._linker.link([one.topic for one in questions], ways=["exact"], most=_NAMESAKES)
+        return NodeSets(links.offsets, links.nodes)
 
     @cached_property
     def _linker(self) -> Linker:
@@ -100,17 +102,31 @@ def sample_quiz(most: int = 60, seed: int = 0) -> Quiz:
     """Questions made for the sample graph: random chains that lead somewhere, said in the words of their types."""
     db = hoplite.load_sample()
     dice = random.Random(seed)
-    names = [name for (name,) in db.run("MATCH (n) RETURN n.name ORDER BY id(n)").values()]
-    steps = [Step((name,), way) for name in sorted(db.schema()["relationship_types"]) for way in ("out", "in")]
+    names: dict[int, str] = dict(db.run("MATCH (n) RETURN id(n), n.name").values())
     questions: dict[int, list[Question]] = {1: [], 2: [], 3: []}
     for hops, found in questions.items():
         while len(found) < most:
-            topic, chain = dice.choice(names), tuple(dice.choice(steps) for _ in range(hops))
-            rows = db.run(f"MATCH {_pattern(chain)} RETURN DISTINCT n{hops}.name", topic=topic).values()
-            answers = frozenset(name for (name,) in rows) - {topic}
-            if answers:
-                found.append(Question(_text(topic, chain), topic, chain, answers))
+            start = dice.choice(sorted(names))
+            chain = _walk(db, start, hops, dice)
+            if chain:
+                topic = names[start]
+                rows = db.run(f"MATCH {_pattern(chain)} RETURN DISTINCT n{hops}.name", topic=topic).values()
+                answers = frozenset(name for (name,) in rows) - {topic}
+                if answers:
+                    found.append(Question(_text(topic, chain), topic, chain, answers))
     return Quiz("the sample graph", db, "name", questions)
+
+
+def _walk(db: hoplite.Database, start: int, hops: int, dice: random.Random) -> tuple[Step, ...]:
+    """Steps that lead on from a node, each chosen at random; none where there is no way on."""
+    sets, chain = NodeSets.of([start]), []
+    for _ in range(hops):
+        (there,) = steps_at(db, sets)
+        if not there:
+            return ()
+        chain.append(dice.choice(there))
+        sets = expand(db, sets, chain[-1])
+    return tuple(chain)
 
 
 def _pattern(chain: Sequence[Step]) -> str:

@@ -124,7 +124,7 @@ def test_the_program_runs_on_the_sample_graph(
 
 
 def test_questions_of_the_sample_graph_have_the_answers_that_follow_finds() -> None:
-    quiz = sample_quiz(5)
+    quiz = sample_quiz(40)
     for questions in quiz.questions.values():
         seeds = quiz.seeds(questions)
         ends = follow(quiz.db, seeds, [one.chain for one in questions])
