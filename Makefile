@@ -69,6 +69,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/mypy --strict examples/*.py benchmarks/*.py pytest_hoplite.py
+	$(BIN)/mypy -p examples.datasets -p examples.figures -p examples.super_relations
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.sizes
 
