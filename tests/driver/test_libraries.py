@@ -50,10 +50,14 @@ def _library(name: str) -> Any:
     return pytest.importorskip(name, reason=f"{name} is not installed: make libraries-test")
 
 
-@pytest.fixture(params=["in the process", "by Bolt"])
-def address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Where an empty database is found: by its name in this process, or on a server."""
-    if request.param == "by Bolt":
+@pytest.fixture(params=["in the process", "in a folder", "by Bolt"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where an empty database is found: by its name in this process, in a folder, or on a server."""
+    if request.param == "in a folder":
+        folder = tmp_path / "movies.hop"
+        hoplite.open(folder).close()
+        yield f"hoplite://{folder}"
+    elif request.param == "by Bolt":
         with hoplite.serve() as uri:
             yield uri
     else:
