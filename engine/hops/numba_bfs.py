@@ -113,6 +113,18 @@ def push_typed(
     return head, tail, work
 
 
+@inlined
+def is_dense(indptr: Ints, entry_count: int, queue: Int32s, head: int, end: int) -> bool:
+    """Whether the frontier queue[head:end] is better pulled."""
+    if end - head < len(indptr) // _WIDE_SHARE:
+        return False
+    entries = 0
+    for place in range(head, end):
+        node = queue[place]
+        entries += indptr[node + 1] - indptr[node]
+    return entries * _DENSE_SHARE > entry_count
+
+
 @kernel
 def search(
     hop: Fused, sources: Int32s, upper: int, mark_starts: bool, mark: Bytes, queue: Int32s, state: Ints, work: int
@@ -124,35 +136,27 @@ def search(
     Without `mark_starts`, the first step leads from the sources without entering them: they are entered like any other
     node.
     """
-    indptr, flags, both, can_pull = hop.near.indptr, hop.flags, hop.options[0], hop.options[1]
+    flags, both, can_pull = hop.flags, hop.options[0], hop.options[1]
     level, begin, head, tail = state[LEVEL], state[BEGIN], state[HEAD], state[TAIL]
     end, side, from_sources = state[END], state[SIDE], state[FROM_SOURCES] == 1
     if level < 0:
         level, begin, head, tail, side = 0, 0, 0, 0, 0
         from_sources = not mark_starts
         if mark_starts:
-            for source in sources:
-                queue[tail] = source
-                tail += int(mark[source] == 0)
-                mark[source] = 1
+            tail = enter(sources, 0, len(sources), mark, queue, 0)
         end = len(sources) if from_sources else tail
         state[BOUNDS] = tail
     typed = len(flags) > 0
     last_side = 1 if both else 0
-    wide = len(indptr) // _WIDE_SHARE
     status = DONE
     while begin < end and level < upper:
         if BOUNDS + level + 1 >= len(state):
             status = DEEP
             break
-        if can_pull and not from_sources and side == 0 and end - head >= wide:
-            entries = 0
-            for place in range(head, end):
-                node = queue[place]
-                entries += indptr[node + 1] - indptr[node]
-            if entries * _DENSE_SHARE > len(hop.near.neighbours):
-                status = DENSE
-                break
+        may_pull = can_pull and not from_sources and side == 0
+        if may_pull and is_dense(hop.near.indptr, len(hop.near.neighbours), queue, head, end):
+            status = DENSE
+            break
         while side <= last_side:
             some = hop.near if side == 0 else hop.far
             frontier = sources if from_sources else queue

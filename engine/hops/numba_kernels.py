@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel, narrow_forms
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel, narrow_forms, unfolded
 
 UNLIMITED = 1 << 40
 _SEEN = 1
@@ -229,6 +229,46 @@ def push_allowed(
     return tail
 
 
+@inlined
+def enter_sources(sources: Ints, first: int, last: int, mark: Bytes, queue: Int32s) -> int:
+    """Put the distinct nodes of sources[first:last] into the queue; returns its end."""
+    tail = 0
+    for place in range(first, last):
+        source = sources[place]
+        if mark[source] == 0:
+            mark[source] = _SEEN
+            queue[tail] = source
+            tail += 1
+    return tail
+
+
+@unfolded
+def entries_at(hop: Plain, node: int) -> int:
+    """How many entries a step from a node reads."""
+    count = 0
+    if hop.follows[0]:
+        count += hop.outgoing.indptr[node + 1] - hop.outgoing.indptr[node]
+    if hop.follows[1]:
+        count += hop.incoming.indptr[node + 1] - hop.incoming.indptr[node]
+    return count
+
+
+@unfolded
+def push_both(hop: Plain, excluded: Lists, group: int, node: int, mark: Bytes, queue: Int32s, tail: int) -> int:
+    """`push` or `push_allowed` over the sides that the hop follows."""
+    if len(excluded.offsets) > 0:
+        if hop.follows[0]:
+            tail = push_allowed(hop.outgoing, hop.flags, excluded, group, node, mark, queue, tail)
+        if hop.follows[1]:
+            tail = push_allowed(hop.incoming, hop.flags, excluded, group, node, mark, queue, tail)
+    else:
+        if hop.follows[0]:
+            tail = push(hop.outgoing, hop.flags, node, mark, queue, tail)
+        if hop.follows[1]:
+            tail = push(hop.incoming, hop.flags, node, mark, queue, tail)
+    return tail
+
+
 @kernel
 def bfs_levels(
     hop: Plain,
@@ -252,8 +292,6 @@ def bfs_levels(
     group may need.
     """
     used, largest, depth = 0, 0, UNLIMITED
-    use_out, use_in = hop.follows[0], hop.follows[1]
-    has_excluded = len(excluded.offsets) > 0
     group = begin
     # A group that runs out of room is searched again: better to stop where one like those before would not fit.
     while group < len(first_of) - 1 and used + largest <= len(found):
@@ -261,12 +299,7 @@ def bfs_levels(
         # The sources are the first frontier, marked or not.
         from_sources = not mark_starts
         if mark_starts:
-            for place in range(first_of[group], first_of[group + 1]):
-                source = sources[place]
-                if mark[source] == 0:
-                    mark[source] = _SEEN
-                    queue[tail] = source
-                    tail += 1
+            tail = enter_sources(sources, first_of[group], first_of[group + 1], mark, queue)
         filled = used
         while (head < tail or from_sources) and level < upper:
             level_end = tail
@@ -274,26 +307,14 @@ def bfs_levels(
             if budget >= 0:
                 for number in range(size):
                     node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
-                    if use_out:
-                        left -= hop.outgoing.indptr[node + 1] - hop.outgoing.indptr[node]
-                    if use_in:
-                        left -= hop.incoming.indptr[node + 1] - hop.incoming.indptr[node]
+                    left -= entries_at(hop, node)
                 if left < 0:
                     break
             filled = write_level(queue, head, tail, level, found, levels, filled)
             level += 1
             for number in range(size):
                 node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
-                if has_excluded:
-                    if use_out:
-                        tail = push_allowed(hop.outgoing, hop.flags, excluded, group, node, mark, queue, tail)
-                    if use_in:
-                        tail = push_allowed(hop.incoming, hop.flags, excluded, group, node, mark, queue, tail)
-                else:
-                    if use_out:
-                        tail = push(hop.outgoing, hop.flags, node, mark, queue, tail)
-                    if use_in:
-                        tail = push(hop.incoming, hop.flags, node, mark, queue, tail)
+                tail = push_both(hop, excluded, group, node, mark, queue, tail)
             head = level_end
             from_sources = False
         filled = write_level(queue, head, tail, level, found, levels, filled)

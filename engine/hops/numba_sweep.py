@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel, unfolded
 from hoplite.engine.hops.numba_bfs import push, push_typed
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of
 
@@ -220,6 +220,28 @@ def by_entry(allowed: Allowed) -> bool:
     return allowed.masked[0] or allowed.masked[1] or len(allowed.removed) > 0 or len(allowed.excluded) > 0
 
 
+@unfolded
+def permitted(allowed: Allowed, excluded_from: Words, relationship: int, groups: Any) -> Any:
+    """The groups among these that may use a relationship."""
+    if is_among(allowed.removed, relationship):
+        groups = np.uint64(0)
+    if len(allowed.excluded) > 0:
+        listed = place_of(allowed.excluded, relationship)
+        if listed < len(allowed.excluded) and allowed.excluded[listed] == relationship:
+            groups &= ~excluded_from[listed]
+    return groups
+
+
+@inlined
+def admit(node: int, groups: Any, coming: Words, queue: Int32s, tail: int) -> int:
+    """Let groups enter a node at this level; returns the new end of the queue."""
+    if coming[node] == 0:
+        queue[tail] = node
+        tail += 1
+    coming[node] |= groups
+    return tail
+
+
 @kernel
 def sweep_groups(
     piece: Piece,
@@ -265,18 +287,10 @@ def sweep_groups(
                 relationship = at
                 if each:
                     relationship = relationships[at] if len(relationships) else first[0] + at
-                    if is_among(allowed.removed, relationship):
-                        new = np.uint64(0)
-                    if len(allowed.excluded) > 0:
-                        listed = place_of(allowed.excluded, relationship)
-                        if listed < len(allowed.excluded) and allowed.excluded[listed] == relationship:
-                            new &= ~excluded_from[listed]
+                    new = permitted(allowed, excluded_from, relationship, new)
                     answer = judge(allowed, relationship, node, neighbour)
                 if answer == ALLOWED and new != 0:
-                    if coming[neighbour] == 0:
-                        queue[tail] = neighbour
-                        tail += 1
-                    coming[neighbour] |= new
+                    tail = admit(neighbour, new, coming, queue, tail)
                 elif answer == UNKNOWN and new != 0:
                     asked[0, pending], asked[1, pending], asked[2, pending] = relationship, node, neighbour
                     asked[3, pending] = np.int64(new)
@@ -299,10 +313,7 @@ def admit_groups(entered: Ints, groups: Words, words: Groups, queue: Int32s, tai
         node = entered[place]
         new = groups[place] & ~seen[node]
         if new != 0:
-            if coming[node] == 0:
-                queue[tail] = node
-                tail += 1
-            coming[node] |= new
+            tail = admit(node, new, coming, queue, tail)
     return tail
 
 
