@@ -49,16 +49,16 @@ def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
     """A column of ranges, with nulls where a bound of a slice is null; None for an expression that is not a range."""
     match expression:
         case ast.FunctionCall(name=name, arguments=arguments) if name.lower() == "range" and len(arguments) in (2, 3):
-            return _kept(numbers_of_range, [part(argument) for argument in arguments])
+            return _as_ranges(numbers_of_range, [part(argument) for argument in arguments])
         case ast.FunctionCall(name=name, arguments=(argument,)) if name.lower() == "tail":
             numbers = _ranges(argument, part)
-            return None if numbers is None else _kept(_tail, [numbers])
+            return None if numbers is None else _as_ranges(_tail, [numbers])
         case ast.Slice(subject=subject, start=start, end=end) if start is not None or end is not None:
             numbers = _ranges(subject, part)
             if numbers is None:
                 return None
             bounds = [part(bound) for bound in (start, end) if bound is not None]
-            return _kept(_cut(start is not None, end is not None), [numbers, *bounds])
+            return _as_ranges(_cut(start is not None, end is not None), [numbers, *bounds])
         case _:
             return None
 
@@ -136,7 +136,7 @@ def _mapped(function: Callable[..., Any], parts: Sequence[Compiled]) -> Compiled
     return _compiled(lambda batch, execution: map_rows(function, *_columns(parts, batch, execution)), parts)
 
 
-def _kept(function: Callable[..., range | None], parts: Sequence[Compiled]) -> Compiled:
+def _as_ranges(function: Callable[..., range | None], parts: Sequence[Compiled]) -> Compiled:
     """A function that returns ranges, which are kept as ranges."""
 
     def evaluate(batch: Batch, execution: Execution) -> Column:

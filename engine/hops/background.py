@@ -20,7 +20,7 @@ from threading import Event, Thread
 
 from hoplite import forks
 from hoplite.engine.hops.compiled import Variant
-from hoplite.engine.hops.machine_code import code_folder, kept_folders, load_kernel, shipped_folder
+from hoplite.engine.hops.machine_code import candidate_folders, code_folder, load_kernel, shipped_folder
 from hoplite.errors import argument_error
 from hoplite.extras import optional
 
@@ -87,7 +87,7 @@ class BackgroundLoader:
                 self._on_ready(*ready)
 
         with suppress(ImportError):  # no Numba: NumPy carries on
-            for folder in kept_folders():
+            for folder in candidate_folders():
                 for kernel in kernel_variants():
                     if self._stop.is_set():
                         return

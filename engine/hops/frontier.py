@@ -76,18 +76,18 @@ def _reach(
     if excluded is None:
         # Rows with the same source have the same ends.
         starts, which = np.unique(sources[rows], return_inverse=True)
-        found = _reach_apart(backend, hop, starts, lower, upper, None, check)
+        found = _reach_separately(backend, hop, starts, lower, upper, None, check)
         if len(starts) == len(rows) and (which[:-1] < which[1:]).all():
             return Ends(rows[found.row], found.nodes)
         first = np.searchsorted(found.row, np.arange(len(starts) + 1))
         count = np.diff(first)[which]
         entries = np.arange(count.sum()) + np.repeat(first[which] - np.cumsum(count) + count, count)
         return Ends(np.repeat(rows, count), found.nodes[entries])
-    found = _reach_apart(backend, hop, sources[rows], lower, upper, excluded.take(rows), check)
+    found = _reach_separately(backend, hop, sources[rows], lower, upper, excluded.take(rows), check)
     return Ends(rows[found.row], found.nodes)
 
 
-def _reach_apart(
+def _reach_separately(
     backend: Backend,
     hop: Hop,
     starts: Positions,

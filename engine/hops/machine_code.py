@@ -139,7 +139,7 @@ def _linked(entry: str, object_code: bytes) -> int:
     return int(engine.get_function_address(entry))
 
 
-def kept_folders() -> Iterator[Path]:
+def candidate_folders() -> Iterator[Path]:
     """The folders machine code may be in: the install's, then the cache; ImportError for the second without Numba to
     fill it."""
     for found in (shipped_folder, code_folder):

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.hops.expansion import type_flags
-from hoplite.engine.hops.interface import Booleans, Excluded, Hop, Positions, Side
+from hoplite.engine.hops.interface import Booleans, Excluded, Hop, Side
 from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, NarrowIncidenceArrays, Plain
 from hoplite.storage.incidence import Adjacency, Incidence
+from hoplite.storage.value_index import NO_POSITIONS
 
-NO_POSITIONS: Positions = np.zeros(0, dtype=np.int64)
 NO_FLAGS: Booleans = np.zeros(0, dtype=np.bool_)
 _USUAL = (np.int64, np.int32, np.int32, np.int64)
 _NARROW = (np.int32, np.int32, np.uint8, np.int32)

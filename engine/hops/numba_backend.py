@@ -44,8 +44,8 @@ from hoplite.engine.hops.interface import (
     TrailQuota,
     unchecked,
 )
-from hoplite.engine.hops.machine_code import code_folder, kept_folders, load_code, load_kernel, store_kernel
-from hoplite.engine.hops.numba_arrays import NO_LISTS, NO_POSITIONS, as_compiled, fused_arrays, lists_of, plain_arrays
+from hoplite.engine.hops.machine_code import candidate_folders, code_folder, load_code, load_kernel, store_kernel
+from hoplite.engine.hops.numba_arrays import NO_LISTS, as_compiled, fused_arrays, lists_of, plain_arrays
 from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
@@ -54,6 +54,7 @@ from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.pattern import Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend
 from hoplite.engine.hops.search import Search
+from hoplite.storage.value_index import NO_POSITIONS
 
 # Nodes found, or entries looked at, between two calls of a check.
 _WORK = 1 << 22
@@ -123,7 +124,7 @@ def kernel_variants() -> tuple[Variant, ...]:
 def load_kernels(is_narrow: bool = False) -> None:
     """Load all kernels, compiling those not found; ImportError if that takes Numba and it is missing."""
     wanted = [one for one in kernel_variants() if is_narrow or not one.is_narrow]
-    if all(one.is_loaded for one in wanted) or any(all(_loaded(wanted, folder)) for folder in kept_folders()):
+    if all(one.is_loaded for one in wanted) or any(all(_loaded(wanted, folder)) for folder in candidate_folders()):
         return
     from hoplite.engine.hops.numba_compile import compile_kernel
 

@@ -13,8 +13,9 @@ import numpy as np
 from hoplite.engine.hops.compiled import Flags, Ints, kernel
 from hoplite.engine.hops.expansion import Segments, allowed_steps
 from hoplite.engine.hops.interface import Hop, Positions, Steps
-from hoplite.engine.hops.numba_arrays import NO_FLAGS, NO_POSITIONS, as_compiled, flags_of, incidence_arrays
+from hoplite.engine.hops.numba_arrays import NO_FLAGS, as_compiled, flags_of, incidence_arrays
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among
+from hoplite.storage.value_index import NO_POSITIONS
 
 
 def gather_compiled(hop: Hop, nodes: Positions, found: Sequence[Segments]) -> Steps:

@@ -18,11 +18,12 @@ from hoplite.engine.hops.compiled import Flags, Int32s, Words
 from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Hop, NodeBatch, Positions, SearchLevels
 from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled, flags_of, incidence_arrays
+from hoplite.engine.hops.numba_arrays import as_compiled, flags_of, incidence_arrays
 from hoplite.engine.hops.numba_bfs import enter
 from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.storage.incidence import Adjacency
+from hoplite.storage.value_index import NO_POSITIONS
 
 GROUPS_AT_ONCE = 64
 # Entries looked at between two calls of a check.

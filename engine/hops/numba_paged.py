@@ -24,7 +24,7 @@ import numpy as np
 from hoplite.engine.hops.compiled import Ints, Table, inlined, kernel
 from hoplite.engine.hops.expansion import chunked, concatenated_ranges, degrees_by_segments, segments_of
 from hoplite.engine.hops.interface import UNLIMITED, Check, Guide, Hop, Positions, Side
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, as_compiled
+from hoplite.engine.hops.numba_arrays import as_compiled
 from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_trails import (
     BY_DEGREE,
@@ -40,6 +40,7 @@ from hoplite.engine.hops.numba_trails import (
     TrailSearch,
     depth_first,
 )
+from hoplite.storage.value_index import NO_POSITIONS
 
 # Nodes read at once, at first and at most; entries read at once, and held.
 _FEWEST_READ, _MOST_READ, _READ_ENTRIES = 32, 1 << 13, 1 << 18

@@ -32,9 +32,10 @@ from hoplite.engine.hops.interface import (
     TrailBatch,
     TrailQuota,
 )
-from hoplite.engine.hops.numba_arrays import NO_POSITIONS, lists_of
+from hoplite.engine.hops.numba_arrays import lists_of
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, Plain, count_allowed, is_listed, run_end
 from hoplite.engine.hops.scratch import borrowed
+from hoplite.storage.value_index import NO_POSITIONS
 
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22

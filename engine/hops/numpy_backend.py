@@ -69,7 +69,7 @@ class NumpyBackend:
         try:
             return _search_groups(hop, groups, sources, upper, mark_starts, excluded, budget, check)
         except _TooWide:
-            return _search_apart(hop, groups, sources, upper, mark_starts, excluded, budget, check)
+            return _search_separately(hop, groups, sources, upper, mark_starts, excluded, budget, check)
 
     def bfs_nodes(
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
@@ -131,7 +131,7 @@ class NumpyBackend:
         excluded: Excluded | None = None,
         check: Check = unchecked,
     ) -> Positions:
-        return _closings(hop, groups, sources, upper, excluded, check)
+        return _closing_lengths(hop, groups, sources, upper, excluded, check)
 
     def trails(
         self,
@@ -222,7 +222,7 @@ class _TooWide(Exception):
     separately."""
 
 
-def _search_apart(
+def _search_separately(
     hop: Hop,
     groups: Positions,
     sources: Positions,
@@ -289,7 +289,7 @@ def _search_groups(
     return SearchLevels(key // n, key % n, found_level[order], level if len(frontier) else UNLIMITED)
 
 
-def _closings(
+def _closing_lengths(
     hop: Hop, groups: Positions, sources: Positions, upper: int | None, excluded: Excluded | None, check: Check
 ) -> Positions:
     """Breadth-first search in which every node carries the source it was entered from (`origin`) and the first

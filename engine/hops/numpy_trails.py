@@ -140,9 +140,9 @@ def _blocks(
         assert remaining is not None
         if beyond is not None:
             _note_cut(beyond, start, remaining, limit)
-        start = _kept(start, remaining <= limit)
+        start = _filtered(start, remaining <= limit)
     if lower == 0:
-        accepted = start if guide is None else _kept(start, guide.remaining(start.row, start.last) == 0)
+        accepted = start if guide is None else _filtered(start, guide.remaining(start.row, start.last) == 0)
         if len(accepted.row):
             yield accepted
     if upper == 0:
@@ -164,11 +164,11 @@ def _blocks(
             if beyond is not None:
                 _note_cut(beyond, extended, remaining, limit)
             fits = remaining <= limit - depth
-            extended, remaining = _kept(extended, fits), remaining[fits]
+            extended, remaining = _filtered(extended, fits), remaining[fits]
         if not len(extended.row):
             continue
         if depth >= lower:
-            accepted = extended if remaining is None else _kept(extended, remaining == 0)
+            accepted = extended if remaining is None else _filtered(extended, remaining == 0)
             if len(accepted.row):
                 yield accepted
         if depth < limit:
@@ -216,10 +216,10 @@ def _rationed(batch: TrailBatch, left: Positions) -> TrailBatch:
     return batch if kept.all() else picked(batch, np.flatnonzero(kept))
 
 
-def _kept(block: _Block, kept: Booleans) -> _Block:
-    if kept.all():
+def _filtered(block: _Block, keep: Booleans) -> _Block:
+    if keep.all():
         return block
-    return _Block(block.row[kept], block.relationships[kept], block.nodes[kept], block.last[kept])
+    return _Block(block.row[keep], block.relationships[keep], block.nodes[keep], block.last[keep])
 
 
 def _batch(block: _Block) -> TrailBatch:

@@ -306,15 +306,15 @@ class SelectShortest(Operator):
                 row_count += batch.row_count
                 if row_count > most:
                     context.check_time()
-                    read = [self._chosen(concatenate_batches(read), wanted)]
+                    read = [self._selected(concatenate_batches(read), wanted)]
                     held.release()
                     held.add_batch(read[0])
                     row_count = read[0].row_count
                     most = max(2 * row_count, _HELD_ROWS)
             if read:
-                yield self._chosen(concatenate_batches(read), wanted)
+                yield self._selected(concatenate_batches(read), wanted)
 
-    def _chosen(self, batch: Batch, wanted: int) -> Batch:
+    def _selected(self, batch: Batch, wanted: int) -> Batch:
         lengths = np.zeros(batch.row_count, np.int64)
         for name in self.relationships:
             column = batch[name]

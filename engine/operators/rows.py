@@ -32,7 +32,7 @@ from hoplite.values.render import to_string
 _MUCH = 256  # from this many rows found for each row of an argument on, those are processed one by one
 
 
-def _kept_rows(column: Column) -> Int64s:
+def _true_rows(column: Column) -> Int64s:
     """The rows whose predicate is true; anything that is neither true, false nor null is an error."""
     return as_predicate(column).true_rows()
 
@@ -53,10 +53,10 @@ class Filter(Operator):
             if self.lenient and not isinstance(column, Booleans):
                 column = Booleans(np.fromiter((v is True for v in column.objects()), np.bool_, batch.row_count))
             try:
-                kept = _kept_rows(column)
+                kept = _true_rows(column)
             except RowError as failure:
                 batch, error = batch.head(failure.row), failure.error
-                kept = _kept_rows(column.take(np.arange(failure.row)))
+                kept = _true_rows(column.take(np.arange(failure.row)))
             if len(kept) == batch.row_count:
                 if batch.row_count:
                     yield batch

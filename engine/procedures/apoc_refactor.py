@@ -192,7 +192,7 @@ def rename_label(context: Execution, old: str, new: str, nodes: list[NodeRef] | 
     """Of all, or only of those in a list."""
     writer, procedure = writer_of(context), "apoc.refactor.rename.label"
     _refuse_empty(procedure, old, new)
-    members = _chosen(nodes, writer.nodes_with_label(old).tolist())
+    members = _listed(nodes, writer.nodes_with_label(old).tolist())
     for node in members:
         writer.remove_label(node, old)
         writer.add_label(node, new)
@@ -211,7 +211,7 @@ def rename_type(
 ) -> Iterator[Row]:
     """Of all, or only of those in a list."""
     _refuse_empty("apoc.refactor.rename.type", old, new)
-    members = _chosen(relationships, writer_of(context).relationships_with_type(old).tolist())
+    members = _listed(relationships, writer_of(context).relationships_with_type(old).tolist())
     for relationship in members:
         _replaced(context, RelationshipRef(relationship), type_name=new)
     yield from _renamed(len(members))
@@ -232,7 +232,7 @@ def rename_node_property(
     writer = writer_of(context)
     everything = writer.nodes()
     having = everything[~writer.node_property(everything, old).null_mask()].tolist()
-    members = _chosen(nodes, having)
+    members = _listed(nodes, having)
     _move_property(members, old, new, writer.node_properties, writer.set_node_property)
     yield from _renamed(len(members))
 
@@ -252,12 +252,12 @@ def rename_relationship_property(
     writer = writer_of(context)
     everything = writer.relationships()
     having = everything[~writer.relationship_property(everything, old).null_mask()].tolist()
-    members = _chosen(relationships, having)
+    members = _listed(relationships, having)
     _move_property(members, old, new, writer.relationship_properties, writer.set_relationship_property)
     yield from _renamed(len(members))
 
 
-def _chosen(given: list[Any] | None, members: list[int]) -> list[int]:
+def _listed(given: list[Any] | None, members: list[int]) -> list[int]:
     """The members on the list; all of them without a list."""
     if not given:
         return members
