@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -30,12 +31,14 @@ def _cell(value: object) -> str:
 def bar_chart(
     path: Path, title: str, groups: Sequence[str], series: Mapping[str, Sequence[float]], unit: str = ""
 ) -> None:
-    """Write bars side by side: one colour for each series, one cluster for each group."""
+    """Write bars side by side: one colour for each series, one cluster for each group; a comma in the name of a group
+    begins a new line."""
     chart = _Chart(title, unit, max(max(values) for values in series.values()))
     width = (_WIDTH - _LEFT - _RIGHT) / len(groups)
     for place, group in enumerate(groups):
         left = _LEFT + place * width
-        chart.text(left + width / 2, _HEIGHT - _BOTTOM + 18, group, "middle")
+        for line, part in enumerate(group.split(", ")):
+            chart.text(left + width / 2, _HEIGHT - _BOTTOM + 18 + 15 * line, part, "middle")
         for number, (name, values) in enumerate(series.items()):
             bar = width * 0.8 / len(series)
             top = chart.height(values[place])
@@ -54,14 +57,17 @@ def line_chart(
     series: Mapping[str, Sequence[tuple[float, float]]],
     across: str,
     unit: str = "",
+    *,
+    logarithmic: bool = False,
 ) -> None:
-    """Write one line for each series of points."""
+    """Write one line for each series of points, across on a logarithmic scale where asked for."""
     points = [point for line in series.values() for point in line]
-    low, high = min(x for x, _ in points), max(x for x, _ in points)
+    scale: Callable[[float], float] = math.log if logarithmic else float
+    low, high = scale(min(x for x, _ in points)), scale(max(x for x, _ in points))
     chart = _Chart(title, unit, max(y for _, y in points))
 
     def place(x: float) -> float:
-        return _LEFT + 10 + (x - low) / ((high - low) or 1) * (_WIDTH - _LEFT - _RIGHT - 20)
+        return _LEFT + 10 + (scale(x) - low) / ((high - low) or 1) * (_WIDTH - _LEFT - _RIGHT - 20)
 
     for x in sorted({x for x, _ in points}):
         chart.text(place(x), _HEIGHT - _BOTTOM + 18, f"{x:g}", "middle")

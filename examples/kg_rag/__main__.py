@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{linking(setting, embed, options.least_link)}\n")
     built = build_all(builder, setting.questions)
     print(f"{modes_table(builder, built)}\n")
+    print(f"Mode 30, by what its quality score makes of the context\n\n{quality_table(built[30])}\n")
     seen = budgets(builder, built)
     print(f"Questions whose context has the right answer, by the tokens it may have\n\n{budget_table(seen)}\n")
     blind = budgets(builder, build_all(builder, setting.questions, blind=True))
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         print("No model was asked (--model NAME@URL).")
     path = options.out / "kg_rag.svg"
-    line_chart(path, "Right answer in the context, retrieved without the options", blind, "tokens allowed", "questions")
+    title = "Right answer in the context, retrieved without the options"
+    line_chart(path, title, blind, "tokens allowed", "questions", logarithmic=True)
     print(f"Plot: {path}")
 
 
@@ -125,6 +127,17 @@ def modes_table(builder: Builder, built: Mapping[int, Sequence[Built]]) -> str:
         rows.append((mode, len(filled), facts, fmean(tokens or [0]), max(tokens or [0]), has, sum(right), sum(wrong)))
     titles = ("mode", "contexts", "facts", "tokens", "most", "has the answer", "answers right", "wrong")
     return f"Contexts, means over the questions that have one\n\n{text_table(titles, rows)}"
+
+
+def quality_table(contexts: Sequence[Built]) -> str:
+    """Whether the score is worth something: the better the context, the more often it should have the answer."""
+    rows = []
+    for advice in dict.fromkeys(one.advice for one in sorted(contexts, key=lambda one: -one.quality)):
+        some = [one for one in contexts if one.advice == advice]
+        has = 100 * fmean(one.has_gold for one in some)
+        right = 100 * fmean(one.answers_it == one.question.gold for one in some)
+        rows.append((advice.partition(":")[0], len(some), fmean(one.quality for one in some), has, right))
+    return text_table(("advice", "questions", "quality", "% has the answer", "% answers right"), rows)
 
 
 def budgets(builder: Builder, built: Mapping[int, Sequence[Built]]) -> dict[str, list[tuple[float, float]]]:

@@ -36,3 +36,10 @@ def test_a_line_has_a_point_for_each_value(tmp_path: Path) -> None:
     assert len(points) == 3
     assert points[0][0] == points[2][0] < points[1][0]
     assert points[1][1] < points[2][1] < points[0][1]  # the higher the value, the nearer to the top
+
+
+def test_a_logarithmic_scale_puts_equal_factors_at_equal_distances(tmp_path: Path) -> None:
+    path = tmp_path / "lines.svg"
+    line_chart(path, "by tokens", {"mode 0": [(100, 1), (1_000, 1), (10_000, 1)]}, "tokens", logarithmic=True)
+    first, second, third = [float(dot.attrib["cx"]) for dot in ElementTree.parse(path).iter(f"{_SVG}circle")]
+    assert abs((second - first) - (third - second)) < 0.2
