@@ -1,10 +1,10 @@
-"""Counts of patterns: the nine of LSQB on a graph of its shape, and three of them on its own graph.
+"""Counts of patterns: LSQB's nine on a graph of its shape, and three of them on its own graph.
 
     python -m benchmarks.counts [--scale 0.1] [--rounds 5] [--engines hoplite,duckdb,ladybug,neo4j] [--docs] [--saved]
 
-Each engine has a process of its own; all are loaded before the first question, then every round asks each in turn. All
-counts must be the same. Neo4j takes part where $NEO4J_URI names an empty database; LSQB's own graph is measured where
-$HOPLITE_DATA has it, as lsqb/sf0.1. Exit status 1 says that counts differ, or that Hoplite gave none.
+Each engine has its own process; all are loaded before the first question, then every round asks each in turn. All
+counts must agree. Neo4j takes part if $NEO4J_URI names an empty database; LSQB's own graph is measured if $HOPLITE_DATA
+has it, as lsqb/sf0.1. Exit status 1 means that counts differ, or that Hoplite gave none.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _note(found: Measured, engine: str, key: str, answer: dict[str, Any], is_fir
 
 
 def serve(name: str, graph: str) -> int:
-    """What the process of an engine does: load, then count what it is asked for, until nothing more comes."""
+    """The process of an engine: load, then answer counts until its input ends."""
     answers, sys.stdout = sys.stdout, sys.stderr  # libraries may print
     counter: Any = None
     for line in sys.stdin:
@@ -208,7 +208,7 @@ def _say(answers: TextIO, answer: dict[str, Any]) -> None:
 
 
 def tables(found: Measured) -> list[Table]:
-    """Medians, with the best of the others and how many times as long Hoplite takes; and the first times."""
+    """Medians, with the best peer as a multiple of Hoplite's time, and first times."""
     engines = list(found.rounds)
     titles = [COUNTERS[engine].title for engine in engines]
     rows = []

@@ -1,4 +1,4 @@
-"""How each engine of the counts loads a graph and counts a pattern, in a process of its own."""
+"""How each engine of the counts loads a graph and counts a pattern, in its own process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Counter:
         try:
             self.library: Any = importlib.import_module(self.module)
         except ImportError as error:
-            raise Unavailable(f"not installed, or not to be imported: {error}") from error
+            raise Unavailable(f"not installed, or cannot be imported: {error}") from error
 
     def version(self) -> str:
         return importlib.metadata.version(self.module)

@@ -1,6 +1,6 @@
-"""The graphs of the counts: a forum of the shape that LSQB's have, at any scale, and LSQB's own small one where it is.
+"""The graphs of the counts: a forum in the shape of LSQB's, at any scale, and LSQB's own small one if it is available.
 
-Nodes are numbered through all labels; relationships are arrays of starts and ends for each (label, type, label).
+Nodes are numbered across all labels; relationships are arrays of starts and ends for each (label, type, label).
 """
 
 from __future__ import annotations

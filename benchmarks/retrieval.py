@@ -1,11 +1,11 @@
-"""Batched retrieval against one query at a time: 3-hop questions of MetaQA, beside a live Neo4j.
+"""Batched retrieval against one query at a time: MetaQA's 3-hop questions, compared with a live Neo4j.
 
     python -m benchmarks.retrieval [--questions 1000] [--uri bolt://127.0.0.1:7687]
 
-Needs MetaQA (HOPLITE_DATA) and a Neo4j whose data it may replace. All of them start at the name of the topic and end
-at the names of the answers; each question is a chain of relationships in both. Neo4j has an index on the names, its
-queries are one of a few texts with a parameter, and every text has run before it is measured. Answers are compared with
-the gold ones. Times are those of the clock, the least of some rounds, and for the processes here also of the CPU.
+Needs MetaQA (HOPLITE_DATA) and a Neo4j whose data it may replace. All start at the name of the topic and end at the
+names of the answers; each question is a chain of relationships in both. Neo4j has an index on the names, its queries
+are a few texts with a parameter, and every text has run before it is measured. Answers are compared with the gold ones.
+Times are wall time, the minimum of several rounds, and for local processes also CPU time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def report(name: str, way: Callable[[], Answers], questions: Sequence[Question]) -> float:
-    """Print how long a way takes and how many of its answers are the gold ones; the least seconds of the clock."""
+    """Print how long a way takes and how many of its answers are the gold ones; returns the minimum wall time."""
     way()
     least, cpu = float("inf"), float("inf")
     answers: Answers = []
@@ -84,7 +84,7 @@ def query_of(chain: Sequence[Step]) -> str:
 
 
 def one_by_one(driver: neo4j.Driver, questions: Sequence[Question]) -> Answers:
-    """Each question as a query of its own, in one session."""
+    """Each question as a separate query, in one session."""
     found: Answers = []
     with driver.session(default_access_mode="READ") as session:
         for one in questions:

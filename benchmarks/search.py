@@ -1,5 +1,5 @@
-"""Vector and full-text search beside others: what building an index takes, the ten best of a question, how many of the
-truly nearest are among them, and the question after one more write.
+"""Vector and full-text search compared with others: building an index, the ten best for a question, how many of the
+true nearest are among them, and the question after one more write.
 
     python -m benchmarks.search                          # 100,000 vectors of 384 numbers, 100,000 documents
     python -m benchmarks.search --count 20000 --neo4j bolt://127.0.0.1:7687      # its database is emptied
@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 
 
 class Engine(Protocol):
-    """What is asked of each; ids are the numbers of vectors, or of documents."""
+    """What each engine has to do; ids are the numbers of vectors or documents."""
 
     def nearest(self, vector: Floats) -> list[int]:
         """The ten nearest."""
@@ -154,7 +154,7 @@ class OfUsearch:
 
 
 class OfKglite:
-    """Its own calls; there is no Lucene syntax, so that it is asked for plain words only."""
+    """Its own calls; it has no Lucene syntax, so it only gets plain words."""
 
     def __init__(self, folder: Path) -> None:
         import kglite
@@ -248,12 +248,12 @@ class OfNeo4j:
 
 
 class OfLadybug:
-    """Its extensions are fetched from its makers when they are installed."""
+    """Its extensions are downloaded when they are installed."""
 
     def __init__(self, folder: Path) -> None:
         import ladybug
 
-        # First in a process of its own: where the network is out of reach it may end there.
+        # First in a separate process, which may die if the network is out of reach.
         program = "import ladybug; ladybug.Connection(ladybug.Database()).execute('INSTALL VECTOR')"
         tried = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
         if tried.returncode:

@@ -1,8 +1,8 @@
 """Calls of `range` that need no list: `size(range(1, n))`, `range(1, n)[3]`, `x IN range(1, n)`.
 
-A range may be far longer than memory. Where an expression asks it for its length, for one of its numbers or for a
-part, a column of Python's own ranges takes the place of the lists. Comprehensions and quantifiers go through a long one
-piece by piece. No other expression sees one of them: whatever else is done with a range is done with the list.
+A range may be too long for memory. Where an expression needs only its length, one of its numbers or a part of it, a
+column of Python ranges replaces the lists. Comprehensions and quantifiers iterate over a long one piece by piece. No
+other expression sees these: everything else gets the list.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hoplite.values.columns import Column, Objects, from_objects, object_array
 CompilePart = Callable[[ast.Expression], Compiled]
 Iterate = Callable[[Compiled], Evaluator]
 
-_LIST = "  LIST"  # the column with the piece of a range that is gone through
+_LIST = "  LIST"  # the column with the current piece of a range
 _PIECE = 1 << 16
 
 
@@ -63,14 +63,14 @@ def _ranges(expression: ast.Expression, part: CompilePart) -> Compiled | None:
             return None
 
 
-# --- going through a range -------------------------------------------------------------------------------------------
+# --- iterating over a range -------------------------------------------------------------------------------------------
 
 
 def iterated_range(expression: ast.Expression, kind: str, iterate: Iterate, part: CompilePart) -> Evaluator | None:
     """A comprehension (`kind` is "list") or a quantifier over a call of range(); None over anything else.
 
-    `iterate` makes its evaluator over lists. Ranges that are long are handed to it a piece at a time, and those after
-    the piece that decides are never made.
+    `iterate` makes its evaluator over lists. Long ranges are passed to it a piece at a time, and pieces after the one
+    that decides are never made.
     """
     numbers = None if kind == "single" or _is_short(expression) else _ranges(expression, part)
     if numbers is None:
@@ -85,7 +85,7 @@ def iterated_range(expression: ast.Expression, kind: str, iterate: Iterate, part
         answers: list[Any] = []
         for row, wanted in enumerate(found):
             try:
-                answers.append(_gone_through(over_lists, kind, wanted, batch.rows(row, row + 1), execution))
+                answers.append(_iterated(over_lists, kind, wanted, batch.rows(row, row + 1), execution))
             except RowError as failure:
                 raise RowError(row, failure.error) from None
         return from_objects(answers)
@@ -94,7 +94,7 @@ def iterated_range(expression: ast.Expression, kind: str, iterate: Iterate, part
 
 
 def _is_short(expression: ast.Expression) -> bool:
-    """Whether a range is known to make a list of few numbers, the same for all rows."""
+    """Whether a range is known to have few numbers, the same for all rows."""
     match expression:
         case ast.FunctionCall(arguments=(ast.Literal(value=int(first)), ast.Literal(value=int(last)))):
             return last - first < _PIECE
@@ -102,7 +102,7 @@ def _is_short(expression: ast.Expression) -> bool:
             return False
 
 
-def _gone_through(over_lists: Evaluator, kind: str, wanted: range | None, batch: Batch, execution: Execution) -> Any:
+def _iterated(over_lists: Evaluator, kind: str, wanted: range | None, batch: Batch, execution: Execution) -> Any:
     if wanted is None:
         return None
     items: list[Any] = []

@@ -1,11 +1,10 @@
-"""Compiled loops that count the matches of a pattern: a depth-first search through its steps, which holds one partial
-match at a time. Where the last step only has to avoid a few nodes or relationships, it is not taken: all neighbours
-count, less those.
+"""Compiled loops that count the matches of a pattern: a depth-first search through its steps that holds one partial
+match at a time. If the last step only has to avoid a few nodes or relationships, it is not taken: all neighbours count,
+less those.
 
-The entries of a hop are written down once for a version of the graph (`numba_relations.py`). Which relationships are
-between a node and many others is a question that inner loops ask over and over for the same node: then its neighbours
-are marked, and each answer is one look at a mark. A new node that has to be next to two bound ones is searched for at
-the one with far fewer relationships.
+The entries of a hop are stored once per version of the graph (`numba_relations.py`). Inner loops often ask which
+relationships connect the same node with many others: its neighbours are then marked, and each answer is one look at a
+mark. A new node that must be next to two bound ones is searched for from the one with far fewer relationships.
 
     levels  int64[levels, 10]   steps that bind a relationship, in order
     checks  int64[checks, 6]    what is asked after each level
@@ -31,7 +30,7 @@ from hoplite.engine.memory import has_room
 _WORK = 1 << 22  # entries looked at between two calls of a check
 _ALONE = 1 << 17  # entries looked at before other threads are asked to help
 _PIECES = 8  # for each thread: some rows are much more work than others
-_FIRST_ROWS = 256  # that are counted before it is asked again whether relations pay; then four times as many
+_FIRST_ROWS = 256  # counted before checking again whether relations pay; then four times as many
 _MOST_MARKS = 1 << 25  # marks of all looks together
 _MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
 
@@ -45,13 +44,13 @@ _OWNER, _STAMP, _ASKED = range(3)
 # Columns of relations: the addresses of their arrays.
 _BEGINS, _NEIGHBOURS, _RELATIONSHIPS = range(3)
 _MOST_RELATIONS = 64
-_FAR_FEWER = 8  # times fewer relationships make it worth to begin at the other node
-_FEWEST_ASKED, _MARK_AT = 4, 8  # a node's neighbours are marked after some questions, and one for so many of them
+_FAR_FEWER = 8  # with this many times fewer relationships, it pays to begin at the other node
+_FEWEST_ASKED, _MARK_AT = 4, 8  # a node's neighbours are marked after some look-ups, plus one for this many neighbours
 
 
 class Program(NamedTuple):
-    """What is done, over `loads`, the registers that a row gives; `sizes` are the number of nodes and of
-    checks before the first level, and whether the last level is summed."""
+    """What to do, over `loads`, the registers that a row binds; `sizes` has the number of nodes, the number of checks
+    before the first level, and whether the last level is summed."""
 
     levels: Table
     checks: Table
@@ -62,9 +61,9 @@ class Program(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the search is: the level (-1: at the next row), registers, and by level the entries that are left, the
-    ways so far, and whether the level and its partner have changed places. `sums` has, for each node, one more than
-    the weights that the last level leads to from it, once they were added up."""
+    """Where the search is: the level (-1: at the next row), the registers, and for each level the remaining entries,
+    the ways so far, and whether it has changed places with its partner. For each node, `sums` has one more than the
+    total weight that the last level leads to from it, once that is known."""
 
     level: Ints
     registers: Ints
@@ -79,11 +78,11 @@ class State(NamedTuple):
 
 
 class _WorthWriting(Exception):
-    """So many partial matches were followed that relations would have taken less time."""
+    """So many partial matches were followed that relations would have been faster."""
 
 
 def _work_noter(pattern: Pattern, may_stop: bool) -> Callable[[int], None]:
-    """What is told of work without relations; with `may_stop` it ends that work where relations pay."""
+    """A function that records work done without relations; with `may_stop` it ends that work if relations pay."""
     every = {id(one): one for hop in pattern.hops for one in (hop, from_far_end(hop))}.values()
 
     def note(amount: int) -> None:
@@ -96,7 +95,7 @@ def _work_noter(pattern: Pattern, may_stop: bool) -> Callable[[int], None]:
 
 
 def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
-    """How many matches there are from each row, by weight."""
+    """The weighted number of matches from each row."""
     counts: list[Positions] = [np.zeros(0, np.int64)]
     begin, size, may_stop = 0, _FIRST_ROWS, True
     while begin < row_count:
@@ -116,7 +115,7 @@ def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) 
 
 
 def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
-    """The same in compiled loops; None where they cannot do it, or where it would not pay."""
+    """The same in compiled loops; None if they cannot do it, or if it would not pay."""
     made = _program(pattern, given, check)
     if made is None:
         return None
@@ -126,7 +125,7 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
     totals = np.zeros(row_count, np.int64)
     state = next(states)
     check()
-    # Where rows of this pattern were shared before, there is enough to do.
+    # If rows of this pattern were shared before, there is enough work.
     row = search(program, state, rows, totals, 0, 1 if "is shared" in pattern.prepared else _ALONE)
     while row < row_count and state.level[0] >= 0:  # the row under way
         check()
@@ -153,7 +152,8 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
 
 
 def _states(pattern: Pattern, program: Program, marks: int) -> Iterator[State]:
-    """A state for each thread, at no row. They are kept with the pattern: marks and sums hold for all its rows."""
+    """A state for each thread, at no row. They are kept with the pattern, because marks and sums hold for all its
+    rows."""
     kept = pattern.prepared.setdefault("states", [])
     assert isinstance(kept, list)
     depth, nodes = len(program.levels), int(program.sizes[0])
@@ -198,7 +198,7 @@ def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, lis
 
 
 class _Writer:
-    """Writes the steps of a pattern down as numbers."""
+    """Encodes the steps of a pattern as numbers."""
 
     def __init__(self, pattern: Pattern, given: Given, check: Check) -> None:
         self._check_time = check
@@ -213,7 +213,7 @@ class _Writer:
         self._ends = pattern.relationship_ends
 
     def add(self, step: Follow | Compare | Look | Differ) -> bool:
-        """Write a step; False where the loops cannot do it."""
+        """Encode a step; False if the loops cannot do it."""
         match step:
             case Follow(hop=hop, source=source, target=target, into=into):
                 if into and self._is_later(source, target):
@@ -237,11 +237,11 @@ class _Writer:
         return True
 
     def _is_later(self, one: int, other: int) -> bool:
-        """Whether a node is bound further inside than another: that of the outer loop is looked up in."""
+        """Whether a node is bound in an inner loop of another's: the look-up is among the outer one's entries."""
         return self._bound[one] > self._bound[other]
 
     def _relation(self, hop: Hop) -> int:
-        """The number of a relation; -1 where it is not to be had."""
+        """The number of a relation; -1 if it is not available."""
         for number, (known, _) in enumerate(self.relations):
             if known is hop:
                 return number
@@ -262,7 +262,7 @@ class _Writer:
         self.levels.append([int(into), source, relation, target, relationship, weight, end, end, self.marks, 0])
         if into:
             self.marks += 1
-            # The node that was just found has to be next to this one too.
+            # The node just found must be next to this one too.
             before = self.levels[level - 1] if level else None
             if before and not before[_INTO] and before[_TARGET] == target:
                 before[_PARTNER] = int(self._bound[source] < level - 1)
@@ -282,7 +282,7 @@ class _Writer:
 
 @unfolded
 def _between(program: Program, state: State, across: int, source: int, target: int, marks: int) -> tuple[int, int]:
-    """The entries of one node that lead to another; without marks where `marks` is -1."""
+    """The entries of one node that lead to another; without marks if `marks` is -1."""
     if source < 0 or target < 0:
         return 0, 0
     begins, neighbours = program.relations[across, _BEGINS], program.relations[across, _NEIGHBOURS]
@@ -390,7 +390,7 @@ def _enter(program: Program, state: State, level: int) -> None:
 
 @unfolded
 def _summed(program: Program, state: State, source: int) -> int:
-    """The weights of everything that the last level leads to from a node, less what its checks forbid."""
+    """The total weight of everything the last level leads to from a node, less what its checks forbid."""
     if source < 0:
         return 0
     level = len(program.levels) - 1
@@ -423,7 +423,7 @@ def _summed(program: Program, state: State, source: int) -> int:
                 continue
         elif forbidden < 0:
             return 0
-        is_known = False  # whether it is forbidden already
+        is_known = False  # whether it is already forbidden
         for before in range(first, last):
             if before != number and (before < number or is_relationship):
                 value = registers[program.checks[before, _RIGHT]]
@@ -443,7 +443,7 @@ def _summed(program: Program, state: State, source: int) -> int:
 
 @unfolded
 def _begun(program: Program, state: State, rows: Table, row: int) -> bool:
-    """Give the registers what a row gives them; says whether it passes the checks on that alone."""
+    """Load a row's bindings into the registers; returns whether they pass the checks on them alone."""
     for number in range(len(program.loads)):
         state.registers[program.loads[number]] = rows[number, row]
     state.ways[0] = 1
@@ -453,7 +453,7 @@ def _begun(program: Program, state: State, rows: Table, row: int) -> bool:
 @unfolded
 def _own(levels: Table, state: State, level: int) -> tuple[int, int, int]:
     """The level whose relationship is followed at a level, and the checks after it: a level and its partner may have
-    changed places, and then both relationships are there after the second of them."""
+    changed places, and then both relationships are bound only after the second."""
     first, last = levels[level, _FIRST], levels[level, _LAST]
     if levels[level, _PARTNER] == 1 and state.turned[level] == 1:
         return level + 1, first, first
@@ -464,8 +464,8 @@ def _own(levels: Table, state: State, level: int) -> tuple[int, int, int]:
 
 @kernel
 def search(program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
-    """Go on from where the state is, at this row, until so many entries were looked at or no row is left; returns the
-    row that is next, or under way."""
+    """Resume from the state, at this row, until `work` entries were looked at or no row is left; returns the next or
+    unfinished row."""
     levels, registers = program.levels, state.registers
     level, last_level = state.level[0], len(levels) - 1
     done, entering = 0, False
@@ -489,7 +489,7 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
         relationship, weight = levels[own, _RELATIONSHIP], levels[level, _WEIGHT]
         begin, end = state.at[level], state.ends[level]
         if into and relationship < 0 and begin < end:
-            # Which of several parallel relationships it is makes no difference.
+            # It makes no difference which of several parallel relationships it is.
             state.ways[level] *= end - begin
             end = begin + 1
         ways, found = state.ways[level], 0

@@ -1,5 +1,5 @@
-"""The entries of a hop, written down once for a version of the graph: those of a node in order of their neighbours, so
-that two nodes are looked up instead of searched for, and sums over the neighbours of all nodes.
+"""The entries of a hop, stored once per version of the graph: those of a node in order of their neighbours, so that
+pairs of nodes are looked up instead of searched for; and sums over the neighbours of all nodes.
 
     begins         int32[nodes + 1]   node v has the entries begins[v] .. begins[v + 1]
     neighbours     int32[entries]     ascending for each node
@@ -24,10 +24,10 @@ from hoplite.engine.hops.threads import Worker, share
 from hoplite.engine.memory import has_room
 
 _PREPARED = "relation"
-_WORTH, _WORTH_PLAIN = 8, 64  # written down after one partial match for so many nodes, or nodes and entries
-_LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; graphs beyond that lack memory
+_WORTH, _WORTH_PLAIN = 8, 64  # stored after one partial match for this many nodes, or nodes and entries
+_LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; beyond that, memory would be short
 _MOST_FROM_DISK = 1 << 26  # bytes: what is on disk is cached within a budget, which this is not part of
-_PIECE = 1 << 20  # entries that are read at once
+_PIECE = 1 << 20  # entries read at once
 _NODES = 1 << 17  # nodes that one thread takes at a time
 
 
@@ -40,13 +40,13 @@ class Relation(NamedTuple):
 
 
 def known_relation(hop: Hop) -> Relation | None:
-    """The entries, where they are written down already."""
+    """The entries, if they are already stored."""
     known = hop.prepared.get(_PREPARED)
     return known if isinstance(known, Relation) else None
 
 
 def relation_of(hop: Hop, check: Check) -> Relation | None:
-    """The entries; None where they are too many, or where it does not pay to write them down."""
+    """The entries; None if there are too many, or if storing them does not pay."""
     known = known_relation(hop)
     if known is None and is_worth_writing(hop):
         known = hop.prepared[_PREPARED] = written(hop, check)
@@ -54,7 +54,7 @@ def relation_of(hop: Hop, check: Check) -> Relation | None:
 
 
 def wide_relation_of(hop: Hop, check: Check) -> Relation | None:
-    """The entries, for work over most of them: it pays to write them down at once."""
+    """The entries, for work over most of them, which makes storing them pay at once."""
     known = known_relation(hop)
     if known is None and hop.is_plain and _can_be_written(hop):
         known = hop.prepared[_PREPARED] = written(hop, check)
@@ -62,14 +62,14 @@ def wide_relation_of(hop: Hop, check: Check) -> Relation | None:
 
 
 def note_work(hop: Hop, amount: int) -> None:
-    """So many partial matches were followed without the entries: from some number on these are worth having."""
+    """Record partial matches followed without stored entries: from some number on, storing them pays."""
     known = hop.prepared.get(_PREPARED, 0)
     if isinstance(known, int):
         hop.prepared[_PREPARED] = known + amount
 
 
 def is_worth_writing(hop: Hop) -> bool:
-    """Whether enough work was noted, or they are written down already."""
+    """Whether enough work was recorded, or they are already stored."""
     known = hop.prepared.get(_PREPARED, 0)
     if not isinstance(known, int):
         return True
@@ -90,7 +90,7 @@ def from_far_end(hop: Hop) -> Hop:
 
 
 def _entry_count(hop: Hop) -> int:
-    """At most how many entries there are."""
+    """An upper bound on the number of entries."""
     return sum(len(one.neighbours) for side in hop.sides for one in side.partitions)
 
 
@@ -145,7 +145,7 @@ def _gathered(hop: Hop, check: Check) -> Relation:
         relationships.append(steps.relationships.astype(np.int32))
     key, relationship = np.concatenate(keys), np.concatenate(relationships)
     if (key[1:] < key[:-1]).any():
-        order = np.argsort(key, kind="stable")  # which is quick for what consists of ordered pieces
+        order = np.argsort(key, kind="stable")  # fast for what consists of sorted pieces
         key, relationship = key[order], relationship[order]
     node, neighbour = np.divmod(key, hop.node_count)
     begins = np.zeros(hop.node_count + 1, np.int32)
@@ -154,8 +154,8 @@ def _gathered(hop: Hop, check: Check) -> Relation:
 
 
 def sums_for_all(hop: Hop, weights: NDArray[np.int64] | None, check: Check) -> Positions | None:
-    """For each node the sum of the weights of its neighbours, each as often as it is one; without weights how many
-    there are. None where sums might not fit, or the entries are not to be had."""
+    """For each node, the sum of its neighbours' weights, or without weights their number; parallel relationships count.
+    None if sums might not fit, or if the entries are not available."""
     relation = wide_relation_of(hop, check)
     if relation is None:
         return None
@@ -202,7 +202,7 @@ def _next_kept(side: IncidenceArrays, flags: Flags, at: int, end: int, dropped: 
 
 @kernel
 def count_entries(arrays: Plain, begins: Int32s, first: int, last: int) -> None:
-    """How many entries some nodes have, each one place further on."""
+    """Count the entries of some nodes, each at the next place."""
     outgoing, incoming, follows, flags = arrays
     for node in range(first, last):
         found = 0
@@ -213,7 +213,7 @@ def count_entries(arrays: Plain, begins: Int32s, first: int, last: int) -> None:
                 found += 1
                 at = _next_kept(outgoing, flags, at + 1, end, -1)
         if follows[1]:
-            dropped = node if follows[0] else -1  # a loop is an entry of both sides
+            dropped = node if follows[0] else -1  # a loop is an entry on both sides
             end = incoming.indptr[node + 1]
             at = _next_kept(incoming, flags, incoming.indptr[node], end, dropped)
             while at < end:
@@ -263,7 +263,7 @@ def write_entries(
 
 @inlined
 def _sort(keys: Int32s, values: Int32s, begin: int, end: int) -> None:
-    """Put the entries in order of their keys, by insertion over ever smaller distances."""
+    """Sort the entries by key: insertion sort over ever smaller gaps."""
     gap = end - begin
     while gap > 1:
         gap = max(gap * 5 // 11, 1)

@@ -1,5 +1,5 @@
-"""How many matches a pattern has from the nodes of a row, without making them: steps become a pattern of the hops, and
-what hangs from its nodes alone becomes weights of these nodes.
+"""The number of matches of a pattern from the nodes of a row, without making them: steps become a pattern of hops, and
+branches that hang from a single node become its weight.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CountMatches(Operator):
             counter = counter or _Counter(context, self.steps, self.branches)
             rows, ways = counter.counts(batch)
             if len(rows):
-                # All of them may be added up above, where a sum that does not fit would not be an integer any more.
+                # They may all be summed above, where a sum that does not fit would no longer be an integer.
                 so_far += total(ways)
                 if so_far >= LARGEST:
                     raise arithmetic_error("long overflow")
@@ -67,7 +67,7 @@ class CountMatches(Operator):
 
 
 class _Counter:
-    """Counts for one run, from batch to batch."""
+    """Counts matches during one run, batch by batch."""
 
     def __init__(
         self, context: Execution, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
@@ -75,7 +75,7 @@ class _Counter:
         self._context = context
         self._steps = steps
         self._registers: dict[str, int] = {}
-        self._relationships: set[str] = set()  # those that are compared with others
+        self._relationships: set[str] = set()  # relationships that are compared with others
         for step in steps:
             if isinstance(step, MatchHop) and step.distinct_from:
                 self._relationships |= {step.relationship, *step.distinct_from}
@@ -129,8 +129,8 @@ class _Counter:
 
 
 class _Weighing:
-    """The weights of nodes: how many ways lead on from a node along the branches of its variable, 0 where labels or
-    predicates do not allow it. Each node is weighed once, when a batch is the first to reach it.
+    """The weights of nodes: the number of ways to continue from a node along the branches of its variable, 0 if labels
+    or predicates do not allow it. Each node is weighed once, when a batch first reaches it.
     """
 
     def __init__(
@@ -167,12 +167,12 @@ class _Weighing:
         return name
 
     def _labels(self, step: MatchHop) -> tuple[str, ...]:
-        """The labels that have to be looked at."""
+        """The labels that have to be checked."""
         certain = labels_are_certain(self._context, step.hop.traversal, step.labels)
         return () if certain else step.labels
 
     def _reach(self, name: str, reached: dict[str, Int64s]) -> None:
-        """Add the nodes that a variable may be to `reached`, and those of the variables on the way."""
+        """Add the nodes that a variable may be bound to, and those of variables on the way, to `reached`."""
         way = []
         while name not in reached:
             way.append(name)
@@ -194,7 +194,7 @@ class _Weighing:
             reached[node] = nodes
 
     def _weighed(self, name: str, step: MatchHop, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """Those of some different nodes that are allowed, and their weights."""
+        """The allowed nodes among some distinct ones, and their weights."""
         for label in self._labels(step):
             having: Bools = self._context.graph.has_label(nodes, label)
             nodes = nodes[having]

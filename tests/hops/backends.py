@@ -1,4 +1,4 @@
-"""The backends that a test runs on: all of them, Torch where it is installed."""
+"""The backends that a test runs on: all of them, and Torch if it is installed."""
 
 from __future__ import annotations
 

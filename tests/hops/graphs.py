@@ -1,8 +1,8 @@
 """Random small multigraphs, each as a graph for the oracle and as adjacencies in one of several layouts.
 
-Self-loops, parallel relationships and cycles are common, for there are few nodes. The layouts: one plain partition;
-several partitions with the nodes dealt out; a snapshot with newer relationships in a delta, some removed, and nodes
-that it has no row for.
+With so few nodes, self-loops, parallel relationships and cycles are common. The layouts: one plain partition; several
+partitions with the nodes distributed; a snapshot with newer relationships in a delta, some removed, and nodes that it
+has no row for.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def build(
 
 
 def _incidence(rows: list[int], entries: list[tuple[int, int, int, int]], first: int | None) -> Incidence:
-    """Rows of entries (node, type, neighbour, relationship); implicit relationship numbers where `first` is given."""
+    """Rows of entries (node, type, neighbour, relationship); implicit relationship numbers if `first` is given."""
     counts = [sum(entry[0] == node for entry in entries) for node in rows]
     return Incidence(
         indptr=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64),

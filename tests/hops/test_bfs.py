@@ -1,4 +1,5 @@
-"""Breadth-first searches: of many groups, in bounded pieces of work, deep, over what kernels read apart."""
+"""Breadth-first searches: of many groups, in bounded pieces of work, deep, over partitions that kernels read
+separately."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class Loaded:
 @every_backend
 @examples(30)
 @given(case=cases(8), marks=st.booleans())
-def test_balls_are_the_balls_of_their_groups(backend: BackendName, case: Case, marks: bool) -> None:
+def test_a_batch_finds_the_nodes_of_each_group(backend: BackendName, case: Case, marks: bool) -> None:
     kernels = backend_named(backend)
     nodes = [node for node in case.sources if node >= 0]
     offsets = np.array([0, len(nodes) // 2, len(nodes), len(nodes)], dtype=np.int64)
@@ -83,7 +84,7 @@ def test_balls_are_the_balls_of_their_groups(backend: BackendName, case: Case, m
 def test_many_groups_are_searched_together(
     backend: BackendName, side: Side, types: list[int] | None, partitions: int
 ) -> None:
-    """More than fit the bits of a word."""
+    """More groups than a word has bits."""
     hop = random_hop(400, 1_500, side, types)
     hop = parted(hop, partitions) if partitions > 1 else hop
     random = np.random.default_rng(3)
@@ -116,7 +117,7 @@ def test_a_long_path_is_followed_to_its_end(backend: BackendName) -> None:
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels come back after a few entries."""
+    """Kernels return after a few entries."""
     monkeypatch.setattr("hoplite.engine.hops.numba_backend._WORK", 7)
     monkeypatch.setattr("hoplite.engine.hops.numba_levels._WORK", 7)
     monkeypatch.setattr("hoplite.engine.hops.numba_levels._ASKED_AT_ONCE", 3)
@@ -125,7 +126,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("side", list(Side))
 @pytest.mark.parametrize("types", [None, [1, 3]])
 @pytest.mark.parametrize("form", ["plain", "parted", "masked"])
-def test_a_search_that_is_left_goes_on_where_it_was(
+def test_a_suspended_search_resumes_where_it_was(
     monkeypatch: pytest.MonkeyPatch, side: Side, types: list[int] | None, form: str
 ) -> None:
     small_pieces(monkeypatch)
@@ -146,7 +147,7 @@ def test_a_search_that_is_left_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize("change", [lambda hop: hop, lambda hop: parted(hop, 3)])
-def test_a_ball_is_stopped_on_its_way(monkeypatch: pytest.MonkeyPatch, change: Callable[[Hop], Hop]) -> None:
+def test_a_search_can_be_stopped_on_its_way(monkeypatch: pytest.MonkeyPatch, change: Callable[[Hop], Hop]) -> None:
     small_pieces(monkeypatch)
     hop = change(random_hop(300, 2_000, Side.OUTGOING))
     calls = iter(range(5))

@@ -302,7 +302,7 @@ choices = st.builds(Choice, paths=st.integers(1, 4)) | st.builds(Choice, lengths
 
 
 def assert_chosen(mine: Counter[Trail], expected: list[Trail], choice: Choice) -> None:
-    """The shortest of the trails between two nodes: a number of them, or all of the first lengths."""
+    """The shortest trails between two nodes: a number of them, or all of the first lengths."""
     assert mine <= Counter(expected)
     lengths = sorted(len(trail[0]) for trail in expected)
     if choice.paths is not None:

@@ -1,4 +1,4 @@
-"""Machine code of kernels: what it is called with is checked, it is never stale, and never in the way of a query."""
+"""Machine code of kernels: its arguments are checked, it is never stale, and it never prevents a query."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_numbers_records_and_tables_go_in_and_results_come_out() -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_equals_of_what_is_asked_for_are_taken() -> None:
+def test_equivalent_arguments_are_accepted() -> None:
     assert add_up(NESTED, np.int64(1), np.True_, np.zeros((2, 3), dtype=np.int64)) == (-6, 7)  # type: ignore[arg-type]
 
     class Derived(np.ndarray[Any, Any]):
@@ -155,7 +155,7 @@ def test_a_kernel_that_is_not_loaded_says_so() -> None:
 
 
 def test_the_backend_lists_every_kernel_that_is_declared() -> None:
-    """Or one would be called before it is loaded."""
+    """Otherwise one could be called before it is loaded."""
     declared = {
         one.name
         for name, module in sys.modules.items()
@@ -178,7 +178,7 @@ def test_a_damaged_file_counts_as_missing(stored: Path, tmp_path: Path, damage: 
 
 
 def keep_in(monkeypatch: pytest.MonkeyPatch, folder: Path | None) -> None:
-    """Have machine code kept in a folder, or nowhere, and none that came with the install."""
+    """Keep machine code in a folder, or nowhere, and use none from the install."""
     monkeypatch.setattr(machine_code, "shipped_folder", lambda: None)
     for module in (machine_code, background):
         monkeypatch.setattr(module, "code_folder", lambda: folder)
@@ -260,7 +260,7 @@ def test_a_folder_that_others_may_write_is_not_trusted(tmp_path: Path, monkeypat
     assert code_folder.__wrapped__() is None
 
 
-def test_without_a_home_that_can_be_written_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_home_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
     assert code_folder.__wrapped__() is None
@@ -427,7 +427,7 @@ def fill_and_copy(source: Ints, target: Ints, cleared: Ints) -> None:
 
 
 def test_loops_that_fill_and_copy_need_no_library() -> None:
-    """LLVM makes calls of them."""
+    """LLVM turns them into calls."""
     (one,) = cast(Kernel, fill_and_copy).variants
     load_code(one, *numba_compile.compile_kernel(one))
     source, target, cleared = np.arange(1000), np.zeros(1000, np.int64), np.ones(1001, np.int64)

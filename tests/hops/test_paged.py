@@ -38,7 +38,7 @@ def parted_samples(draw: DrawFn) -> Sample:
 
 @pytest.fixture
 def next_to_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node or two are read at once, what is held is dropped all the time, and the kernel is left all the time."""
+    """Only a node or two are read at once, what is held is dropped constantly, and the kernel returns constantly."""
     monkeypatch.setattr(numba_paged, "_FEWEST_READ", 1)
     monkeypatch.setattr(numba_paged, "_MOST_READ", 2)
     monkeypatch.setattr(numba_paged, "_READ_ENTRIES", 2)

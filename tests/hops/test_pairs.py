@@ -59,7 +59,7 @@ def test_many_neighbourhoods_come_in_pieces(
     assert hops.neighbourhoods(hop, offsets, np.concatenate(sets), size - 1, backend=backend) is None or not size
 
 
-def test_stamps_begin_anew_before_they_are_too_large() -> None:
+def test_stamps_restart_before_they_are_too_large() -> None:
     hop = random_hop(300, 2_000, Side.OUTGOING)
     offsets = np.arange(301, dtype=np.int64)
     expected = sets_of(hops.neighbourhoods(hop, offsets, np.arange(300), backend="numpy"))

@@ -18,7 +18,7 @@ from tests.hops.backends import every_backend
 
 
 def random_hop(nodes: int, relationships: int, side: Side, types: list[int] | None = None) -> Hop:
-    """A graph with a few hubs: its nodes are too many for the oracle, but not for agreement of the backends."""
+    """A graph with a few hubs: too large for the oracle, but backends can be compared with each other."""
     random = np.random.default_rng(5)
     start = random.zipf(1.3, relationships) % nodes
     end = random.integers(0, nodes, relationships)
@@ -39,7 +39,7 @@ def one_partition(
 ) -> Adjacency:
     indptr = np.concatenate(([0], np.cumsum(np.bincount(near, minlength=nodes)))).astype(np.int64)
     incidence = Incidence(indptr, far.astype(np.int32), code.astype(np.int32), relationships)
-    # As it would be when mapped from a file.
+    # Read-only, as when mapped from a file.
     incidence.neighbours.setflags(write=False)
     incidence.types.setflags(write=False)
     return Adjacency(nodes, (incidence,))
@@ -70,7 +70,7 @@ def test_backends_agree_on_a_larger_graph(backend: BackendName, side: Side, type
 @every_backend
 @pytest.mark.parametrize("side", list(Side))
 @pytest.mark.parametrize("types", [None, [1, 3]])
-def test_balls_are_the_balls_of_each_group(backend: BackendName, side: Side, types: list[int] | None) -> None:
+def test_a_batch_agrees_with_searching_each_group(backend: BackendName, side: Side, types: list[int] | None) -> None:
     hop = random_hop(400, 3_000, side, types)
     sources = np.random.default_rng(3).integers(0, 400, 200)
     offsets = np.array([0, 1, 1, 4, 4, *range(5, 201, 5)], dtype=np.int64)

@@ -21,7 +21,7 @@ ROWS, PARTNERS = 1000, 900
 
 @dataclass(eq=False)
 class _Rows(Operator):
-    """So many rows, numbered, in one batch."""
+    """A number of rows, numbered, in one batch."""
 
     count: int
 
@@ -31,7 +31,7 @@ class _Rows(Operator):
 
 @dataclass(eq=False)
 class _Partners(Operator):
-    """Partners for every row but the multiples of ten; says how many rows it was asked for at once."""
+    """Partners for every row except multiples of ten; records how many rows it is given at once."""
 
     asked: list[int]
 
@@ -41,7 +41,7 @@ class _Partners(Operator):
         assert isinstance(column, Integers)
         numbers = argument_rows(argument)
         assert numbers is not None
-        rows = np.repeat(numbers[column.values % 10 != 0], PARTNERS)[::-1].copy()  # in an order of its own
+        rows = np.repeat(numbers[column.values % 10 != 0], PARTNERS)[::-1].copy()  # in another order
         yield Batch({ROW: Integers(rows), "found": Integers(rows * 0 + 1)}, len(rows))
 
 
@@ -51,7 +51,7 @@ class _Context:
     profile: None = None
 
     def check_time(self) -> None:
-        """Nothing has to stop."""
+        """Never stops."""
 
 
 def _optional(memory: Memory) -> tuple[list[Batch], list[int]]:

@@ -1,6 +1,6 @@
 """Databases that run statements another way: as the plan that was written to JSON and read back, or under PROFILE.
 
-Both must answer as `run` does. Whoever runs under PROFILE also sees that it runs the operators of the plain statement.
+Both must answer as `run` does. Under PROFILE, the operators must also be those of the plain statement.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ThroughJson(_Wrapped):
     """Runs the plans of statements."""
 
     def run(self, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """What the plan answers, once it was written and read; commands have no plan."""
+        """The plan's answer, after writing and reading it back; commands have no plan."""
         given = dict(parameters or {})
         if _has_mode(query) or self._prepared_or_none(query, given) is None:
             return self._db.run(query, given)
@@ -49,7 +49,7 @@ class ThroughJson(_Wrapped):
         try:
             return self._prepared(query, given).plan
         except Exception:
-            return None  # refused, and `run` says why
+            return None  # rejected: `run` says why
 
 
 class ThroughProfile(_Wrapped):

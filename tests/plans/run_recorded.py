@@ -20,7 +20,7 @@ WAYS = (ThroughJson, ThroughProfile)
 
 
 def differences(runner: Any, tasks: Sequence[Task]) -> Iterator[str]:
-    """What comes out otherwise than in the plain run."""
+    """What differs from the plain run."""
     for task in sorted(tasks, key=lambda task: task.group):
         plain = _verdict(runner, task, None)
         for way in WAYS:
@@ -41,7 +41,7 @@ def _verdict(runner: Any, task: Task, way: Any) -> Verdict:
 
 
 def sample(tasks: list[Task], count: int | None) -> list[Task]:
-    """So many of them, always the same ones."""
+    """A sample of this many, always the same ones."""
     return tasks if count is None or count >= len(tasks) else random.Random(count).sample(tasks, count)
 
 
