@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+import hoplite
 from hoplite.grammar.ast import Direction
 from hoplite.planner.cost import Estimates
 from hoplite.planner.order import Node, OrderSearch
@@ -77,3 +78,18 @@ def test_no_order_is_cheaper(search: OrderSearch) -> None:
     if best is not None:
         assert Counter(best.connections) == Counter(search.connections)
         assert _cost(search, best.connections) == min(costs)
+
+
+def test_pairs_around_a_node_are_expected_to_be_more_than_on_average() -> None:
+    """2,000 pairs of persons would be in the same place if places were of one size, and 3,000 know each other. Places
+    are rarely of one size, so friends come first."""
+    with hoplite.open() as db:
+        db.run("UNWIND range(0, 19) AS i CREATE (:Place {i: i})").consume()
+        db.run("UNWIND range(0, 199) AS i MATCH (l:Place {i: i % 20}) CREATE (:Person {i: i})-[:IN]->(l)").consume()
+        pairs = (
+            "UNWIND range(0, 1499) AS n MATCH (p:Person {i: n % 200}), (q:Person {i: (n % 200 + n / 200 + 1) % 200})"
+        )
+        db.run(f"{pairs} CREATE (p)-[:KNOWS]->(q)").consume()
+        plan = db.explain("MATCH (l:Place)<-[:IN]-(p:Person)-[:KNOWS]-(q:Person)-[:IN]->(l) RETURN p.i, q.i")
+    between = next(line for line in plan.splitlines() if "Expand(Into)" in line)
+    assert "[:IN]" in between
