@@ -1,11 +1,11 @@
-"""What a text costs that was never seen before: reading, checking, planning and building its operators.
+"""The cost of a new text: parsing, checking, planning and building its operators.
 
     python -m benchmarks.planning [FILE] [--queries 1000] [--rounds 3]
 
-FILE holds recorded queries, one JSON object with a `cypher` in each line, also compressed; by default it is the one of
-machine-written queries in the folder that HOPLITE_DATA names. They are prepared on a graph that has every label, type
-and key that they name. Counted is the CPU time of the thread, of each text the least of all rounds; every round forgets
-all plans. Texts that are refused are left out, and their number is printed.
+FILE holds recorded queries, a JSON object with a `cypher` on each line, possibly compressed; the default is the file of
+machine-written queries in the folder that HOPLITE_DATA names. They are prepared on a graph with every label, type and
+key that they name. Measured is the thread's CPU time, for each text the minimum of all rounds; every round forgets all
+plans. Rejected texts are skipped, and their number is printed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DATA = Path(os.environ.get("HOPLITE_DATA") or Path(__file__).parents[2] / "shar
 
 
 def read_texts(path: Path, count: int) -> list[str]:
-    """So many different texts, evenly spread over the file."""
+    """This many distinct texts, evenly spread over the file."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         texts = list(dict.fromkeys(json.loads(line)["cypher"] for line in lines))
     places = np.linspace(0, len(texts) - 1, min(count, len(texts))).astype(int)

@@ -4,10 +4,10 @@ true nearest are among them, and the question after one more write.
     python -m benchmarks.search                          # 100,000 vectors of 384 numbers, 100,000 documents
     python -m benchmarks.search --count 20000 --neo4j bolt://127.0.0.1:7687      # its database is emptied
 
-All engines hold the same data and are asked the same questions in turn, round after round, so that a slow minute of the
-machine is everyone's. Counted is the least of all rounds for each question: CPU time for engines in this process, which
-other work on the machine changes little; for a server, the time on the clock. `usearch alone` is the limit of vector
-search: the same graph without a database around it. Engines that are not installed are named, with the reason.
+All engines hold the same data and answer the same questions in turn, round after round, so that a slow minute of the
+machine affects all. Reported is the minimum of all rounds for each question: CPU time for engines in this process,
+which other work on the machine changes little; wall time for a server. `usearch alone` is the limit of vector search:
+the same graph without a database around it. Engines that are not installed are named, with the reason.
 """
 
 from __future__ import annotations

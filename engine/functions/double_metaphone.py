@@ -16,7 +16,7 @@ def double_metaphone(word: str) -> str:
 
 
 class _Word:
-    """A word in capitals that is read letter by letter. A reader adds a sound, and says how many letters it took."""
+    """A word in capitals, read letter by letter. Each reader adds a sound and returns how many letters it used."""
 
     def __init__(self, text: str) -> None:
         self.text = text

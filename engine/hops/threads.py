@@ -1,7 +1,7 @@
 """Work in numbered pieces, shared among threads: compiled loops run without the interpreter lock.
 
-Each thread takes the next piece that nobody has. The calling thread is one of them, and the only one that asks whether
-the statement may go on; the others stop at their next look when it may not. Threads live as long as the call.
+Each thread takes the next free piece. The calling thread is one of them, and the only one that checks whether the
+statement may continue; if not, the others stop at their next check. Threads live as long as the call.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import TypeAlias
 from hoplite.engine.hops.interface import Check
 
 Worker: TypeAlias = Callable[[int, Check], None]
-"""Does one piece, and asks the check between bounded amounts of work."""
+"""Does one piece, and calls the check between bounded amounts of work."""
 
-_MOST = 8  # beyond that the memory is what loops wait for
+_MOST = 8  # beyond that, loops wait for memory
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 @cache
 def thread_count() -> int:
-    """How many threads may compute at a time: as many as the process has cores."""
+    """How many threads may compute at the same time: the number of cores of the process."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with suppress(OSError, ValueError):  # no quota for a group of processes
+    with suppress(OSError, ValueError):  # no quota for a control group
         quota, period = _QUOTA.read_text().split()
         usable = min(usable, max(int(quota) // int(period), 1))
     return max(min(usable, _MOST), 1)
 
 
 class _Stopped(Exception):
-    """Another thread has failed, or the statement may not go on."""
+    """Another thread has failed, or the statement has to stop."""
 
 
 class _Pieces:
@@ -56,7 +56,7 @@ class _Pieces:
         self._stopped = True
 
     def help(self, worker: Worker) -> None:
-        """What a thread beside the calling one does."""
+        """What threads other than the calling one do."""
         try:
             for number in self.left():
                 self._look()
@@ -73,7 +73,7 @@ class _Pieces:
 
 
 def share(size: int, new_worker: Callable[[], Worker], check: Check) -> None:
-    """Do the pieces 0 .. size. Every thread has a worker of its own."""
+    """Do the pieces 0 .. size. Every thread has its own worker."""
     threads = min(size, thread_count())
     pieces = _Pieces(size)
     workers = [new_worker() for _ in range(threads)]

@@ -29,9 +29,9 @@ from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.columns import Int64s, Integers
 
-_FEW_NODES = 256  # whose entries are read on their own
-_QUICKER = 16  # times less is an entry where all are read in order
-_NODE_BYTES = 32  # of weights, sums and a part of what is made of them, while ways from all nodes are counted
+_FEW_NODES = 256  # up to this many nodes, only their own entries are read
+_QUICKER = 16  # times cheaper per entry, if all are read in order
+_NODE_BYTES = 32  # weights, sums and intermediate results, while ways from all nodes are counted
 
 
 @dataclass(slots=True, eq=False)

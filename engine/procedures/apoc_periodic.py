@@ -58,7 +58,7 @@ def submit(context: Execution, name: str | None, statement: str | None, config: 
 @cypher_procedure(
     f"apoc.periodic.repeat(name :: STRING, statement :: STRING, rate :: INTEGER, config = {{}} :: MAP) {_JOB}",
     mode="WRITE",
-    description="Runs a statement in the background every so many seconds.",
+    description="Runs a statement in the background at an interval in seconds.",
     works_on_system=False,
 )
 def repeat(
