@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine import hops
-from hoplite.engine.hops import Hop, Side
+from hoplite.engine.hops import Hop, Side, Steps
 from hoplite.engine.hops.select import backend_named
 from hoplite.engine.khop import SIDES
 from hoplite.errors import driver_errors
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hoplite.storage.snapshot import Snapshot
 
 Scores = NDArray[np.float64]
+
+_PAIR = 4  # steps that may be made in the time that looking for one between two nodes takes
 
 
 def neighbourhood(
@@ -56,9 +58,10 @@ def neighbourhood(
         )
         order = np.lexsort((found.nodes, found.group))
         span = hop.node_count
-        search = _Search(
-            graph, hop, db._backend, check, (found.group * span + found.nodes)[order], found.level[order], len(sets)
-        )
+        at_seeds = found.level == 0
+        starts = NodeSets.from_rows(found.group[at_seeds], found.nodes[at_seeds], len(sets))
+        keys = (found.group * span + found.nodes)[order]
+        search = _Search(graph, hop, db._backend, check, keys, found.level[order], starts)
         every = hops.hop_of(graph, Side.BOTH, None)
         degrees = hops.degrees(every, found.nodes, check=check, backend=db._backend)
     scores = 1 / (1 + found.level) / np.log2(2 + degrees)
@@ -67,7 +70,8 @@ def neighbourhood(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What paths are read off: the distance of every pair of a question and a node, as one ascending number each."""
+    """What paths are read off: the distance of every pair of a question and a node, as one ascending number each; and
+    where each question starts."""
 
     graph: Snapshot
     hop: Hop
@@ -75,7 +79,7 @@ class _Search:
     check: hops.Check
     keys: Int64s
     level: Int64s
-    questions: int
+    seeds: NodeSets  # positions
 
     def distances(self, question: Int64s, nodes: Int64s) -> Int64s:
         """How far nodes are from the seeds of a question; -1: farther than was searched."""
@@ -84,6 +88,20 @@ class _Search:
         asked = question * self.hop.node_count + nodes
         place = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
         return np.where(self.keys[place] == asked, self.level[place], -1)
+
+    def nearer(self, question: Int64s, nodes: Int64s, level: int) -> Steps:
+        """The steps by which nodes are entered from those at a level, which is one less than theirs."""
+        turned = self.hop.turned()
+        if level == 0 and len(nodes):
+            # A node next to a seed may have very many neighbours: to look for the seeds among them is cheaper.
+            offsets, items = ragged_take(self.seeds.offsets, question)
+            if _PAIR * len(items) < hops.degrees(turned, nodes, backend=self.backend).sum():
+                row, seeds = np.repeat(np.arange(len(nodes)), np.diff(offsets)), self.seeds.nodes[items]
+                found = hops.expand_into(self.hop, seeds, nodes[row], check=self.check)
+                return Steps(row[found.row], found.relationships, seeds[found.row])
+        steps = hops.expand(turned, nodes, backend=self.backend)
+        kept = self.distances(question[steps.row], steps.neighbours) == level
+        return Steps(steps.row[kept], steps.relationships[kept], steps.neighbours[kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +151,7 @@ class Neighbourhood:
 
     def sets(self) -> NodeSets:
         """The nodes of each question, in the order of the rows."""
-        return NodeSets.from_rows(self.question, self.nodes, self._search.questions)
+        return NodeSets.from_rows(self.question, self.nodes, len(self._search.seeds))
 
     def paths(self, each: int = 1) -> EvidencePaths:
         """Shortest paths from a seed to each node that is not one, up to `each` of them, in the order of the rows."""
@@ -161,14 +179,11 @@ def _ways_back(
     search: _Search, questions: Int64s, rows: Int64s, ends: Int64s, length: int, each: int
 ) -> tuple[Int64s, Int64s, Int64s]:
     """Paths of one length that end in some nodes: whose they are, their nodes and their relationships, a row each."""
-    turned = search.hop.turned()
     target, nodes = rows, ends[:, None]
     relationships = np.zeros((len(rows), 0), np.int64)
     for level in range(length - 1, -1, -1):
         search.check()
-        steps = hops.expand(turned, nodes[:, 0], backend=search.backend)
-        nearer = search.distances(questions[target[steps.row]], steps.neighbours) == level
-        row, via, before = steps.row[nearer], steps.relationships[nearer], steps.neighbours[nearer]
+        row, via, before = search.nearer(questions[target], nodes[:, 0], level)
         # Every way back leads to a seed, so that no more of them are followed than are wanted.
         kept = _places(target[row]) < each
         row, via, before = row[kept], via[kept], before[kept]

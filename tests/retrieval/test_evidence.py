@@ -68,6 +68,17 @@ def test_there_are_as_many_paths_as_there_are_shortest_ones_up_to_each() -> None
         assert len({tuple(map(number, path.nodes)) for path in to_b.paths(9)}) == 4
 
 
+def test_paths_through_a_hub_lead_from_every_seed_next_to_it() -> None:
+    with hoplite.open() as db:
+        db.run("""CREATE (one:N), (two:N), (hub:N), (one)-[:R]->(hub), (one)-[:S]->(hub), (hub)-[:R]->(two)
+                  FOREACH (i IN range(1, 200) | CREATE (hub)-[:R]->(:Leaf))""")
+        found = neighbourhood(db, [[0, 1], [1], [0]], 2).with_label("Leaf").best(1)
+        paths = found.paths(9)
+        assert paths.question.tolist() == [0, 0, 0, 1, 2, 2]
+        assert [number(path.nodes[0]) for path in paths] == [0, 0, 1, 1, 0, 0]
+        assert len({path.relationships[0].element_id for path in paths}) == 3
+
+
 def test_the_best_of_each_question_come_first_and_others_cost_no_path() -> None:
     with random_graph(17) as db:
         found = neighbourhood(db, [[0], [3]], 3)
