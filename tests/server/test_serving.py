@@ -74,7 +74,7 @@ def test_other_machines_are_not_let_in_without_a_password(tmp_path: Path) -> Non
     [
         (("--port", "99999"), "A port is a number from 0 to 65535, not 99999"),
         (("--port", "-1"), "A port is a number from 0 to 65535, not -1"),
-        (("--port", "0", "--tls-cert", "no-such.pem"), "no-such.pem: no certificate and key can be read there"),
+        (("--port", "0", "--tls-cert", "no-such.pem"), "no-such.pem: cannot read a certificate and key"),
     ],
 )
 def test_what_cannot_be_served_is_said_without_a_traceback(arguments: tuple[str, ...], said: str) -> None:
