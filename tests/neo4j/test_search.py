@@ -90,7 +90,7 @@ def test_words_of_languages_are_those_of_a_server(empty: Driver, name: str) -> N
     texts = _SENTENCES[name].split()
     made = [analyzer(name).words(text) for text in texts]
     config = f"OPTIONS {{indexConfig: {{`fulltext.analyzer`: '{name}'}}}}"
-    empty.execute_query(f"CREATE FULLTEXT INDEX w FOR (n:W) ON EACH [n.t] {config}")  # type: ignore[arg-type]
+    empty.execute_query(f"CREATE FULLTEXT INDEX w FOR (n:W) ON EACH [n.t] {config}")
     rows = [{"i": number, "t": text} for number, text in enumerate(texts)]
     empty.execute_query("UNWIND $rows AS row CREATE (n:W) SET n = row", rows=rows)
     empty.execute_query("CALL db.awaitIndexes()")
