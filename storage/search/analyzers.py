@@ -1,5 +1,5 @@
-"""What full-text indexes make of texts: an analyzer takes one apart and brings its words into the form in which they
-are compared. Names and words are those of Lucene's analyzers as Neo4j offers them."""
+"""How full-text indexes read texts: an analyzer splits a text into words and normalises them for comparison. Names and
+words are those of Lucene's analyzers as Neo4j offers them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hoplite.storage.search.tokenizers import Tokenizer
 DEFAULT_ANALYZER = "standard-no-stop-words"
 
 Filter = Callable[[str], str]
-"""One word as another; an empty one is left out."""
+"""Maps a word to another; an empty one is left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Analyzer:
     """Words are found, changed by filters, left out if they are stop words, and changed by further filters (stems). The
-    place of one that is left out stays empty."""
+    place of a word that is left out stays empty."""
 
     name: str
     description: str
@@ -39,7 +39,7 @@ class Analyzer:
 
     @cached_property
     def after(self) -> tuple[Filter, ...]:
-        """The further filters. Raises where they need a package that is not installed."""
+        """The further filters. Raises if they need a package that is not installed."""
         return self.stems()
 
     def words(self, text: str) -> list[str | None]:
@@ -55,7 +55,7 @@ class Analyzer:
         return words
 
     def normalised(self, text: str) -> str:
-        """A part of a word (of a pattern, or a range) in the form of the words it is compared with."""
+        """Part of a word (in a pattern or a range), normalised like the words it is compared with."""
         for change in self.normalisers:
             text = change(text)
         return text
@@ -65,7 +65,7 @@ class Analyzer:
 
 
 def lower(word: str) -> str:
-    """Each character by itself, as Java does it."""
+    """Character by character, as in Java."""
     if word.isascii():
         return word.lower()
     return "".join(small if len(small := letter.lower()) == 1 else small[0] for letter in word)
@@ -87,7 +87,7 @@ def _folding() -> dict[int, str]:
 
 
 def fold(word: str) -> str:
-    """Letters and signs without their marks, in ASCII where there is a like of them."""
+    """Letters and signs without their marks, in ASCII if there is an equivalent."""
     return word if word.isascii() else word.translate(_folding())
 
 
@@ -134,7 +134,7 @@ def _language(
     tokenize: Tokenizer = tokenizers.standard,
     also_left_out: tuple[str, ...] = (),
 ) -> _Maker:
-    """Words by Unicode's rules in lower case, without the stop words of a language; of the others the stem."""
+    """Words by Unicode's rules in lower case, without the stop words of a language, stemmed."""
 
     def make(name: str, description: str) -> Analyzer:
         left_out = stop_words(name)
@@ -396,7 +396,7 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
         None,
     ),
 }
-"""What each is, and how it is made; None: it is known, and not there."""
+"""The description of each, and how it is made; None: known, but not available."""
 
 ANALYZERS = tuple(name for name, (_, make) in _MAKERS.items() if make is not None)
 

@@ -1,5 +1,5 @@
-"""Words to stems, as Lucene has them: Porter's for English, the light stemmers of Savoy for German, French, Italian,
-Spanish and Portuguese, and Snowball's for other languages, where the package `snowballstemmer` is installed."""
+"""Words to stems, as in Lucene: Porter's for English, the light stemmers of Savoy for German, French, Italian, Spanish
+and Portuguese, and Snowball's for other languages, where the package `snowballstemmer` is installed."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def _portuguese_masculine(word: str) -> str:
 
 
 def without_elision(*articles: str) -> Stem:
-    """Without an article and its apostrophe in front: l'amour."""
+    """Without an article and its apostrophe at the start: l'amour."""
 
     def shorten(word: str) -> str:
         for at, letter in enumerate(word):
@@ -324,7 +324,7 @@ def without_elision(*articles: str) -> Stem:
 
 
 def before_apostrophe(word: str) -> str:
-    """What stands before an apostrophe."""
+    """What comes before an apostrophe."""
     return re.split("['’]", word, maxsplit=1)[0]  # noqa: RUF001
 
 

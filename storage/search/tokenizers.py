@@ -1,4 +1,4 @@
-"""Texts taken apart into words, as Lucene's tokenizers do it."""
+"""Texts split into words, like Lucene's tokenizers."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ _JAVA_SPACE = r"\t\n\v\f\r\x1c-\x1f \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029
 
 
 def java_spaced(text: str) -> list[str]:
-    """What stands between white space, as Java has it: spaces that do not break a line are none."""
+    """What is between white space, as Java defines it: spaces that do not break a line do not count."""
     return cut(_pattern(f"[^{_JAVA_SPACE}]+").findall(text))
 
 
 def unicode_spaced(text: str) -> list[str]:
-    """What stands between white space, as Unicode has it."""
+    """What is between white space, as Unicode defines it."""
     return cut(_pattern(r"\P{White_Space}+").findall(text))
 
 
@@ -139,8 +139,8 @@ def _classic_words() -> str:
 
 
 def classic(text: str) -> list[str]:
-    """Words as Lucene took texts apart before it followed Unicode: addresses, names of companies and hosts are words;
-    the points of acronyms and possessive endings are left out."""
+    """Words as Lucene split texts before it followed Unicode: addresses, names of companies and hosts are words; the
+    dots of acronyms and possessive endings are left out."""
     words = []
     for found in _pattern(_classic_words()).finditer(text):
         word = found[0]
