@@ -69,7 +69,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/mypy --strict examples/*.py benchmarks/*.py pytest_hoplite.py
-	$(BIN)/mypy -p examples.datasets -p examples.figures -p examples.super_relations
+	$(BIN)/mypy $(foreach name,datasets diagnosis evidence_qa figures kg_rag super_relations,-p examples.$(name))
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.sizes
 

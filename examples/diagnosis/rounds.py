@@ -110,7 +110,8 @@ class Clinic:
         cosines = np.maximum(np.einsum("ij,ij->i", notes[reach.question], self._vectors[rows]), 0).astype(np.float64)
         best = np.zeros(len(cases))
         np.maximum.at(best, reach.question, cosines)
-        return cosines / np.where(best > 0, best, 1)[reach.question]
+        relative: NDArray[np.float64] = cosines / np.where(best > 0, best, 1)[reach.question]
+        return relative
 
     @staticmethod
     def _offered(

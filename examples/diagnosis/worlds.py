@@ -12,6 +12,7 @@ import json
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from examples.datasets import data_path, rows_of
 from examples.datasets.hetionet import read_hetionet
@@ -120,7 +121,8 @@ def make_cases(
     for edge in world.graph.edges:
         ends = {end for end in (edge[0], edge[2]) if world.graph.nodes[end][1] == world.label}
         if edge[1] in world.findings and len(ends) == 1:  # a disease is not a finding of another
-            about.setdefault(*ends, []).append(edge)
+            (disease,) = ends
+            about.setdefault(disease, []).append(edge)
     held_out = world.held_out
     if held_out is None:
         held_out = frozenset(edge for edges in about.values() for edge in edges if rng.random() < _HELD_OUT)
@@ -171,7 +173,6 @@ def _note(graph: PlainGraph, findings: Sequence[str]) -> str:
     return "Findings on admission: " + "; ".join(graph.nodes[id][0] for id in findings) + "."
 
 
-def _json(path: object) -> dict[str, dict[str, dict[str, str]]]:
+def _json(path: object) -> Any:
     with gzip.open(str(path), "rt", encoding="utf-8") as file:
-        loaded: dict[str, dict[str, dict[str, str]]] = json.load(file)
-    return loaded
+        return json.load(file)

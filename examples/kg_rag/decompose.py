@@ -78,7 +78,7 @@ def gather(
     ways: dict[str, list[Fact]] = {strategy: [] for strategy in STRATEGIES}
     parts = parts_of(entities, options)
     filled = 0
-    vectors = facts.vectors([part.text for part in parts]) if parts else []
+    vectors = list(facts.vectors([part.text for part in parts])) if parts else []
     for part, vector in zip(parts, vectors, strict=True):
         nodes = [one.node for one in part.entities]
         if len(nodes) == 1:

@@ -140,5 +140,5 @@ class Facts:
         return list(dict.fromkeys(self._fact(row) for row in self._db.run(query, parameters)))
 
     def _fact(self, row: Any) -> Fact:
-        values = (row[key] for key in ("start_label", "start", "verb", "end_label", "end"))
-        return Fact(*values, row["source"] or self._unsourced)
+        values = {key: row[key] for key in ("start_label", "start", "verb", "end_label", "end")}
+        return Fact(**values, source=row["source"] or self._unsourced)

@@ -42,7 +42,7 @@ class Outcome:
         trials = self.only_first + self.only_second
         fewer = min(self.only_first, self.only_second)
         tail = sum(math.comb(trials, count) for count in range(fewer + 1))
-        return min(1.0, 2 * tail / 2**trials)
+        return min(1.0, 2 * tail / (1 << trials))
 
 
 def read_questions(folder: Path) -> list[Question]:
