@@ -144,6 +144,7 @@ class Execution:
     run_plan: PlanRunner
     writer: Transaction | None = None
     explicit: bool = False  # in an explicit transaction: nothing may be committed on the way
+    transaction_began: int | None = None  # like `began`; None: with the statement
     default_zone: str = "UTC"
     deadline: float | None = None  # of time.monotonic()
     timeout: float | None = None
@@ -166,7 +167,7 @@ class Execution:
     @property
     def transaction_time(self) -> DateTime:
         """When its transaction began."""
-        return moment(self.began)
+        return moment(self.began if self.transaction_began is None else self.transaction_began)
 
     @property
     def database(self) -> Services:

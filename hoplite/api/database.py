@@ -504,7 +504,8 @@ class Database(Transfers, Retrieval, ForModels):
         owner: Transaction | None = None,
     ) -> Result:
         execution = self._execution(transaction, parameters, transaction, limits, allowance)
-        execution.explicit = owner is not None
+        if owner is not None:
+            execution.explicit, execution.transaction_began = True, owner._began
         if prepared.command is not None:
             batches: Iterator[Batch] = run_command(prepared, execution)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
@@ -65,6 +66,7 @@ class Transaction:
         self._may_mix = may_mix  # changes both data and schema, as a script may
         self._limits = replace(limits, metadata={}) if limits.metadata is None else limits
         self._graph = database._graph.begin(lazy=True)
+        self._began = time.time_ns()
         database._transactions.add(self)
         self._open_result: weakref.ref[Result] | None = None
         self._failed = False

@@ -106,3 +106,13 @@ def test_a_transaction_may_read_between_changes_of_the_schema() -> None:
             tx.run("CREATE INDEX j FOR (n:B) ON (n.x)")
         names = {record["name"] for record in db.run("SHOW INDEXES YIELD name RETURN name")}
         assert names >= {"i", "j"}
+
+
+def test_the_clock_of_a_transaction_stands_still_between_its_statements() -> None:
+    asked = "RETURN datetime.transaction(), datetime.statement()"
+    with hoplite.open() as db, db.begin() as transaction:
+        [[began, now]] = transaction.run(asked).values()
+        [[began_again, later]] = transaction.run(asked).values()
+        assert began == began_again <= now < later
+        [[alone, latest]] = db.run(asked).values()
+        assert alone == latest > later
