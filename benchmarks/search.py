@@ -69,7 +69,8 @@ def vectors(count: int, seed: int) -> Floats:
     choose = np.random.default_rng(seed)
     made = choose.standard_normal((count, 32)).astype(np.float32) @ common
     made += 0.3 * choose.standard_normal((count, LENGTH)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True).astype(np.float32)
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made
 
 
 def documents(count: int, seed: int) -> list[str]:
@@ -212,7 +213,7 @@ class OfNeo4j:
 
     def _run(self, text: str, **given: Any) -> list[Any]:
         with self.driver.session() as session:
-            return list(session.run(text, given))  # type: ignore[arg-type]
+            return list(session.run(text, given))
 
     def _load(self, label: str, key: str, values: list[Any]) -> None:
         for first in range(0, len(values), 2000):
