@@ -130,8 +130,10 @@ def _blocks(
     excluded: Excluded | None,
     beyond: Positions | None,
     check: Check,
+    piece: int = _FIRST_PIECE,
 ) -> Iterator[_Block]:
-    """Blocks of finished trails, in search order. `beyond` records what the upper bound cut off."""
+    """Blocks of finished trails, in search order. `beyond` records what the upper bound cut off; `piece` is how many
+    steps are taken at once at first."""
     limit = UNLIMITED if upper is None else upper
     none = np.zeros((len(rows), 0), dtype=np.int64)
     start = _Block(rows, none, none, sources[rows])
@@ -149,7 +151,6 @@ def _blocks(
         if beyond is not None:
             np.minimum.at(beyond, start.row, 1)
         return
-    piece = _FIRST_PIECE
     pending: list[tuple[_Block, Iterator[Piece]]] = [(start, chunked(hop, start.last, piece))]
     while pending:
         block, pieces = pending[-1]
@@ -282,9 +283,12 @@ def count_trails(
     shortest = lower if not by_degree or deepest is None else min(lower, deepest)
     for first in range(0, len(rows), _MOST_ROWS):
         together = rows[first : first + _MOST_ROWS]
-        for block in _blocks(hop, together, sources, shortest, deepest, None, excluded, None, check):
+        low, high = int(together[0]), int(together[-1]) + 1
+        # Nobody waits for the first trail.
+        search = _blocks(hop, together, sources, shortest, deepest, None, excluded, None, check, piece=_LARGEST_PIECE)
+        for block in search:
             if block.depth >= lower:
-                counts += np.bincount(block.row, minlength=len(sources))
+                counts[low:high] += np.bincount(block.row - low, minlength=high - low)
             if by_degree and block.depth == deepest:
                 last_steps = degrees_by_segments(hop, block.last)
                 assert last_steps is not None
