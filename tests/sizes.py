@@ -19,9 +19,6 @@ LONGEST_FUNCTION = 60
 LONGEST_CASE = 20
 _AROUND_A_TABLE = 10
 
-# Taken apart, the search for trails takes a fifth longer or more: it keeps a dozen variables in registers.
-KERNELS = {("engine/hops/numba_trails.py", "depth_first")}
-
 
 def too_long(path: str, text: str) -> Iterator[str]:
     """What is longer than it may be, a sentence each."""
@@ -32,7 +29,7 @@ def too_long(path: str, text: str) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             statements = _without_docstring(node)
             length = _length(statements)
-            if length > LONGEST_FUNCTION and not _is_table(statements, length) and (path, node.name) not in KERNELS:
+            if length > LONGEST_FUNCTION and not _is_table(statements, length):
                 yield f"{path}:{node.lineno}: {node.name} has {length} lines; {LONGEST_FUNCTION} are the most."
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, inlined, kernel
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, inlined, kernel, unfolded
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Check,
@@ -107,81 +107,38 @@ def depth_first(
     stack: Table,
 ) -> int:
     """Resume from the state, up to `row_end`; returns why it stopped."""
-    sources, excluded, bounds, counts, left, beyond = request
+    excluded, bounds, counts = request.excluded, request.bounds, request.counts
     lower, upper = bounds[LOWER], bounds[UPPER]
     counting, by_degree, has_quota = bounds[COUNTING] != 0, bounds[BY_DEGREE] != 0, bounds[HAS_QUOTA] != 0
     has_excluded = len(excluded.offsets) > 0
-    row, depth = state[ROW], state[DEPTH]
-    written, held = state[TRAILS], state[RELATIONSHIPS]
+    row, depth, written, held = state[ROW], state[DEPTH], state[TRAILS], state[RELATIONSHIPS]
     status = DONE
-    while row < row_end:
-        if work <= 0:
-            status = WORKED
-            break
+    while row < row_end and work > 0:
         work -= 1 + (depth >> 3)  # an entry is compared with all that the trail took before
         if depth < 0:
-            node = sources[row]
-            remaining = to_go(graph, node) if node >= 0 else 0
-            if has_quota and node >= 0 and remaining > upper:
-                beyond[row] = min(beyond[row], remaining)
-            if node < 0 or remaining > upper or (has_quota and left[row] <= 0):
-                row += 1
-                continue
-            if lower == 0 and remaining == 0:
-                if counting:
-                    counts[row] += 1
-                else:
-                    if written >= len(room.row):
-                        status = FULL
-                        break
-                    room.row[written] = row
-                    room.ends[written] = held
-                    written += 1
-                    if has_quota:
-                        left[row] -= 1
-            if has_quota and upper == 0:
-                beyond[row] = min(beyond[row], 1)
-            if upper == 0 or (has_quota and left[row] <= 0):
-                row += 1
-                continue
-            depth = 0
-            begin(graph, stack, 0, node)
+            outcome, written = start(begin, to_go, graph, request, room, stack, row, written, held)
+            if outcome == FULL:
+                status = FULL
+                break
+            depth, row = (0, row) if outcome == TAKEN else (-1, row + 1)
             continue
         if by_degree and depth + 1 == upper:
-            # All that lead from here, less those that the trail left this node by before.
-            node = stack[depth, NODE]
-            ways = ways_from(graph, node)
-            if ways < 0:
-                status = MISSING
-                break
-            for earlier in range(depth):
-                if stack[earlier, NODE] == node:
-                    ways -= 1
-            counts[row] += ways
-            depth -= 1
-            if depth < 0:
-                row += 1
-            continue
-        outcome, relationship, neighbour = advance(graph, stack, depth)
+            outcome, relationship, neighbour = add_ways(ways_from, graph, stack, depth, row, counts), 0, 0
+        else:
+            outcome, relationship, neighbour = advance(graph, stack, depth)
         if outcome == SKIPPED:
             continue
         if outcome == EXHAUSTED:
-            depth -= 1
-            if depth < 0:
-                row += 1
+            depth, row = depth - 1, row + (1 if depth == 0 else 0)
             continue
         if outcome == MISSING:
             status = MISSING
             break
-        fresh = True
-        for earlier in range(depth):
-            if stack[earlier, RELATIONSHIP] == relationship:
-                fresh = False
-                break
         length = depth + 1
+        fresh = is_fresh(stack, depth, relationship)
         remaining = to_go(graph, neighbour) if fresh else 0
         if has_quota and fresh and remaining > upper - length:
-            beyond[row] = min(beyond[row], length + remaining)
+            request.beyond[row] = min(request.beyond[row], length + remaining)
         if not fresh or remaining > upper - length or (has_excluded and is_listed(excluded, row, relationship)):
             stack[depth, NEXT] += 1
             continue
@@ -192,34 +149,107 @@ def depth_first(
         if length >= lower and remaining == 0:
             if counting:
                 counts[row] += 1
+            elif written >= len(room.row) or held + length > len(room.relationships):
+                status = FULL
+                break
             else:
-                if written >= len(room.row) or held + length > len(room.relationships):
-                    status = FULL
-                    break
-                for earlier in range(length):
-                    room.relationships[held + earlier] = stack[earlier, RELATIONSHIP]
-                for earlier in range(1, length):
-                    room.nodes[held + earlier - 1] = stack[earlier, NODE]
-                held += length
-                room.nodes[held - 1] = neighbour
-                room.row[written] = row
-                room.ends[written] = held
+                held = write(room, stack, row, written, held, length, neighbour)
                 written += 1
-                if has_quota:
-                    left[row] -= 1
-                    if length == upper:
-                        beyond[row] = min(beyond[row], length + 1)
-                    if left[row] <= 0:
-                        depth = -1
-                        row += 1
-                        continue
+                if has_quota and is_used_up(request, row, length):
+                    depth, row = -1, row + 1
+                    continue
         stack[depth, NEXT] += 1
         if length < upper:
             depth = length
             begin(graph, stack, depth, neighbour)
-    state[ROW], state[DEPTH] = row, depth
-    state[TRAILS], state[RELATIONSHIPS] = written, held
-    return status
+    state[ROW], state[DEPTH], state[TRAILS], state[RELATIONSHIPS] = row, depth, written, held
+    return WORKED if status == DONE and row < row_end else status
+
+
+@unfolded
+def start(
+    begin: Any,
+    to_go: Any,
+    graph: Any,
+    request: Request,
+    room: Room,
+    stack: Table,
+    row: int,
+    written: int,
+    held: int,
+) -> tuple[int, int]:
+    """Begin with a row: TAKEN, EXHAUSTED where nothing leads on from its source, or FULL; and the trails written."""
+    bounds, left, beyond = request.bounds, request.left, request.beyond
+    upper, has_quota = bounds[UPPER], bounds[HAS_QUOTA] != 0
+    node = request.sources[row]
+    remaining = to_go(graph, node) if node >= 0 else 0
+    if has_quota and node >= 0 and remaining > upper:
+        beyond[row] = min(beyond[row], remaining)
+    if node < 0 or remaining > upper or (has_quota and left[row] <= 0):
+        return EXHAUSTED, written
+    if bounds[LOWER] == 0 and remaining == 0:
+        if bounds[COUNTING] != 0:
+            request.counts[row] += 1
+        else:
+            if written >= len(room.row):
+                return FULL, written
+            room.row[written] = row
+            room.ends[written] = held
+            written += 1
+            if has_quota:
+                left[row] -= 1
+    if has_quota and upper == 0:
+        beyond[row] = min(beyond[row], 1)
+    if upper == 0 or (has_quota and left[row] <= 0):
+        return EXHAUSTED, written
+    begin(graph, stack, 0, node)
+    return TAKEN, written
+
+
+@unfolded
+def add_ways(ways_from: Any, graph: Any, stack: Table, depth: int, row: int, counts: Ints) -> int:
+    """Count all that lead from a node, less those that the trail left it by before: EXHAUSTED, or MISSING."""
+    node = stack[depth, NODE]
+    ways = ways_from(graph, node)
+    if ways < 0:
+        return MISSING
+    for earlier in range(depth):
+        if stack[earlier, NODE] == node:
+            ways -= 1
+    counts[row] += ways
+    return EXHAUSTED
+
+
+@unfolded
+def is_fresh(stack: Table, depth: int, relationship: int) -> bool:
+    """Whether the trail has not taken a relationship yet."""
+    earlier = 0
+    while earlier < depth and stack[earlier, RELATIONSHIP] != relationship:
+        earlier += 1
+    return earlier == depth
+
+
+@unfolded
+def write(room: Room, stack: Table, row: int, written: int, held: int, length: int, last: int) -> int:
+    """Write a trail that ends at a node; returns the relationships written so far."""
+    for earlier in range(length):
+        room.relationships[held + earlier] = stack[earlier, RELATIONSHIP]
+    for earlier in range(1, length):
+        room.nodes[held + earlier - 1] = stack[earlier, NODE]
+    held += length
+    room.nodes[held - 1] = last
+    room.row[written] = row
+    room.ends[written] = held
+    return held
+
+
+@unfolded
+def is_used_up(request: Request, row: int, length: int) -> bool:
+    """Take a trail off a row's quota; whether it has no more."""
+    request.left[row] -= 1
+    if length == request.bounds[UPPER]:
+        request.beyond[row] = min(request.beyond[row], length + 1)
+    return bool(request.left[row] <= 0)
 
 
 @inlined

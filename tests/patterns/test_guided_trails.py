@@ -32,7 +32,7 @@ def test_the_trails_that_pass_are_all_there(graph: Graph, pattern: Pattern, part
     with database(graph, partitions=partitions) as db:
         match = f"MATCH p = (a:N){pattern.cypher('rs')}(b) WHERE b.i = $wanted"
         if pattern.upper is None or pattern.upper >= 3:
-            assert "led to ends" in db.explain(f"MATCH (a:N) WITH a {match.replace('(a:N)', '(a)')} RETURN p")
+            assert "guided to ends" in db.explain(f"MATCH (a:N) WITH a {match.replace('(a:N)', '(a)')} RETURN p")
         want = Counter(
             (a, trail[0]) for a in graph.nodes for trail in pattern.trails(graph, a) if end_of(a, trail) == wanted
         )
@@ -47,7 +47,7 @@ def test_a_filter_fails_for_an_end_and_not_before() -> None:
     with database(graph) as db:
         db.run("MATCH (a {i: 0}), (b {i: 1}), (c {i: 2}) CREATE (a)-[:R]->(b)-[:R]->(c)").consume()
         text = "MATCH (a:N {i: $start}) WITH a MATCH (a)-[:R*1..5]->(b) WHERE 1 / (b.i - $not) <> 0 RETURN b.i"
-        assert "led to ends" in db.explain(text)
+        assert "guided to ends" in db.explain(text)
         assert db.run(text, {"start": 0, "not": 0}).value() == [1]  # 1 / 2 is 0
         assert db.run(text, {"start": 1, "not": 1}).value() == [2]
         with pytest.raises(ClientError, match="by zero"):
