@@ -361,9 +361,8 @@ class Database(Transfers, Retrieval, ForModels):
             raise RuntimeError("The database is closed.")
         return self._held_graph
 
-    def _anticipate_hops(self) -> None:
-        count = self._graph.snapshot().relationship_count
-        if count >= _HOPS_ANTICIPATED:
+    def _anticipate_hops(self, coming: int = 0) -> None:
+        if self._graph.snapshot().relationship_count + coming >= _HOPS_ANTICIPATED:
             from hoplite.engine.hops.select import anticipate
 
             anticipate(self._backend)

@@ -7,7 +7,7 @@ cannot be read are left out instead and counted under `skipped`; "report" also l
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -47,8 +47,8 @@ class Transfers:
     def _refuse_if_read_only(self) -> None:
         raise NotImplementedError
 
-    def _anticipate_hops(self) -> None:
-        """Hops over what was loaded are likely to follow."""
+    def _anticipate_hops(self, coming: int = 0) -> None:
+        """Hops over what was loaded, or is coming now, are likely to follow."""
         raise NotImplementedError
 
     @contextmanager
@@ -85,6 +85,7 @@ class Transfers:
 
         form = TableForm(key, start, end, unique)
         with self._filling() as graph:
+            self._anticipate_hops(sum(map(_row_count, (relationships or {}).values())))  # ready when the graph is
             return load_tables(graph, nodes or {}, relationships or {}, form, BadRows(on_error), progress)
 
     def load_csv(
@@ -326,3 +327,9 @@ class Transfers:
         from hoplite.storage.exporters.networkx import to_networkx
 
         return to_networkx(self._graph.snapshot())
+
+
+def _row_count(table: Any) -> int:
+    """The rows of a table; 0 for one that is read piece by piece."""
+    first = next(iter(table.values()), ()) if isinstance(table, Mapping) else table
+    return len(first) if isinstance(first, Sized) else 0

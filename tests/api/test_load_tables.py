@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from neo4j.exceptions import ClientError
 
 import hoplite
+from hoplite.engine.hops import select
 
 DRUGS = {"drugbank": ["a", "b"], "name": ["Aspirin", "Bupropion"]}
 DISEASES = {"id": [1, 2]}
@@ -70,3 +72,12 @@ def test_rows_that_cannot_be_loaded_are_left_out_where_that_is_asked_for() -> No
         assert db.run("MATCH (n:N) RETURN n.id, n.name ORDER BY n.id").values() == [[1, "a"], [2, "c"], [7, None]]
         assert db.run("MATCH (a)-[r:R]->(b) RETURN a.id, r.w, b.id").values() == [[1, 1, 2]]
         assert "problems" not in db.load(nodes, on_error="skip")
+
+
+def test_compiled_loops_begin_to_load_before_the_tables_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    present: list[int] = []
+    with hoplite.open() as db:
+        monkeypatch.setattr(select, "anticipate", lambda _: present.append(db._graph.snapshot().relationship_count))
+        ends = np.arange(10_000)
+        db.load(nodes={"N": {"id": ends}}, relationships={("N", "R", "N"): {"start": ends, "end": ends}})
+    assert present == [0, 10_000]
