@@ -71,7 +71,8 @@ class RayPool:
             yield self._get(one)
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:
-        getattr(self._actors[worker], method).options(concurrency_group="control").remote(*arguments)
+        if self._actors:  # a result may be dropped after the cluster was closed
+            getattr(self._actors[worker], method).options(concurrency_group="control").remote(*arguments)
 
     def await_return(self, check: Check) -> None:
         deadline = time.monotonic() + _RETURN_S

@@ -65,7 +65,7 @@ class ThreadPool:
                 raise Lost
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:
-        one = self._workers[worker]
+        one = self._workers[worker] if self._workers else None
         if one is not None:
             getattr(one, method)(*arguments)
 
