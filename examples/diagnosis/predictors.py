@@ -55,7 +55,7 @@ class NoisyPredictor:
     confusable: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def predict(self, case: Case) -> list[str]:
-        """Right ones by recall; wrong ones so many that on the whole the precision is as it should be."""
+        """Right ones by recall, and enough wrong ones for the precision overall."""
         right = [one for one in sorted(case.gold) if _dice("predict", case.id, one) < self.recall]
         wrong = self._mistakes(case)
         expected = self.recall * len(case.gold) * (1 - self.precision) / self.precision

@@ -30,7 +30,7 @@ RETURN id(d), d.id, d.name + ': ' + reduce(text = '', one IN COLLECT {
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """Which candidates are offered: those with a similarity of at least tau, or the best so many; else all."""
+    """Which candidates are offered: those with a similarity of at least tau, or the N best; else all."""
 
     tau: float | None = None
     top: int | None = None

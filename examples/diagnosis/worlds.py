@@ -115,7 +115,7 @@ WORLDS: Mapping[str, Callable[[], World]] = {
 def make_cases(
     world: World, count: int, *, findings: int = 3, most_diseases: int = 3
 ) -> tuple[frozenset[Edge], list[Case]]:
-    """The relationships that are held out, and so many cases; the same in every run."""
+    """The relationships that are held out, and `count` cases; the same in every run."""
     rng = random.Random(f"{_SEED} {world.name}")
     about: dict[str, list[Edge]] = {}
     for edge in world.graph.edges:

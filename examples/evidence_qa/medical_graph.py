@@ -34,7 +34,7 @@ _NAMED_GENES = 5
 
 
 def medical_hetionet(least_genes: int = 3) -> PlainGraph:
-    """The graph; a pathway needs so many genes in common with a disease, or a drug.
+    """The graph; a pathway needs a number of genes in common with a disease, or a drug.
 
     Raises `MissingData` where Hetionet is not there.
     """

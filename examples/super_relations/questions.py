@@ -75,7 +75,7 @@ class Quiz:
 
 
 def metaqa(most: int | None = None, seed: int = 0) -> Quiz:
-    """The graph and the questions of MetaQA; of each number of hops so many at random, or all."""
+    """The graph and the questions of MetaQA; for each number of hops some at random, or all."""
     folder = data_path("kg", "metaqa")
     db = hoplite.open()
     db.import_triples(folder / "kb.tsv.gz")

@@ -44,11 +44,13 @@ def neighbourhood(
     direction: Direction = "both",
     types: Sequence[str] | None = None,
 ) -> Neighbourhood:
-    """The nodes up to so many hops from the seeds of each question, the seeds too, scored by how near and how special
+    """The nodes up to `hops_away` hops from the seeds of each question, seeds included, scored by how near and special
     they are: 1 / (1 + distance) / log2(2 + relationships)."""
     sets = seeds if isinstance(seeds, NodeSets) else NodeSets.of(seeds)
     if direction not in SIDES:
         raise ValueError(f"direction is 'out', 'in' or 'both', not {direction!r}")
+    if hops_away < 0:
+        raise ValueError(f"hops_away is a number of hops, 0 or more, not {hops_away}")
     with driver_errors():
         graph, check = db._graph.snapshot(), db._deadline()
         hop = hops.hop_of(graph, SIDES[direction], types)

@@ -117,7 +117,7 @@ class Linker:
         most: int = 5,
         least: float = 0.6,
     ) -> Links:
-        """The nodes that each mention may stand for, at most so many, with at least that score.
+        """The nodes that each mention may stand for, up to a number, with at least that score.
 
         `ways` are tried in this order, usually all that the linker has what it takes for.
         """

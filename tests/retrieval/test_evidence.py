@@ -140,3 +140,8 @@ def test_a_budget_keeps_the_first_lines_of_each_question() -> None:
 )
 def test_types_in_words(name: str, words: str) -> None:
     assert type_words(name) == words
+
+
+def test_a_negative_number_of_hops_is_refused() -> None:
+    with random_graph(13) as db, pytest.raises(ValueError, match="0 or more, not -1"):
+        neighbourhood(db, [[0]], -1)
