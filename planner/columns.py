@@ -119,7 +119,7 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
         case lp.EmptyResult():
             return frozenset()
         case lp.EagerAggregation(keys=keys, aggregates=aggregates):
-            terms = [term for _, term in keys] + [term for a in aggregates for term in a.arguments]
+            terms = [term for _, term in keys] + [term for a in aggregates for term in a.terms]
             return free_variables(tuple(terms))
         case lp.Filter(predicate=predicate):
             return needed | free_variables(predicate)

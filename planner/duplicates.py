@@ -16,6 +16,8 @@ from hoplite.planner.columns import needed_below, wanted_of
 from hoplite.planner.determinism import is_deterministic
 
 BLIND_AGGREGATES = frozenset(("min", "max"))
+WEIGHABLE_AGGREGATES = frozenset(("count", "sum", "avg"))
+"""A row may stand for any number of rows, as a weight says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -433,7 +433,8 @@ def _assignments(assignments: tuple[pp.Assignment, ...]) -> tuple[str, str]:
 
 def _aggregate(aggregate: AggregateCall) -> str:
     inside = ", ".join(map(_term, aggregate.arguments)) or "*"
-    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside})"
+    weighted = "" if aggregate.weight is None else f" of {_term(aggregate.weight)} rows each"
+    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside}){weighted}"
 
 
 def _items(items: tuple[tuple[str, Term], ...]) -> str:

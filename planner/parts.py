@@ -139,12 +139,21 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AggregateCall:
-    """One aggregating call: `function(DISTINCT arguments)`; count(*) has no arguments."""
+    """One aggregating call: `function(DISTINCT arguments)`; count(*) has no arguments.
+
+    With a `weight`, a row stands for that many rows.
+    """
 
     name: str
     function: str
     distinct: bool
     arguments: tuple[Term, ...]
+    weight: Term | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What is evaluated for each row."""
+        return self.arguments if self.weight is None else (*self.arguments, self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -380,7 +380,8 @@ class OperatorBuilder:
         match plan:
             case pp.Aggregate(source=source, keys=keys, aggregates=aggregates):
                 called = tuple(
-                    aggregate.AggregateCall(a.name, a.function, a.distinct, self.terms(a.arguments)) for a in aggregates
+                    aggregate.AggregateCall(a.name, a.function, a.distinct, self.terms(a.terms), a.weight is not None)
+                    for a in aggregates
                 )
                 return aggregate.Aggregate(self.build(source), *self._named(keys), called)
             case pp.CountEnds(ends=ends, name=name):

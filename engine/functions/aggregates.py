@@ -128,23 +128,24 @@ class Sum:
         self._integers = np.zeros(16, np.int64)
         self._floats = np.zeros(16, np.float64)
         self._is_float = np.zeros(16, np.bool_)
-        self._any_number = False
+        self._has_number = np.zeros(16, np.bool_)
         self._durations: dict[int, Duration] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
         self._integers = grown(self._integers, group_count)
         self._floats = grown(self._floats, group_count)
         self._is_float = grown(self._is_float, group_count)
+        self._has_number = grown(self._has_number, group_count)
         groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
         if not self._durations and isinstance(column, Floats):
-            self._any_number = True
+            self._has_number[groups] = True
             self._turn_to_floats(groups)
             with np.errstate(all="ignore"):  # infinity minus infinity is NaN, which needs no warning
                 np.add.at(self._floats, groups, column.values)
         elif not self._durations and isinstance(column, Integers) and self._cannot_overflow(column.values):
-            self._any_number = True
+            self._has_number[groups] = True
             if self._is_float.any():
                 in_float = self._is_float[groups]
                 np.add.at(self._floats, groups[in_float], column.values[in_float].astype(np.float64))
@@ -173,10 +174,10 @@ class Sum:
                 case int() | float():
                     if group in self._durations:
                         raise row_error(index, rows, self._mixed())
-                    self._any_number = True
+                    self._has_number[group] = True
                     self._add_number(group, value)
                 case Duration():
-                    if self._any_number and group not in self._durations:
+                    if self._has_number[group]:
                         raise row_error(index, rows, self._mixed())
                     self._durations[group] = _added(self._durations.get(group, Duration()), value)
                 case _:
@@ -224,7 +225,7 @@ def _added(left: Duration, right: Duration) -> Duration:
 
 
 class Average:
-    """avg, always a float.
+    """avg, always a float. A second column, if there is one, says how many rows each row stands for.
 
     Sum / count, or a running mean (as in Neo4j) once a value is so large that sums might overflow. Infinities and NaN
     are summed separately: if there are any, their sum is the average.
@@ -245,36 +246,43 @@ class Average:
         groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
+        weights: Int64s | None = None
+        for given in columns[1:]:
+            assert isinstance(given, Integers)
+            weights = given.values if rows is None else given.values[rows]
         if isinstance(column, Integers | Floats) and self._means is None and not self._durations:
             values = column.values.astype(np.float64)
             if bool((np.abs(values) < SAFE_FLOAT).all()):
-                np.add.at(self._sums, groups, values)
-                self._counts[:group_count] += np.bincount(groups, minlength=group_count)
+                np.add.at(self._sums, groups, values if weights is None else values * weights)
+                if weights is None:
+                    self._counts[:group_count] += np.bincount(groups, minlength=group_count)
+                else:
+                    np.add.at(self._counts, groups, weights)
                 return
-        self._update_rows(groups, column, rows)
+        self._update_rows(groups, column, rows, [1] * len(column) if weights is None else weights.tolist())
 
-    def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None) -> None:
+    def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None, weights: list[int]) -> None:
         if self._means is None:
             self._means = self._sums / np.maximum(self._counts, 1)
-        for index, (group, value) in enumerate(zip(groups.tolist(), column.objects(), strict=True)):
+        for index, (group, value, weight) in enumerate(zip(groups.tolist(), column.objects(), weights, strict=True)):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number and not isinstance(value, Duration):
                 message = f"AVG({self._argument}) can only handle numerical values, duration, or null."
                 raise row_error(index, rows, type_error(message))
             if self._counts[group] and is_number == (group in self._durations):
                 raise row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
-            self._counts[group] += 1
+            self._counts[group] += weight
             count = int(self._counts[group])
             if is_number and not math.isfinite(value):
                 self._beyond[group] = self._beyond.get(group, 0.0) + float(value)
             elif is_number:
                 mean = float(self._means[group])
-                self._means[group] = mean + (float(value) - mean) / count
+                self._means[group] = mean + (float(value) - mean) * weight / count
             else:
                 fields = self._durations.setdefault(group, [0.0, 0.0, 0.0, 0.0])
                 parts = (value.months, value.days, value.seconds, value.nanoseconds)
                 for position, part in enumerate(parts):
-                    fields[position] += (part - fields[position]) / count
+                    fields[position] += (part - fields[position]) * weight / count
 
     def finish(self, group_count: int) -> Column:
         counts = grown(self._counts, group_count)[:group_count]

@@ -10,6 +10,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.functions.aggregates import make_aggregation
 from hoplite.engine.functions.group_states import Aggregation as State
+from hoplite.engine.functions.weighted import make_weighted
 from hoplite.engine.grouping import Grouping
 from hoplite.engine.guard import interruptible
 from hoplite.engine.memory import Held, column_bytes
@@ -27,12 +28,20 @@ _GROUP = 100  # bytes per group, besides its keys
 
 @dataclass(slots=True, eq=False)
 class AggregateCall:
-    """One aggregating function with its arguments."""
+    """One aggregating function with its arguments; if it is `weighted`, the last one says how many rows each row stands
+    for."""
 
     name: str
     function: str
     distinct: bool
     arguments: tuple[Evaluator, ...]
+    weighted: bool = False
+
+    def state(self, context: Execution) -> State:
+        """A fresh state."""
+        if self.weighted:
+            return make_weighted(self.function)
+        return make_aggregation(self.function, self.distinct, context)
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +59,7 @@ class Aggregate(Operator):
         grouping = Grouping()
         if numbered and not self.keys:  # a row of the argument for which nothing is found still has a group
             grouping.assign([argument[ROW]], argument.row_count)
-        states = [make_aggregation(call.function, call.distinct, context) for call in self.calls]
+        states = [call.state(context) for call in self.calls]
         with context.memory.holding() as held:
             self._read(context, argument, grouping, states, held)
             yield from self._groups(grouping, states, numbered)

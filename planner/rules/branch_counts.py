@@ -25,12 +25,11 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
-from hoplite.planner.duplicates import BLIND_AGGREGATES
-from hoplite.planner.parts import AggregateCall, Branch, ChainHop, Term
+from hoplite.planner.parts import Branch, ChainHop, Term
 from hoplite.planner.rules.begin_at_groups import begun_at
-from hoplite.planner.rules.degrees import DEGREE
 from hoplite.planner.rules.distinct_chains import is_plain_filter
 from hoplite.planner.rules.match_counts import countable
+from hoplite.planner.rules.weighted_aggregates import DEGREE, counts_rows, is_blind, weighted
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
@@ -71,8 +70,8 @@ def branches_instead_of_rows(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
 
 
 def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
-    looked_at = [a.arguments for a in node.aggregates if not _counts(a)]
-    if len(looked_at) == len(node.aggregates) or not is_deterministic((node.keys, tuple(looked_at)), catalogue):
+    looked_at = [a.arguments for a in node.aggregates if not counts_rows(a)]
+    if all(map(is_blind, node.aggregates)) or not is_deterministic((node.keys, tuple(looked_at)), catalogue):
         return node
     used = free_variables((tuple(term for _, term in node.keys), tuple(looked_at)))
     source, paths = _without_paths(node.source)
@@ -90,7 +89,7 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     if not counted and not taken.is_worth_it():
         return node
     never_null = taken.never_null | {name for step in left[:count] for name in _made(step)}
-    aggregates = _summed(node.aggregates, never_null | (paths if taken.all_there else frozenset()))
+    aggregates = weighted(node.aggregates, never_null | (paths if taken.all_there else frozenset()))
     if aggregates is None:
         return node
     for step in reversed(left[count:]):
@@ -258,25 +257,3 @@ def _optional(step: lp.Apply, catalogue: Catalogue) -> list[_Hop] | None:
         hop.may_be_null = True
     inner.hops[-1].optional = True
     return inner.hops
-
-
-def _counts(aggregate: AggregateCall) -> bool:
-    """Whether an aggregate counts rows, or the rows in which a variable is not null."""
-    match aggregate:
-        case AggregateCall(function="count", distinct=False, arguments=() | (ast.Variable(),)):
-            return True
-        case _:
-            return False
-
-
-def _summed(aggregates: tuple[AggregateCall, ...], never_null: Names) -> tuple[AggregateCall, ...] | None:
-    """The aggregates with every count as a sum; None if one needs to see each row."""
-    summed: list[AggregateCall] = []
-    for aggregate in aggregates:
-        if _counts(aggregate) and free_variables(aggregate.arguments) <= never_null:
-            summed.append(AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),)))
-        elif not _counts(aggregate) and (aggregate.distinct or aggregate.function in BLIND_AGGREGATES):
-            summed.append(aggregate)
-        else:
-            return None
-    return tuple(summed)

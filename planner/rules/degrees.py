@@ -17,18 +17,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoplite.grammar import ast
-from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
-from hoplite.planner.duplicates import BLIND_AGGREGATES
-from hoplite.planner.parts import AggregateCall
 from hoplite.planner.relationship_lists import relationship_lists
+from hoplite.planner.rules.weighted_aggregates import DEGREE, counts_rows, weighted
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
-
-DEGREE = HIDDEN + "degree"
 
 
 @dataclass(slots=True)
@@ -91,24 +87,11 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     last = _last_step(node.source)
     if last is None or free_variables(tuple(term for _, term in node.keys)) & last.made:
         return node
-    aggregates: list[AggregateCall] = []
     for aggregate in node.aggregates:
-        match aggregate:
-            case AggregateCall(function="count", distinct=False, arguments=()):
-                aggregates.append(_summed(aggregate))
-            case AggregateCall(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
-                name in last.made or name == last.expansion.from_node
-            ):  # neither is ever null
-                aggregates.append(_summed(aggregate))
-            case AggregateCall(function=function, distinct=distinct, arguments=arguments):
-                if free_variables(arguments) & last.made or not (distinct or function in BLIND_AGGREGATES):
-                    return node
-                aggregates.append(aggregate)
-    return replace(node, source=last.counted(), aggregates=tuple(aggregates))
-
-
-def _summed(aggregate: AggregateCall) -> AggregateCall:
-    return AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
+        if not counts_rows(aggregate) and free_variables(aggregate.arguments) & last.made:
+            return node
+    aggregates = weighted(node.aggregates, last.made | {last.expansion.from_node})
+    return node if aggregates is None else replace(node, source=last.counted(), aggregates=aggregates)
 
 
 def _last_step(plan: lp.Plan) -> LastStep | None:

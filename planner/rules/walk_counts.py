@@ -18,15 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
-from hoplite.planner.duplicates import BLIND_AGGREGATES
-from hoplite.planner.parts import AggregateCall, ChainHop
-from hoplite.planner.rules.degrees import DEGREE
+from hoplite.planner.parts import ChainHop
 from hoplite.planner.rules.distinct_chains import without_filters
+from hoplite.planner.rules.weighted_aggregates import DEGREE, is_blind, weighted
 from hoplite.planner.tree import bottom_up
 from hoplite.planner.variables import free_variables
 
@@ -61,37 +59,15 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
         return node
     keys = free_variables(tuple(term for _, term in node.keys))
     for chain in _chains(node.source, catalogue):
-        aggregates = _summed(node.aggregates, chain)
-        if aggregates is None:
+        aggregates = weighted(node.aggregates, chain.made | {chain.from_node})
+        if aggregates is None or all(map(is_blind, aggregates)):
             continue
         used = keys.union(*(free_variables(a.arguments) for a in aggregates)) - {DEGREE}
-        if used != {chain.end} or not all(a.function == "sum" for a in aggregates) or len(chain.hops) < _FEWEST_HOPS:
+        if used != {chain.end} or len(chain.hops) < _FEWEST_HOPS:
             continue
         counted = lp.CountWalks(chain.source, chain.from_node, chain.hops, chain.end, DEGREE)
         return replace(node, source=counted, aggregates=aggregates)
     return node
-
-
-def _summed(aggregates: tuple[AggregateCall, ...], chain: _Chain) -> tuple[AggregateCall, ...] | None:
-    """The aggregates with every count of rows as a sum; None if one needs to see each row."""
-    summed: list[AggregateCall] = []
-    for aggregate in aggregates:
-        match aggregate:
-            case AggregateCall(function="count", distinct=False, arguments=()):
-                summed.append(_sum(aggregate))
-            case AggregateCall(function="count", distinct=False, arguments=(ast.Variable(name=name),)) if (
-                name in chain.made or name == chain.from_node
-            ):  # none of them is ever null
-                summed.append(_sum(aggregate))
-            case AggregateCall(function=function, distinct=distinct) if distinct or function in BLIND_AGGREGATES:
-                summed.append(aggregate)
-            case _:
-                return None
-    return tuple(summed)
-
-
-def _sum(aggregate: AggregateCall) -> AggregateCall:
-    return AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),))
 
 
 def _chains(plan: lp.Plan, catalogue: Catalogue) -> Iterator[_Chain]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
-from tests.joins.patterns import Chain, Graph, Match, Predicate, Query, Returned, Step
+from tests.joins.patterns import Aggregate, Chain, Graph, Match, Predicate, Query, Returned, Step
 
 Row: TypeAlias = dict[str, int | None]  # the numbers of nodes; None is null
 Used: TypeAlias = frozenset[int]
@@ -107,24 +107,50 @@ def _holds(graph: Graph, predicate: Predicate, row: Row) -> bool | None:
 
 def _returned(graph: Graph, returned: Returned, rows: list[Row]) -> list[tuple[Any, ...]]:
     keys = [tuple(row[key] for key in returned.keys) for row in rows]
-    if returned.aggregate == "":
+    if not returned.aggregates:
         return list(dict.fromkeys(keys)) if returned.distinct else list(keys)
     groups: dict[tuple[Any, ...], list[Row]] = {} if returned.keys else {(): []}
     for key, row in zip(keys, rows, strict=True):
         groups.setdefault(key, []).append(row)
-    return [(*key, _aggregated(graph, returned, group)) for key, group in groups.items()]
+    answer = [
+        (*key, *(_aggregated(graph, aggregate, group) for aggregate in returned.aggregates))
+        for key, group in groups.items()
+    ]
+    if returned.top is None:
+        return answer
+    count = len(returned.keys)
+    # Null comes first in descending order, and last in ascending order.
+    answer.sort(
+        key=lambda row: (
+            [(value is not None, -(value or 0)) for value in row[count:]],
+            [(value is None, value or 0) for value in row[:count]],
+        )
+    )
+    return answer[: returned.top]
 
 
-def _aggregated(graph: Graph, returned: Returned, rows: list[Row]) -> Any:
-    if returned.aggregate == "count(*)":
+def _aggregated(graph: Graph, aggregate: Aggregate, rows: list[Row]) -> Any:
+    if aggregate.function == "count(*)":
         return len(rows)
-    values = [node for row in rows if (node := row[returned.of]) is not None]
-    match returned.aggregate:
+    nodes = [node for row in rows if (node := row[aggregate.of]) is not None]
+    values = [x for node in nodes if (x := graph.nodes[node].x) is not None]
+    match aggregate.function:
         case "count":
-            return len(values)
+            return len(nodes)
         case "count distinct":
-            return len(set(values))
+            return len(set(nodes))
         case "collect distinct":
-            return sorted(set(values))
+            return sorted(set(nodes))
+        case "count x":
+            return len(values)
+        case "sum":
+            total = sum(values)
+            return total if total < 1 << 63 else float(total)
+        case "avg":
+            return float(sum(values)) / len(values) if values else None
+        case "min":
+            return min(values, default=None)
+        case "max":
+            return max(values, default=None)
         case _:
-            return sum(x for node in values if (x := graph.nodes[node].x) is not None)
+            assert_never(aggregate.function)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 LABELS = ("A", "B", "C")
 TYPES = ("R", "S")
 
 Side: TypeAlias = Literal["->", "<-", "--"]
+AggregateName: TypeAlias = Literal[
+    "count(*)", "count", "count x", "count distinct", "sum", "avg", "min", "max", "collect distinct"
+]
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Node:
     """`labels` and the property x, which may be missing; the property i is the node's number."""
 
     labels: frozenset[str]
-    x: int | None
+    x: int | float | None
 
 
 @dataclass(frozen=True)
@@ -108,30 +111,44 @@ class Match:
 
 
 @dataclass(frozen=True)
+class Aggregate:
+    """A function of a node: of itself for `count`, of its property i for `collect`, else of its property x."""
+
+    function: AggregateName
+    of: str = ""
+
+    def text(self) -> str:
+        match self.function:
+            case "count(*)":
+                return "count(*)"
+            case "count" | "count distinct":
+                return f"count({self.function.partition(' ')[2].upper()} {self.of})"
+            case "collect distinct":
+                return f"collect(DISTINCT {self.of}.i)"
+            case "count x":
+                return f"count({self.of}.x)"
+            case _:
+                return f"{self.function}({self.of}.x)"
+
+
+@dataclass(frozen=True)
 class Returned:
-    """What the pattern returns; `distinct` rows of the keys if there is no aggregate."""
+    """What the pattern returns; `distinct` rows of the keys if there is no aggregate. With `top`, only the first rows
+    in descending order of the aggregates and ascending order of the keys."""
 
     keys: tuple[str, ...]
-    aggregate: Literal["", "count(*)", "count", "count distinct", "sum", "collect distinct"]
-    of: str = ""
+    aggregates: tuple[Aggregate, ...] = ()
     distinct: bool = False
+    top: int | None = None
 
     def text(self) -> str:
         items = [f"{key}.i AS {key}_i" for key in self.keys]
-        match self.aggregate:
-            case "":
-                return f"RETURN {'DISTINCT ' * self.distinct}{', '.join(items)}"
-            case "count(*)":
-                items.append("count(*) AS n")
-            case "count":
-                items.append(f"count({self.of}) AS n")
-            case "count distinct":
-                items.append(f"count(DISTINCT {self.of}) AS n")
-            case "sum":
-                items.append(f"sum({self.of}.x) AS n")
-            case "collect distinct":
-                items.append(f"collect(DISTINCT {self.of}.i) AS n")
-        return f"RETURN {', '.join(items)}"
+        items += [f"{aggregate.text()} AS n{number}" for number, aggregate in enumerate(self.aggregates)]
+        text = f"RETURN {'DISTINCT ' * self.distinct}{', '.join(items)}"
+        if self.top is not None:
+            order = [f"n{number} DESC" for number in range(len(self.aggregates))] + [f"{key}_i" for key in self.keys]
+            text += f" ORDER BY {', '.join(order)} LIMIT {self.top}"
+        return text
 
 
 @dataclass(frozen=True)
@@ -146,9 +163,10 @@ class Query:
 def random_graph(random: Random) -> Graph:
     """Few nodes, so that self-loops, parallel relationships, triangles and larger cycles are common."""
     count = random.randint(1, 6)
+    # In any order, sums of them are exact as floats.
+    values = random.choice(((None, 1, 2, 3), (None, 1, 2, 3), (None, 1, 2.5, 0.25), (None, 1 << 60, 1 << 61)))
     nodes = tuple(
-        Node(frozenset(label for label in LABELS if random.random() < 0.6), random.choice((None, 1, 2, 3)))
-        for _ in range(count)
+        Node(frozenset(label for label in LABELS if random.random() < 0.6), random.choice(values)) for _ in range(count)
     )
     relationships = tuple(
         Relationship(random.randrange(count), random.choice(TYPES), random.randrange(count))
@@ -208,15 +226,19 @@ class _Writer:
     def returned(self) -> Returned:
         random = self.random
         keys = tuple(dict.fromkeys(random.choice(self.nodes) for _ in range(random.choice((0, 1, 1, 2)))))
-        of = random.choice(self.nodes)
-        match random.choice(("count(*)", "count(*)", "", "count", "count distinct", "sum", "collect distinct")):
-            case "":
-                return Returned(keys or (of,), "", distinct=random.random() < 0.5)
-            case "count(*)":
-                return Returned(keys, "count(*)")
-            case "count" | "count distinct" | "sum" | "collect distinct" as aggregate:
-                return Returned(keys, aggregate, of)
-        raise AssertionError
+        kind = random.choice(("count", "count", "rows", "any", "any", "any"))
+        match kind:
+            case "rows":
+                return Returned(keys or (random.choice(self.nodes),), distinct=random.random() < 0.5)
+            case "count":
+                aggregates: tuple[Aggregate, ...] = (Aggregate("count(*)"),)
+            case _:
+                names = get_args(AggregateName)
+                chosen = (random.choice(names) for _ in range(random.choice((1, 1, 2))))
+                aggregates = tuple(Aggregate(name, random.choice(self.nodes)) for name in chosen)
+        lists = any(aggregate.function == "collect distinct" for aggregate in aggregates)
+        top = random.randint(1, 3) if keys and not lists and random.random() < 0.2 else None
+        return Returned(keys, aggregates, top=top)
 
 
 def random_query(random: Random) -> Query:

@@ -68,7 +68,8 @@ def got(db: hoplite.Database, query: Query) -> Counter[tuple[Any, ...]]:
 
 
 def counted(rows: Iterator[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    return Counter(tuple(tuple(sorted(v)) if isinstance(v, list) else v for v in row) for row in rows)
+    """How often each row occurs; lists in any order, and no integer is equal to a float."""
+    return Counter(tuple(tuple(sorted(v)) if isinstance(v, list) else (type(v), v) for v in row) for row in rows)
 
 
 def differences(seed: int) -> tuple[list[str], int]:
