@@ -4,17 +4,18 @@ words are those of Lucene's analyzers as Neo4j offers them."""
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hoplite.errors import CypherError
-from hoplite.lazy import cached_property, lazy_pattern
+from hoplite.lazy import cached_property
 from hoplite.lazy_dataclass import dataclass
+from hoplite.storage.search import greek, iberian_stemmers, stemmers, tokenizers
 from hoplite.storage.search import light_stemmers as light
-from hoplite.storage.search import stemmers, tokenizers
+from hoplite.storage.search.addresses import with_addresses
+from hoplite.storage.search.letters import lower, narrow
 from hoplite.storage.search.tokenizers import Tokenizer
 
 DEFAULT_ANALYZER = "standard-no-stop-words"
@@ -64,13 +65,6 @@ class Analyzer:
 # --- filters ---
 
 
-def lower(word: str) -> str:
-    """Character by character, as in Java."""
-    if word.isascii():
-        return word.lower()
-    return "".join(small if len(small := letter.lower()) == 1 else small[0] for letter in word)
-
-
 def _lower_all(text: str, words: list[str]) -> list[str]:
     return list(map(str.lower, words)) if text.isascii() else list(map(lower, words))
 
@@ -89,16 +83,6 @@ def _folding() -> dict[int, str]:
 def fold(word: str) -> str:
     """Letters and signs without their marks, in ASCII if there is an equivalent."""
     return word if word.isascii() else word.translate(_folding())
-
-
-_WIDE = lazy_pattern("[\uff01-\uff5e]|[\uff65-\uff9f]+")
-
-
-def narrow(word: str) -> str:
-    """Full-width forms of ASCII as ASCII, half-width katakana as katakana."""
-    if word.isascii():
-        return word
-    return _WIDE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), word)
 
 
 def stop_words(name: str) -> frozenset[str]:
@@ -295,7 +279,7 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     ),
     "brazilian": (
         "Brazilian Portuguese analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (iberian_stemmers.brazilian,)),
     ),
     "bulgarian": (
         'Bulgarian analyzer with light stemming, as specified by "Searching Strategies for the Bulgarian '
@@ -313,15 +297,15 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     "email": (
         "Tokenizes into sequences of alpha-numeric, numeric, URL, email, southeast asian terms, and into "
         "terms of individual ideographic and hiragana characters. English stop words are filtered out.",
-        None,
+        _plain(with_addresses, lower, stops="english"),
     ),
     "galician": (
         "Galician analyzer with stemming and stop word filtering.",
-        None,
+        _language(lower, stems=lambda: (iberian_stemmers.galician,)),
     ),
     "greek": (
         "Greek analyzer with stemming and stop word filtering.",
-        None,
+        _language(greek.greek_lower, stems=lambda: (greek.greek,), normalisers=(greek.greek_lower,)),
     ),
     "hindi": (
         "Hindi analyzer with stemming, normalization, and stop word filtering.",
@@ -368,7 +352,13 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     ),
     "sorani": (
         "Sorani Kurdish analyzer with stemming and stop word filtering.",
-        None,
+        _language(
+            light.sorani_letters,
+            lower,
+            light.digits,
+            stems=lambda: (light.sorani,),
+            normalisers=(light.sorani_letters, lower, light.digits),
+        ),
     ),
     "thai": (
         "Thai analyzer with stop word filtering. It relies on the Java built-in localization support for the "
@@ -388,12 +378,12 @@ _MAKERS: Mapping[str, tuple[str, _Maker | None]] = {
     "url": (
         "Tokenizes into sequences of alpha-numeric, numeric, URL, email, southeast asian terms, and into "
         "terms of individual ideographic and hiragana characters. English stop words are filtered out.",
-        None,
+        _plain(with_addresses, lower, stops="english"),
     ),
     "url_or_email": (
         "Tokenizes into sequences of alpha-numeric, numeric, URL, email, southeast asian terms, and into "
         "terms of individual ideographic and hiragana characters. English stop words are filtered out.",
-        None,
+        _plain(with_addresses, lower, stops="english"),
     ),
 }
 """The description of each, and how it is made; None: known, but not available."""

@@ -331,6 +331,49 @@ def hindi(word: str) -> str:
     return word
 
 
+# --- Sorani ---
+
+_SORANI_LETTERS = str.maketrans("يىكةھڒ", "ییکەهڕ")
+_SORANI_MARKS = "ـ\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652"
+_NON_JOINER = "\u200c"  # behind a letter that is a vowel, written like h
+_SORANI_CASES = ((5, "دا", 2), (4, "نا", 1), (6, "ەوە", 3))
+_SORANI_ENDINGS = (
+    # (longer than, ending, letters to cut)
+    (6, "ێکی", 3), (7, "یەکی", 4), (5, "ێک", 2), (6, "یەک", 3), (6, "ەکە", 3), (5, "کە", 2), (7, "ەکان", 4),
+    (6, "کان", 3), (7, "یانی", 4), (6, "انی", 3), (6, "یان", 3), (5, "ان", 2), (7, "یانە", 4), (6, "انە", 3),
+    (5, "ایە", 2), (5, "ەیە", 2), (4, "ە", 1), (4, "ی", 1),
+)  # fmt: skip
+
+
+def sorani_letters(word: str) -> str:
+    """Letters that are written in several ways in one of them, without vowel marks."""
+    if word.endswith("ه"):
+        word = word[:-1] + "ە"
+    word = "".join(
+        letter
+        for letter in word
+        if letter == _NON_JOINER or (letter not in _SORANI_MARKS and unicodedata.category(letter) != "Cf")
+    )
+    for letter in "هھ":
+        word = word.replace(letter + _NON_JOINER, "ە")
+    word = word.replace(_NON_JOINER, "").translate(_SORANI_LETTERS)
+    return "ڕ" + word[1:] if word.startswith("ر") else word
+
+
+def sorani(word: str) -> str:
+    """Without the endings of cases, possession, number and definiteness."""
+    for longer, ending, cut in _SORANI_CASES:
+        if len(word) > longer and word.endswith(ending):
+            word = word[:-cut]
+            break
+    if len(word) > 6 and word.endswith(("مان", "یان", "تان")):
+        word = word[:-3]
+    for longer, ending, cut in _SORANI_ENDINGS:
+        if len(word) > longer and word.endswith(ending):
+            return word[:-cut]
+    return word
+
+
 # --- Irish and Turkish ---
 
 

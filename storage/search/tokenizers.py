@@ -29,7 +29,7 @@ _PICTURES = (  # those of Unicode 12, as long as Lucene has them
 _EXTENDED = r"[\p{WB=Format}\p{WB=Extend}\p{WB=ZWJ}]*"
 
 
-def _unicode_words() -> str:
+def word_pattern() -> str:
     """The rules for word boundaries of Unicode (UAX #29) as one expression; ideographs and syllables of hiragana are
     words by themselves, and so are pictures."""
     extended = _EXTENDED
@@ -65,7 +65,7 @@ def standard(text: str) -> list[str]:
     """Words by Unicode's rules: letters and digits, with the points and apostrophes inside them."""
     if text.isascii():
         return cut(_ASCII_WORD.findall(text))
-    return cut(_pattern(_unicode_words()).findall(text))
+    return cut(_pattern(word_pattern()).findall(text))
 
 
 def persian(text: str) -> list[str]:

@@ -71,15 +71,20 @@ def test_full_text_answers_and_scores_are_those_of_a_server(empty: Driver, analy
 
 _SENTENCES = {
     "arabic": "يولد جميع الناس أحراراً متساوين في الكرامة والحقوق وقد وهبوا عقلاً وضميراً ١٩٤٨",
+    "brazilian": "Todas as pessoas nascem livres e iguais em dignidade e direitos; nações, tecnologias, viúva",
     "bulgarian": "Всички хора се раждат свободни и равни по достойнство и права; градовете, столовете, езиците, ръцете",
     "czech": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv, knihami, městech, matčin, otcův",
     "dutch": "Alle mensen worden vrij en gelijk in waardigheid en rechten geboren; lichamelijke kinderen; ei, kind",
+    "galician": "Tódolos seres humanos nacen libres e iguais en dignidade e dereitos; capitães, camiñando",
+    "greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια· καθεστώτος, άρχοντας, ομορφότερος",
     "hindi": "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है १९४८ लड़कियाँ संख्याे",
     "indonesian": "Semua orang dilahirkan merdeka dan mempunyai martabat dan hak yang sama; mempengaruhi pekerjaan",
     "irish": "Saolaítear na daoine uile saor agus comhionann ina ndínit agus ina gcearta; nAthair t-athair d'fhear",
     "latvian": "Visi cilvēki piedzimst brīvi un vienlīdzīgi savā pašcieņā un tiesībās; grāmatām, lāčiem, kokšu, ļaužu",
     "persian": "تمام افراد بشر آزاد به دنیا می‌آیند و از لحاظ حیثیت و حقوق با هم برابرند ۱۹۴۸",
+    "sorani": "ھەموو مرۆڤەکان ئازاد و یەکسان لە کەرامەت و ماف دێنە ژیانەوە؛ پیاوێکی كوردستان، رۆژه\u200cكانیان",
     "turkish": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar; İstanbul'da KIZLAR kitaplarımızdan",
+    "url": "See http://example.org/a?b=c#d, mail John.Doe@Example.com example.comx, 192.168.0.1:80 [::1]/x",
 }  # fmt: skip
 
 

@@ -112,6 +112,15 @@ _TAKEN_APART = {
     "arabic": ("والكتاب في المدارس ١٢", "كتاب _ مدارس 12"),
     "persian": ("می\u200cخواهم کتاب", "_ خواهم كتاب"),  # noqa: RUF001
     "hindi": ("किताबें और लड़कियाँ", "किताब _ लडक"),
+    "brazilian": ("as nações rapidamente tecnologias cantariam", "_ naco rapid tecnolog cant"),
+    "galician": ("capitães cansadísimos rapazas facilmente", "capiton cans rapaz fac"),
+    "greek": ("Άρχοντας και ΟΜΟΡΦΌΤΕΡΟΣ καθεστώτος παιδιών κρέοντας", "αρχοντ _ ομορφ καθεστ παιδ κρεωντ"),
+    "sorani": ("مرۆڤەکان لە رۆژه\u200cكانیان", "مرۆڤ _ ڕۆژە"),  # noqa: RUF001
+    "url": (
+        "See http://a.org/b?c=d#e, John.Doe@Example.com. or Example.co.uk. example.comx [::1]:80 1.2.3.4",
+        "see http://a.org/b?c=d#e, john.doe@example.com. _ example.co.uk. example.comx [::1]:80 1.2.3.4",
+    ),
+    "email": ("user1.com.comx [::1]x a@[1] end.com.", "user1.com comx 1 x a@[1] end.com"),
 }
 
 
