@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from hoplite.engine.functions.text_distances import levenshtein_similarity
 from hoplite.models.mcp_entities import folded, is_prose, text_properties
 from hoplite.retrieval.embeddings import Embed, Vectors, top_similar, unit_rows
+from hoplite.retrieval.sets import NodeSets
 from hoplite.values.columns import Int64s
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ Way: TypeAlias = Literal["exact", "folded", "full text", "similar", "embedding"]
 _FOLDED, _LESS_SURE = 0.95, 0.9
 _SHARED = 0.4  # of the triples of letters that two similar names share at least, of those of the shorter one
 _COMPARED = 50  # names that are compared letter by letter
-_LONGEST = 8  # words of a name that is looked for in a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,12 @@ class Links:
             return np.full(len(self), -1, np.int64)
         first = np.minimum(self.offsets[:-1], len(self.nodes) - 1)
         return np.where(np.diff(self.offsets) > 0, self.nodes[first], -1)
+
+    def seeds(self) -> NodeSets:
+        """The best node of each mention as a set, which is empty where nothing was found."""
+        best = self.best()
+        found = np.flatnonzero(best >= 0)
+        return NodeSets.from_rows(found, best[found], len(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +214,22 @@ class Linker:
             for row, of_row in zip(places.tolist(), scores.tolist(), strict=True)
         ]
 
+    @cached_property
+    def _longest(self) -> dict[str, int]:
+        """How many words the longest name has that begins with a word."""
+        longest: dict[str, int] = {}
+        for name in self._folded:
+            words = name.split()
+            if words:
+                longest[words[0]] = max(longest.get(words[0], 0), len(words))
+        return longest
+
     def _spotted(self, text: str, shortest: int) -> Iterator[Spotted]:
         words = _words(text)
         first = 0
         while first < len(words):
-            for last in range(min(first + _LONGEST, len(words)), first, -1):
+            begins = folded(text[slice(*words[first])]).partition(" ")[0]
+            for last in range(min(first + self._longest.get(begins, 0), len(words)), first, -1):
                 start, end = words[first][0], words[last - 1][1]
                 name = folded(text[start:end])
                 if len(name) >= shortest and name in self._folded:
@@ -261,8 +278,8 @@ def _triples(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> list[tuple[int, int]]:
-    """Where the words of a text begin and end."""
-    return [found.span() for found in re.finditer(r"\w+", text)]
+    """Where the words of a text begin and end; accents that are characters of their own belong to them."""
+    return [found.span() for found in re.finditer(r"[\w\u0300-\u036f]+", text)]
 
 
 def _names(graph: Snapshot, properties: Sequence[tuple[str, str]]) -> tuple[list[str], Int64s]:

@@ -43,7 +43,9 @@ class NodeSets:
     @staticmethod
     def of(sets: Iterable[Any]) -> NodeSets:
         """From lists or arrays of ids, one for each question; an id alone is a set of one."""
-        listed = [np.atleast_1d(np.asarray(one, np.int64)) for one in sets]
+        if isinstance(sets, str):
+            raise ValueError(f"There is a set of ids for each question; {sets!r} is a text")
+        listed = [_ids(one) for one in sets]
         offsets = np.cumsum([0, *map(len, listed)], dtype=np.int64)
         return NodeSets(offsets, np.concatenate([np.zeros(0, np.int64), *listed]))
 
@@ -150,6 +152,22 @@ def steps_at(db: Database, sets: NodeSets) -> list[list[Step]]:
 
 
 # --- inside: positions of one version of the graph in the place of ids ---
+
+
+def _ids(given: Any) -> Int64s:
+    """One set. Numbers that are not integers are refused: rounded, they would be other nodes."""
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    listed = given if isinstance(given, np.ndarray) else list(given) if several else [given]
+    try:
+        ids = np.atleast_1d(np.asarray(listed))
+    except ValueError:  # lists of different lengths
+        ids = np.empty((1, 1), object)
+    if not ids.size:
+        return np.zeros(0, np.int64)
+    if ids.dtype.kind not in "iu" or ids.ndim != 1:
+        wrong = next((one for one in listed if not isinstance(one, int | np.integer)), listed)
+        raise ValueError(f"A set has ids of nodes, as id(n) gives them, not {wrong!r}; a Linker finds nodes by name")
+    return ids.astype(np.int64, copy=False)
 
 
 def positions_of(graph: Snapshot, ids: Int64s) -> Int64s:

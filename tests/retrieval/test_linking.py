@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hoplite
-from hoplite.retrieval import Linker, hashed_words, top_similar, unit_rows
+from hoplite.retrieval import Linker, hashed_words, neighbourhood, top_similar, unit_rows
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,12 @@ def test_the_same_mention_twice_is_linked_twice(db: hoplite.Database) -> None:
     assert Linker(db).link(["Naproxen", "Aspirin", "Naproxen"]).best().tolist() == [1, 0, 1]
 
 
+def test_the_seeds_of_what_was_not_found_are_an_empty_set(db: hoplite.Database) -> None:
+    seeds = Linker(db).link(["?", "Naproxen", "Nothing at all", "Aspirin"]).seeds()
+    assert [seeds[number].tolist() for number in range(4)] == [[], [1], [], [0]]
+    assert neighbourhood(db, seeds, 1).question.min() == 1
+
+
 def test_ways_need_what_they_work_with(db: hoplite.Database) -> None:
     with pytest.raises(ValueError, match="needs `fulltext`"):
         Linker(db).link(["a"], ways=["full text"])
@@ -83,6 +89,15 @@ def test_names_in_a_text_are_spotted_longest_first(db: hoplite.Database) -> None
     text = "Does ASPIRIN or acetylsalicylic-acid cause heart failure?"
     (found,) = Linker(db).spot([text])
     assert [text[one.start : one.end] for one in found] == ["ASPIRIN", "acetylsalicylic-acid", "heart failure"]
+
+
+def test_names_of_many_words_and_with_accents_of_their_own_are_spotted() -> None:
+    long = "Do you have pain somewhere, related to your reason for consulting?"
+    with hoplite.open() as db:
+        db.run("CREATE (:Sign {name: $long}), (:Sign {name: 'pain'}), (:Sign {name: 'Ménière disease'})", long=long)
+        text = f"{long.upper()} Pain, and Me\u0301nie\u0300re disease. Do you have pain?"
+        (found,) = Linker(db).spot([text])
+    assert [one.text for one in found] == [long.upper()[:-1], "Pain", "Me\u0301nie\u0300re disease", "pain"]
 
 
 def test_the_nearest_rows_come_by_their_cosine() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
+import numpy as np
 import pytest
 from neo4j.exceptions import Neo4jError
 
@@ -141,3 +143,26 @@ def test_sets_are_taken_by_number() -> None:
     assert [sets[number].tolist() for number in (0, 1, -1)] == [[1, 2], [3], []]
     with pytest.raises(IndexError):
         sets[3]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["Aspirin"], "'Aspirin'"),
+        ([["Aspirin", 1]], "'Aspirin'"),
+        ([[1, 2.5]], "2.5"),
+        ([2.0], "2.0"),
+        ([None], "None"),
+        ([[[1, 2], [3]]], r"\[1, 2\]"),
+        ("Aspirin", "'Aspirin' is a text"),
+        ([2**70], str(2**70)),
+    ],
+)
+def test_sets_are_made_of_ids_only(given: Any, named: str) -> None:
+    with pytest.raises(ValueError, match=f"ids.*{named}"):
+        NodeSets.of(given)
+
+
+def test_ids_come_in_many_forms() -> None:
+    sets = NodeSets.of([np.array([3, 1], np.int32), {5}, (2,), 7, np.int64(8), [], np.array([])])
+    assert [sets[number].tolist() for number in range(len(sets))] == [[3, 1], [5], [2], [7], [8], [], []]
