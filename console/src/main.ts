@@ -77,7 +77,7 @@ class Page {
   private async describe(): Promise<void> {
     const { schema, connection, language } = this.services;
     this.server.textContent = `${this.offer.readOnly ? 'read only · ' : ''}${schema.nodes.toLocaleString('en')} nodes · ${schema.relationships.toLocaleString('en')} relationships`;
-    language.setSchema(await languageSchema(connection, schema, {}));
+    language.setSchema(await languageSchema(connection, schema, {}), schema.known);
   }
 
   /** Read the schema; a large database takes a while, during which the page is usable. Repeated after changes. */

@@ -2,6 +2,7 @@
 
 import type { DbSchema } from '@neo4j-cypher/language-support';
 import type { Connection } from './connection.ts';
+import type { KnownKeys } from './language/owners.ts';
 
 export interface Pattern {
   readonly from: string;
@@ -15,11 +16,13 @@ export interface Schema {
   readonly types: ReadonlyMap<string, number>;
   readonly patterns: readonly Pattern[];
   readonly keys: readonly string[];
+  /** The keys that nodes with a label, or relationships of a type, have. */
+  readonly known: KnownKeys;
   readonly nodes: number;
   readonly relationships: number;
 }
 
-export const EMPTY: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], nodes: 0, relationships: 0 };
+export const EMPTY: Schema = { labels: new Map(), types: new Map(), patterns: [], keys: [], known: { labels: {}, types: {} }, nodes: 0, relationships: 0 };
 /** The schema before it is first read. */
 export const UNSEEN: Schema = { ...EMPTY };
 
@@ -28,20 +31,23 @@ const COUNTS = 'MATCH (n) RETURN count(n) AS count UNION ALL MATCH ()-[r]->() RE
 export async function loadSchema(connection: Connection): Promise<Schema> {
   const [counts, names] = await Promise.all([
     connection.run(COUNTS),
-    connection.run('CALL hoplite.schema() YIELD labels, relationshipTypes, propertyKeys, connections'),
+    connection.run('CALL hoplite.schema() YIELD labels, relationshipTypes, propertyKeys, connections, labelKeys, typeKeys'),
   ]);
-  const [labels, types, keys, connections] = names.rows[0] as [Counts, Counts, string[], { start: string; type: string; end: string; count: bigint }[]];
+  const [labels, types, keys, connections, labelKeys, typeKeys] = names.rows[0] as [Counts, Counts, string[], Connected[], Keys, Keys];
   const [nodes, relationships] = counts.rows.map((row) => Number(row[0]));
   return {
     labels: largestFirst(labels),
     types: largestFirst(types),
     patterns: connections.map(({ start, type, end, count }) => ({ from: start, type, to: end, count: Number(count) })),
     keys: [...keys].sort(),
+    known: { labels: labelKeys, types: typeKeys },
     nodes: nodes ?? 0, relationships: relationships ?? 0,
   };
 }
 
 type Counts = Record<string, bigint>;
+type Keys = Record<string, string[]>;
+interface Connected { readonly start: string; readonly type: string; readonly end: string; readonly count: bigint }
 
 export function largestFirst(counts: Counts): Map<string, number> {
   const found = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const);

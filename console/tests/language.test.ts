@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quoteName, quoteString } from '../src/language/names.ts';
+import { fittingKeys } from '../src/language/owners.ts';
 import { parametersStatement, usedParameters } from '../src/language/parameters.ts';
 import { planMode, splitStatements, statementAt } from '../src/language/statements.ts';
 
@@ -57,4 +58,40 @@ test('parameters may be a map of Cypher, its inside, or JSON', () => {
 
 test('parameters of a query are found outside of strings', () => {
   assert.deepEqual(usedParameters("RETURN $a, $`b c`, '$d' // $e\n, $a, $1"), ['a', 'b c', '1']);
+});
+
+const KNOWN = { labels: { Person: ['born', 'name'], Film: ['title'], 'Side Effect': ['grade'] }, types: { KNOWS: ['since'], ACTED_IN: ['roles'] } };
+
+/** The keys that fit at the bar. */
+function keysAt(marked: string): string[] | null {
+  const at = marked.indexOf('|>');
+  const found = fittingKeys(marked.slice(0, at), marked.replace('|>', ''), KNOWN);
+  return found && [...found].sort();
+}
+
+test('keys in a pattern are those of its labels or types', () => {
+  assert.deepEqual(keysAt('MATCH (n:Person {|>'), ['born', 'name']);
+  assert.deepEqual(keysAt("MATCH (n:Person {name: 'a, {', b|>})"), ['born', 'name']);
+  assert.deepEqual(keysAt('MATCH (:Person|Film {|>'), ['born', 'name', 'title']);
+  assert.deepEqual(keysAt('MATCH (:`Side Effect` {|>'), ['grade']);
+  assert.deepEqual(keysAt('MATCH (a)-[r:KNOWS {|>'), ['since']);
+  assert.deepEqual(keysAt('MATCH (a)-[:KNOWS|ACTED_IN*1..2 {|>'), ['roles', 'since']);
+  assert.deepEqual(keysAt('MATCH (n:Film) MATCH (n {|>'), ['title']);
+});
+
+test('keys after a variable are those of what the statement says it is', () => {
+  assert.deepEqual(keysAt('MATCH (p:Person)-[k:KNOWS]->(f:Film) RETURN p.|>'), ['born', 'name']);
+  assert.deepEqual(keysAt('MATCH (p:Person)-[k:KNOWS]->(f:Film) WHERE k.si|> > 1 RETURN p'), ['since']);
+  assert.deepEqual(keysAt('MATCH (p:Person)-[k:KNOWS]->(f:Film) RETURN p.name, f.|>'), ['title']);
+  assert.deepEqual(keysAt('MATCH (p) WHERE p:Film AND p.|>'), ['title']);
+  assert.deepEqual(keysAt('MATCH (p IS Person) SET p.|>'), ['born', 'name']);
+  assert.deepEqual(keysAt('MATCH (p:Person) WITH p AS q RETURN q.|>'), ['born', 'name']);
+  assert.deepEqual(keysAt('RETURN n.|> // MATCH (n:Person)'), null);
+});
+
+test('any key may be written where the owner is not known', () => {
+  for (const text of ['MATCH (n) RETURN n.|>', 'MATCH (n:New) RETURN n.|>', 'MATCH (n:!Person) RETURN n.|>', 'MATCH (n:Person|!Film) RETURN n.|>',
+    'MATCH (n:Person) RETURN n.name.|>', 'RETURN {a|>', 'MATCH (n:Person) RETURN {a: 1, |>', 'WITH {n: Person} AS m RETURN n.|>', 'MATCH (n {|>',
+    'MATCH (n:constructor) RETURN n.|>', 'WITH b AS a, a AS b RETURN a.|>', 'MATCH (n:Person {name: x|>', 'MATCH (n:Person) CALL { |>'])
+    assert.equal(keysAt(text), null, text);
 });

@@ -42,7 +42,7 @@ def add_procedures(database: Database, offer: Offer) -> None:
         ("hoplite.server() :: (version :: STRING, readOnly :: BOOLEAN, model :: STRING, diff :: BOOLEAN)",
          procedures.server),
         ("hoplite.schema() :: (labels :: MAP, relationshipTypes :: MAP, propertyKeys :: LIST<STRING>, "
-         "connections :: LIST<MAP>)", procedures.schema),
+         "connections :: LIST<MAP>, labelKeys :: MAP, typeKeys :: MAP)", procedures.schema),
         ("hoplite.check(query :: STRING, parameters = {} :: MAP) :: (kind :: STRING, start :: INTEGER, "
          "end :: INTEGER, text :: STRING, message :: STRING, suggestions :: LIST<STRING>)", procedures.check),
         ("hoplite.repair(query :: STRING, parameters = {} :: MAP) :: (query :: STRING, changes :: LIST<MAP>, "
@@ -68,13 +68,15 @@ class _Procedures:
         yield {"version": __version__, "readOnly": self._offer.read_only, "model": model, "diff": self._offer.diff}
 
     def schema(self) -> Iterator[Mapping[str, Any]]:
-        found = self._database.schema()
+        found, graph = self._database.schema(), self._database._graph.snapshot()
         names = ("start", "type", "end", "count")
         yield {
             "labels": found["labels"],
             "relationshipTypes": found["relationship_types"],
             "propertyKeys": found["property_keys"],
             "connections": [dict(zip(names, connection, strict=True)) for connection in found["connections"]],
+            "labelKeys": {name: sorted(graph.keys_of_label(name)) for name in found["labels"]},
+            "typeKeys": {name: sorted(graph.keys_of_type(name)) for name in found["relationship_types"]},
         }
 
     def check(self, query: str, parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -105,6 +105,19 @@ def test_words_are_completed_from_this_database(page: Any) -> None:
     page.wait_for_selector(".cm-line:has-text('MATCH (d:SideEffect)')")
 
 
+def test_only_properties_of_the_label_are_completed(page: Any) -> None:
+    listed = ".cm-tooltip-autocomplete li"
+    for text, there, not_there in (
+        ("MATCH (d:Drug {", "route", "chapter"),
+        ("MATCH (d:Drug)-[:TREATS]->(x:Disease) RETURN x.", "chapter", "route"),
+    ):
+        write(page, text)
+        page.keyboard.press("Control+Space")
+        page.wait_for_selector(f"{listed}:has-text('{there}')")
+        assert page.locator(f"{listed}:has-text('{not_there}')").count() == 0
+        page.keyboard.press("Escape")
+
+
 def test_a_long_statement_is_cancelled_and_the_next_one_runs(page: Any) -> None:
     run(page, ENDLESS)
     page.wait_for_selector(".running")

@@ -287,6 +287,7 @@ def test_procedures_for_the_console(driver: Driver) -> None:
     (schema,) = driver.execute_query("CALL hoplite.schema()").records
     assert schema["labels"] == {"Drug": 1, "Disease": 1} and schema["relationshipTypes"] == {"TREATS": 1}
     assert schema["connections"] == [{"start": "Drug", "type": "TREATS", "end": "Disease", "count": 1}]
+    assert (schema["labelKeys"], schema["typeKeys"]) == ({"Drug": ["name"], "Disease": []}, {"TREATS": []})
     query = "MATCH (n:Durg {name: '\U0001f642'}) RETURN n"
     (mended,) = driver.execute_query("CALL hoplite.repair($query)", query=query).records
     assert mended["query"].startswith("MATCH (n:Drug ") and mended["changes"][0]["start"] == 9

@@ -1,6 +1,7 @@
 /** The page's side of the language worker: each request gets one answer. */
 
 import type { DbSchema } from '@neo4j-cypher/language-support';
+import type { KnownKeys } from './owners.ts';
 
 export interface WordCompletion {
   readonly word: string;
@@ -11,7 +12,7 @@ export interface WordCompletion {
 }
 
 export type Request =
-  | { readonly kind: 'schema'; readonly schema: DbSchema }
+  | { readonly kind: 'schema'; readonly schema: DbSchema; readonly known: KnownKeys }
   | { readonly kind: 'complete'; readonly text: string; readonly offset: number }
   | { readonly kind: 'format'; readonly text: string };
 
@@ -33,8 +34,8 @@ export class LanguageService {
     });
   }
 
-  setSchema(schema: DbSchema): void {
-    void this.ask({ kind: 'schema', schema });
+  setSchema(schema: DbSchema, known: KnownKeys): void {
+    void this.ask({ kind: 'schema', schema, known });
   }
 
   async complete(text: string, offset: number): Promise<WordCompletion[]> {

@@ -2,18 +2,24 @@
 
 import { autocomplete, type DbSchema, formatQuery } from '@neo4j-cypher/language-support';
 import type { Request, Response, WordCompletion } from './client.ts';
+import { fittingKeys, type KnownKeys } from './owners.ts';
+import { splitStatements, statementAt } from './statements.ts';
 
 let schema: DbSchema = {};
+let known: KnownKeys = { labels: {}, types: {} };
 
 const KINDS: Record<number, WordCompletion['kind']> = { 2: 'procedure', 3: 'function', 6: 'variable', 10: 'property', 14: 'keyword', 25: 'label' };
 
 function complete(text: string, offset: number): WordCompletion[] {
   const seen = new Set<string>();
   const words: WordCompletion[] = [];
+  const statement = statementAt(splitStatements(text), offset) ?? { text, from: 0 };
+  const fitting = fittingKeys(text.slice(statement.from, offset), statement.text, known);
   for (const item of autocomplete(text, schema, { caretPosition: offset, consoleCommandsEnabled: false })) {
     if (seen.has(item.label)) continue;
     seen.add(item.label);
     const kind = KINDS[item.kind ?? 0] ?? 'keyword';
+    if (kind === 'property' && fitting && !fitting.has(item.label)) continue;
     const documentation = typeof item.documentation === 'string' ? item.documentation : '';
     words.push({ word: item.label, insert: item.insertText ?? item.label, kind: kind === 'label' ? labelOrType(item.label) : kind, signature: item.signature ?? '', documentation });
   }
@@ -27,7 +33,7 @@ function labelOrType(name: string): 'label' | 'type' {
 function answer(request: Request): Response['value'] {
   switch (request.kind) {
     case 'schema':
-      schema = request.schema;
+      ({ schema, known } = request);
       return null;
     case 'complete': return complete(request.text, request.offset);
     case 'format': return formatQuery(request.text).formattedQuery;
