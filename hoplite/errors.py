@@ -307,7 +307,7 @@ def _metadata(link: GqlStatus, position: dict[str, int] | None) -> dict[str, Any
     metadata: dict[str, Any] = {
         "gql_status": link.code,
         "description": link.description,
-        "message": f"{link.code}: {link.sentence}",
+        "message": f"{link.code}: {link.sentence}" if link.sentence else link.code,
         "diagnostic_record": diagnostic_record(link, position),
     }
     if link.cause is not None:

@@ -477,7 +477,7 @@ class Database(Transfers, Retrieval, ForModels):
                     with Guarded(execution):
                         batches = iter(list(batches))
                 return Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
-            if limits.read_only and (prepared.writes or prepared.query_type == "s"):
+            if limits.read_only and prepared.writes:
                 raise access_mode()
             del snapshot  # the writer changes the graph in place if nothing holds it
             with allowing(allowance):

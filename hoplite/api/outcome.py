@@ -19,6 +19,11 @@ _FINE = {
     "status_description": "note: successful completion",
 }
 _NO_DATA = {"gql_status": "02000", "status_description": "note: no data"}
+# What a server sends where rows were discarded before any was looked for.
+_NOT_LOOKED_FOR = {
+    "gql_status": "02N42",
+    "status_description": "note: no data - unknown subcondition. Unknown GQLSTATUS from old server.",
+}
 _OMITTED = {"gql_status": "00001", "status_description": "note: successful completion - omitted result"}
 
 
@@ -53,7 +58,7 @@ def _statuses(prepared: Prepared, notifications: Sequence[Notification], row_cou
     """Notifications and the outcome, in order of precedence: no data, warnings, success, information."""
     if prepared.mode == "EXPLAIN":
         outcome = _OMITTED
-    elif row_count:
+    elif row_count or (prepared.query_type == "s" and not prepared.writes):
         outcome = _FINE
     elif prepared.columns:
         outcome = _NO_DATA
@@ -62,6 +67,22 @@ def _statuses(prepared: Prepared, notifications: Sequence[Notification], row_cou
     statuses = [_status(notification) for notification in (*prepared.notifications, *notifications)]
     statuses.append({**outcome, "diagnostic_record": dict(_DIAGNOSTIC)})
     return sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))
+
+
+def of_unread(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The same metadata for a result of which nothing was read: whether it had rows is not known."""
+    return _with_outcome(metadata, _NOT_LOOKED_FOR)
+
+
+def of_administration(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The same metadata for a statement on the system database, which always succeeds, with rows or without."""
+    return {**_with_outcome(metadata, _FINE), "type": "s"}
+
+
+def _with_outcome(metadata: dict[str, Any], outcome: dict[str, str]) -> dict[str, Any]:
+    """With another outcome in the place of its own, which is the status without a notification's code."""
+    statuses = [status if "neo4j_code" in status else {**status, **outcome} for status in metadata["statuses"]]
+    return {**metadata, "statuses": sorted(statuses, key=lambda status: -_precedence(str(status["gql_status"])))}
 
 
 def _precedence(gql_status: str) -> int:

@@ -211,6 +211,13 @@ class Result:
         with _Reading(self):
             return self._next_rows(most)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing has looked for rows yet, although there may be some."""
+        prepared = self._prepared
+        is_lazy = prepared.mode is None and bool(prepared.columns) and not prepared.writes
+        return is_lazy and not self._ended and not self._row_count and prepared.query_type != "s"
+
     def is_at_end(self) -> bool:
         """Whether no row is left; reads ahead if that is not known."""
         if self._buffer or self._waiting or self._begun is not None:

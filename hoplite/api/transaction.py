@@ -109,14 +109,14 @@ class Transaction:
             prepared = statement
         else:
             prepared = database._prepare(statement, self._graph, parameters, allowance)
-        if prepared.query_type != "r":
+        if prepared.writes and prepared.query_type != "r":
             kind = "Schema modification" if prepared.query_type == "s" else "Write query"
             if self._changes not in ("", kind) and not self._may_mix:
                 raise mixed_transaction(kind, self._changes, prepared.text)
             self._changes = kind
         if prepared.mode == "EXPLAIN":
             return Result(prepared, iter(()), None, given, limits.max_rows)
-        if prepared.writes or prepared.query_type == "s":
+        if prepared.writes:
             if limits.read_only:
                 raise access_mode()
             with allowing(allowance):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hoplite.allowance import Allowance
 from hoplite.api.database import Database
 from hoplite.api.limits import Limits
-from hoplite.api.outcome import DATABASE
+from hoplite.api.outcome import DATABASE, of_administration, of_unread
 from hoplite.api.result import Result
 from hoplite.api.transaction import Transaction
 from hoplite.driver.notifications import NotificationFilter
@@ -90,15 +90,24 @@ class _Stream:
         return self.result.skip_rows(count) == count
 
     def is_at_end(self) -> bool:
-        """Whether no row is left."""
-        return self.result is not None and self.result.is_at_end()
+        """Whether no row is left. An error in looking for the next one is raised when it is asked for."""
+        try:
+            return self.result is not None and self.result.is_at_end()
+        except neo4j_error() as error:
+            self.failure = error
+            return False
 
     def end(self) -> Metadata:
         """The metadata after the last row; the remaining rows are discarded."""
         if self.failure is not None:
             raise self.failure
         assert self.result is not None
+        is_unread = self.result.is_unread
         metadata = self.result.end()
+        if _name(self.terms) == SYSTEM:
+            metadata = of_administration(metadata)
+        elif is_unread:
+            metadata = of_unread(metadata)
         metadata["statuses"] = self.terms.notifications.wanted(metadata["statuses"])
         metadata["db"] = _name(self.terms)
         return metadata
@@ -312,10 +321,15 @@ class Conversation:
             metadata["bookmark"] = self._bookmark()
         return metadata
 
-    def checked_name(self, terms: Terms) -> str:
-        """The name of the requested database. Raises if it does not exist, or may not be used this way."""
+    def routed_name(self, terms: Terms) -> str:
+        """The name of the database that a client wants to be routed to. Raises if it does not exist, or may not be
+        used this way."""
+        name = _name(terms)
+        if name not in (DATABASE, SYSTEM):
+            message = f"Unable to get a routing table for database '{terms.database}' because this database "
+            raise to_driver_error(cypher_error(DATABASE_NOT_FOUND, f"{message}does not exist"))
         self._database_of(terms)
-        return _name(terms)
+        return name
 
     def allowance(self, terms: Terms) -> Allowance:
         """What a statement that begins now may use."""

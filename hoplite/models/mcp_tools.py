@@ -79,7 +79,8 @@ class Tools:
             graph = self._db._graph.snapshot()
             prepared = self._db._prepare(query, graph, parameters, allowance, check_parameters=False)
             plan = "" if prepared.plan is None else explain(prepared.plan)
-        kind = {"r": "reads", "w": "writes", "rw": "reads and writes", "s": "changes the schema"}[prepared.query_type]
+        kinds = {"r": "reads", "w": "writes", "rw": "reads and writes", "s": "changes the schema"}
+        kind = kinds[prepared.query_type] if prepared.writes else "reads"
         lines = [f"The statement {kind}.", plan or "It is a command, which has no plan."]
         lines += [f"{note.severity.lower()}: {note.description}" for note in prepared.notifications]
         return self._cut("\n".join(lines))

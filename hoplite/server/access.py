@@ -58,8 +58,8 @@ class Access:
                     )
                 )
         if not hmac.compare_digest(self._users.get(name, self._nobody), self._digest(password)) or not known:
-            with self._lock:
-                self._failures[known] = count + 1, time.monotonic()
+            with self._lock:  # counted anew: others may have tried meanwhile
+                self._failures[known] = self._failures.get(known, (0, 0.0))[0] + 1, time.monotonic()
             raise _refused("The client is unauthorized due to authentication failure.")
         with self._lock:
             self._failures.pop(known, None)

@@ -34,7 +34,7 @@ LOG = logging.getLogger("hoplite.server")
 
 _GREETING_BYTES = 1 << 16  # the longest message of a client that is not authenticated yet
 _AT_ONCE = 1 << 18  # bytes produced before they are sent
-_MOST_WAITING = 1_000  # messages read ahead of processing
+_MOST_WAITING = 1_000  # messages read ahead of processing; and no more bytes than one message may have
 _RESET = b"\xb0\x0f"
 
 
@@ -74,6 +74,7 @@ class Connection:
         self._exchange: Exchange | None = None
         self._rest = b""  # read with the handshake, but belongs after it
         self._messages: deque[bytes] = deque()
+        self._received = self._begun_bytes = 0  # bytes of messages that arrived, and of those no longer waiting
         self._begun: Iterator[bytes] | None = None  # replies to the message being processed
         self._changed = asyncio.Event()
         self._taken = asyncio.Event()
@@ -98,6 +99,11 @@ class Connection:
             with suppress(asyncio.CancelledError, Exception):
                 await reading
             self._stream.close()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the handshake is over."""
+        return self._exchange is not None
 
     def close_when_idle(self) -> None:
         """The server stops: hang up as soon as nothing is lost by it."""
@@ -158,10 +164,12 @@ class Connection:
                     if message == _RESET:
                         exchange.interrupt()
                     self._messages.append(message)
+                    self._received += len(message)
                     self._changed.set()
-                while len(self._messages) > _MOST_WAITING:
+                while self._has_many_waiting():
                     self._taken.clear()
-                    await self._taken.wait()
+                    if self._has_many_waiting():
+                        await self._taken.wait()
                 data = await self._next_bytes(exchange)
                 if not data:
                     return
@@ -173,6 +181,12 @@ class Connection:
             exchange.stop()
             self._ended = True
             self._changed.set()
+
+    def _has_many_waiting(self) -> bool:
+        waiting = len(self._messages)
+        return waiting > _MOST_WAITING or (
+            waiting > 1 and self._received - self._begun_bytes > self._settings.message_bytes
+        )
 
     async def _next_bytes(self, exchange: Exchange) -> bytes:
         if not exchange.is_authenticated:
@@ -215,7 +229,9 @@ class Connection:
                 if self._begun is None:
                     if not self._messages:
                         break
-                    self._begun = exchange.replies(self._messages.popleft())
+                    message = self._messages.popleft()
+                    self._begun_bytes += len(message)
+                    self._begun = exchange.replies(message)
                 piece = next(self._begun, None)
                 if piece is None:
                     self._begun = None

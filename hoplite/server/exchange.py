@@ -6,6 +6,7 @@ thread at a time; `interrupt` and `stop` may be called from others.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from hoplite.errors import CypherError, cypher_error, to_driver_error
 from hoplite.gql_status import UNCLASSIFIED, GqlStatus, status
 from hoplite.lazy_dataclass import dataclass
 from hoplite.server.access import Access
+from hoplite.server.fields import INVALID, Fields, ProtocolError
 from hoplite.server.framing import Version, framed
 from hoplite.server.packstream import PackStreamError, Structure, list_header, packed, structure_header, unpacked
 from hoplite.server.sent import ended, failure
@@ -28,11 +30,9 @@ _SUCCESS, _RECORD, _IGNORED, _FAILURE = 0x70, 0x71, 0x7E, 0x7F
 _HELLO, _GOODBYE, _RESET, _RUN, _BEGIN, _COMMIT, _ROLLBACK = 0x01, 0x02, 0x0F, 0x10, 0x11, 0x12, 0x13
 _DISCARD, _PULL, _TELEMETRY, _ROUTE, _LOGON, _LOGOFF = 0x2F, 0x3F, 0x54, 0x66, 0x6A, 0x6B
 
-_INVALID = "Neo.ClientError.Request.Invalid"
 _INVALID_FORMAT = "Neo.ClientError.Request.InvalidFormat"
 _DATABASE_UNAVAILABLE = "Neo.TransientError.General.DatabaseUnavailable"
 _ROUTES_LAST_S = 300
-_MOST_SEVERITIES = ("OFF", "WARNING", "INFORMATION")
 
 
 class _Closing(Exception):
@@ -41,14 +41,6 @@ class _Closing(Exception):
 
 class _TurnedAway(Exception):
     """The client failed to authenticate. The argument is what it is told before the connection ends."""
-
-
-class ProtocolError(Exception):
-    """A message that is invalid, or not allowed now."""
-
-    def __init__(self, message: str, code: str = _INVALID, gql_status: GqlStatus = UNCLASSIFIED) -> None:
-        super().__init__(message)
-        self.error = cypher_error(code, message, gql_status)
 
 
 @dataclass(slots=True)
@@ -73,7 +65,8 @@ class Exchange:
         self._address = address
         self._client = _Client()
         self._failed = False
-        self._resets = 0  # received and not answered yet
+        self._resets = 0  # received and not answered yet; counted by two threads
+        self._counting = threading.Lock()
 
     @property
     def is_authenticated(self) -> bool:
@@ -87,7 +80,8 @@ class Exchange:
 
     def interrupt(self) -> None:
         """A RESET has arrived: end what is running, and ignore what waits before it."""
-        self._resets += 1
+        with self._counting:
+            self._resets += 1
         self._conversation.interrupt()
 
     def stop(self) -> None:
@@ -112,7 +106,7 @@ class Exchange:
             yield self._refusal(ProtocolError(str(error), gql_status=_protocol_error()).error)
         except ProtocolError as error:
             yield self._refusal(error.error)
-            if error.error.code == _INVALID and error.error.gql_status == UNCLASSIFIED:
+            if error.error.code == INVALID and error.error.gql_status == UNCLASSIFIED:
                 raise StopExchange from None  # client and server no longer agree on their state
         except _TurnedAway as refused:
             yield refused.args[0]
@@ -167,7 +161,7 @@ class Exchange:
                 'Illegal value for field "bolt_agent": Must be a map with string keys and string values.',
                 gql_status=_protocol_error(),
             )
-        self._client.notifications = self._filter(NotificationFilter(), extra)
+        self._client.notifications = self._filter(NotificationFilter(), Fields("metadata", extra))
         if self._version < (5, 1):
             self._let_in(extra)
         self._client.greeted = True
@@ -196,7 +190,7 @@ class Exchange:
 
     def _route(self, routing: dict[str, Any], bookmarks: list[Any], extra: dict[str, Any]) -> Iterator[bytes]:
         terms = self._terms({**extra, "bookmarks": bookmarks})
-        name = self._conversation.checked_name(terms)
+        name = self._conversation.routed_name(terms)
         given = routing.get("address")
         address = given if isinstance(given, str) and given else self._address
         servers = [{"addresses": [address], "role": role} for role in ("WRITE", "READ", "ROUTE")]
@@ -205,8 +199,9 @@ class Exchange:
     # --- statements --------------------------------------------------------------------------------------------
 
     def _begin(self, extra: dict[str, Any]) -> Iterator[bytes]:
-        metadata = self._ended(self._conversation.begin(self._terms(extra)))
-        yield self._success(metadata if self._version >= (5, 8) else {})
+        terms = self._terms(extra)
+        metadata = self._ended(self._conversation.begin(terms))
+        yield self._success(metadata if self._tells_database(terms) else {})
 
     def _run(self, text: str, parameters: dict[str, Any], extra: dict[str, Any]) -> Iterator[bytes]:
         terms = self._terms(extra)
@@ -214,9 +209,13 @@ class Exchange:
             _refuse_structures(name, value)
         explicit = self._conversation.is_open
         metadata = self._ended(self._conversation.run(text, parameters, parameters, terms))
-        if explicit or self._version < (5, 8):
+        if explicit or not self._tells_database(terms):
             del metadata["db"]
         yield self._success(metadata)
+
+    def _tells_database(self, terms: Terms) -> bool:
+        """Whether a client that did not name a database is told which one it is."""
+        return self._version >= (5, 8) and terms.database is None
 
     def _pull(self, extra: dict[str, Any]) -> Iterator[bytes]:
         count, number = self._wanted(extra)
@@ -244,8 +243,10 @@ class Exchange:
             raise ProtocolError(
                 f"Message of type ResetMessage cannot be handled by a session in the {self._state} state."
             )
-        self._resets = max(self._resets - 1, 0)
-        if self._resets:  # another one is pending, and that one ends the interruption
+        with self._counting:
+            self._resets = max(self._resets - 1, 0)
+            is_last = not self._resets
+        if not is_last:  # another one is pending, and that one ends the interruption
             yield framed(structure_header(_IGNORED, 0))
             return
         self._conversation.reset()
@@ -260,47 +261,33 @@ class Exchange:
 
     def _wanted(self, extra: dict[str, Any]) -> tuple[int, int]:
         """How many rows of which result."""
-        count, number = extra.get("n"), extra.get("qid", NEWEST)
-        if type(count) is not int:
-            raise _illegal("meta", "n", "Expected value to be non-null" if count is None else "Expected long")
-        if count < 1 and count != -1:
-            raise _illegal("meta", "n", f"Expecting size to be at least 1, but got: {count}")
-        if type(number) is not int:
-            raise _illegal("meta", "qid", "Expected long")
+        fields = Fields("meta", extra)
+        count, given = fields.row_count("n"), fields.integer("qid")
+        number = NEWEST if given is None else given
         if not self._conversation.has_result(number):
             raise ProtocolError(f"No such statement: {number}", _INVALID_FORMAT)
         return count, number
 
     def _terms(self, extra: dict[str, Any]) -> Terms:
-        timeout, mode, metadata = extra.get("tx_timeout"), extra.get("mode"), extra.get("tx_metadata")
-        database, user, bookmarks = extra.get("db"), extra.get("imp_user"), extra.get("bookmarks")
-        if timeout is not None and type(timeout) is not int:
-            raise _illegal("metadata", "tx_timeout", "Expected long")
-        if mode not in (None, "r", "w"):
-            raise _illegal("metadata", "mode", "Expecting access mode value to be 'r' or 'w'")
-        if metadata is not None and type(metadata) is not dict:
-            raise _illegal("metadata", "tx_metadata", "Expected map")
-        for name, value in (("db", database), ("imp_user", user)):
-            if value is not None and type(value) is not str:
-                raise _illegal("metadata", name, "Expected string")
-        if bookmarks is not None and not (type(bookmarks) is list and all(type(mark) is str for mark in bookmarks)):
-            raise _illegal("metadata", "bookmarks", "Expected list of strings")
-        seconds = timeout / 1000 if timeout is not None and timeout > 0 else None
-        wanted = self._filter(self._client.notifications, extra)
-        return Terms(database, mode == "r", seconds, metadata, user, wanted)
+        fields = Fields("metadata", extra)
+        timeout = fields.integer("tx_timeout")
+        fields.bookmarks("bookmarks")
+        return Terms(
+            database=fields.text("db"),
+            read_only=fields.is_read_only("mode"),
+            timeout=timeout / 1000 if timeout is not None and timeout > 0 else None,
+            metadata=fields.dictionary("tx_metadata"),
+            impersonated_user=fields.text("imp_user"),
+            notifications=self._filter(self._client.notifications, fields),
+        )
 
-    def _filter(self, given: NotificationFilter, extra: dict[str, Any]) -> NotificationFilter:
-        severity = extra.get("notifications_minimum_severity")
-        disabled = extra.get("notifications_disabled_classifications", extra.get("notifications_disabled_categories"))
+    def _filter(self, given: NotificationFilter, fields: Fields) -> NotificationFilter:
         if self._version < (5, 2):
             return given
-        if severity is not None and severity not in _MOST_SEVERITIES:
-            raise _illegal(
-                "metadata", "notifications_minimum_severity", f"Expected one of {', '.join(_MOST_SEVERITIES)}"
-            )
-        if disabled is not None and not (type(disabled) is list and all(type(name) is str for name in disabled)):
-            raise _illegal("metadata", "notifications_disabled_classifications", "Expected list of strings")
-        return given.narrowed(severity, disabled)
+        kinds = "classifications" if self._version >= (5, 5) else "categories"
+        return given.narrowed(
+            fields.severity("notifications_minimum_severity"), fields.classifications(f"notifications_disabled_{kinds}")
+        )
 
 
 class StopExchange(Exception):
@@ -316,12 +303,6 @@ def _structure(message: bytes) -> Structure:
 
 def _protocol_error() -> GqlStatus:
     return status("08N06")
-
-
-def _illegal(place: str, name: str, reason: str) -> ProtocolError:
-    return ProtocolError(
-        f'Illegal value for field "{place}": Illegal value for field "{name}": {reason}', gql_status=_protocol_error()
-    )
 
 
 def _refuse_structures(name: str, value: Any) -> None:

@@ -10,6 +10,8 @@ from hoplite.server.framing import Version
 if TYPE_CHECKING:
     from neo4j.exceptions import Neo4jError
 
+_ENDED = ("bookmark", "stats", "statuses", "type", "plan", "profile", "t_last", "db", "notifications")
+_STATUS = ("gql_status", "neo4j_code", "status_description", "diagnostic_record", "description", "title")
 _USUAL = {"OPERATION": "", "OPERATION_CODE": "0", "CURRENT_SCHEMA": "/"}  # what may be omitted
 
 
@@ -38,22 +40,25 @@ def _status(error: Any) -> Metadata:
 
 
 def ended(metadata: Metadata, version: Version) -> Metadata:
-    """The end of a result, or of a part of it; before 5.5 with notifications instead of statuses."""
+    """The end of a result, or of a part of it, in the order of Neo4j; before 5.5 with notifications, not statuses."""
     statuses = metadata.get("statuses")
     if statuses is None:
         return metadata
-    sent = {key: value for key, value in metadata.items() if key != "statuses"}
+    sent = dict(metadata)
     if version >= (5, 5):
         sent["statuses"] = [_sent_status(status) for status in statuses]
-        return sent
-    notifications = [_notification(status) for status in statuses if "neo4j_code" in status]
-    return {**sent, "notifications": notifications} if notifications else sent
+    else:
+        del sent["statuses"]
+        notifications = [_notification(status) for status in statuses if "neo4j_code" in status]
+        if notifications:
+            sent["notifications"] = notifications
+    return {key: sent[key] for key in _ENDED if key in sent}
 
 
 def _sent_status(status: Metadata) -> Metadata:
-    sent = {key: value for key, value in status.items() if key != "diagnostic_record"}
     record = _unusual(status["diagnostic_record"])
-    return {**sent, "diagnostic_record": record} if record else sent
+    sent = {**status, "diagnostic_record": record} if record else status
+    return {key: sent[key] for key in _STATUS if key in sent and (record or key != "diagnostic_record")}
 
 
 def _notification(status: Metadata) -> Metadata:

@@ -34,7 +34,7 @@ class Server:
         self._settings = settings
         self._limits = replace(limits or database._limits, hydrator=PackedValues)
         self._numbers = count(1)
-        self._connections: set[Connection] = set()
+        self._connections: dict[asyncio.Task[None], Connection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         # As many threads as connections: one that waits for its turn to write never blocks another.
         self._threads = ThreadPoolExecutor(settings.most_connections, thread_name_prefix="hoplite-bolt")
@@ -67,11 +67,15 @@ class Server:
         """Accept no new connections, give transactions time to finish, undo the others, and let every thread finish."""
         assert self._listening is not None
         self._listening.close()
-        for connection in self._connections:
-            connection.close_when_idle()
+        for task in self._tasks:
+            connection = self._connections.get(task)
+            if connection is None or not connection.has_begun:
+                task.cancel()  # nothing was said that could be lost
+            else:
+                connection.close_when_idle()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._settings.grace)
-        for connection in self._connections:
+        for connection in self._connections.values():
             connection.cut_off()
         if self._tasks:
             _, left = await asyncio.wait(self._tasks, timeout=self._settings.grace)
@@ -124,11 +128,13 @@ class Server:
     ) -> None:
         address = self._address(writer, request)
         connection = Connection(stream, writer, self._settings, self._threads, self._exchanges(address))
-        self._connections.add(connection)
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections[task] = connection
         try:
             await connection.talk(begun)
         finally:
-            self._connections.discard(connection)
+            del self._connections[task]
 
     def _exchanges(self, address: str) -> Callable[[Version], Exchange]:
         def begin(version: Version) -> Exchange:

@@ -24,7 +24,7 @@ from dataclasses import field
 
 from hoplite.errors import CypherError
 from hoplite.grammar import ast
-from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, DropSchema, Statement
+from hoplite.grammar.statement import Command, CreateConstraint, CreateIndex, DropSchema, Show, Statement
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.catalogue import Catalogue
@@ -54,9 +54,9 @@ _PARTS = Parts(type_of, check_predicate, check_subquery_expression)
 class Checked:
     """What the check learns about a statement.
 
-    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (schema); `types` has the types that each column
-    may hold. `star_imports` are the names that each `CALL (*)` and `CALL { WITH * ... }` imports, by the offset of the
-    clause.
+    `query_type` is `r`, `w` (writes without returning), `rw` or `s` (the schema, and SHOW DATABASES); `types` has the
+    types that each column may hold. `star_imports` are the names that each `CALL (*)` and `CALL { WITH * ... }`
+    imports, by the offset of the clause.
     """
 
     columns: tuple[str, ...]
@@ -146,7 +146,7 @@ def _command(
         columns=tuple(columns),
         types=tuple(columns.values()),
         notifications=command_notifications(statement, text, catalogue),
-        query_type="s" if schema else "r",
+        query_type="s" if schema or (isinstance(body, Show) and body.kind == "DATABASES") else "r",
         writes=schema,
     )
 

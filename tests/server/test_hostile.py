@@ -16,9 +16,11 @@ import pytest
 from neo4j import Driver, GraphDatabase
 
 import hoplite
-from hoplite.server import Served
 from hoplite.server.access import Access, users_from_environment, users_from_file
-from hoplite.server.packstream import Structure
+from hoplite.server.background import Served
+from hoplite.server.packstream import Structure, packed
+from hoplite.server.server import Server
+from hoplite.server.settings import Settings
 from tests.server.fuzz import fuzz
 from tests.server.side_by_side import run as run_side_by_side
 from tests.server.wire import MAGIC, Wire
@@ -96,12 +98,8 @@ def test_deep_values_are_refused(served: Served) -> None:
 
 
 def test_half_a_handshake_is_not_waited_for_for_ever() -> None:
-    from hoplite.server.background import Served as Running
-    from hoplite.server.server import Server
-    from hoplite.server.settings import Settings
-
     with hoplite.open() as db:
-        running = Running(Server(db, Settings(port=0, greeting=0.3)), None)
+        running = Served(Server(db, Settings(port=0, greeting=0.3)), None)
         try:
             for begun in (b"", MAGIC[:2], MAGIC + b"\0" * 4, b"GET / HT", MAGIC + b"\x00\x00\x08\x05" + b"\0" * 12):
                 with socket.create_connection(("127.0.0.1", running.port)) as connection:
@@ -109,6 +107,36 @@ def test_half_a_handshake_is_not_waited_for_for_ever() -> None:
                     assert _hangs_up(connection), begun
         finally:
             running.close()
+
+
+def test_connections_that_have_not_begun_do_not_delay_the_end() -> None:
+    with hoplite.open() as db:
+        server = hoplite.serve(db, grace=60)
+        held = []
+        for begun in (b"", MAGIC[:2], MAGIC + b"\0" * 4, b"GET / HT"):
+            connection = socket.create_connection(("127.0.0.1", server.port))
+            connection.sendall(begun)
+            held.append(connection)
+        assert _answers(server)  # so that they were all accepted
+        server.close()  # would take a minute
+        for connection in held:
+            assert _hangs_up(connection)
+            connection.close()
+
+
+def test_what_waits_to_be_handled_is_bounded() -> None:
+    with hoplite.open() as db:
+        server = Served(Server(db, Settings(port=0, message_bytes=1 << 20)), None)
+        with db.begin() as writing, Wire(server.port, NEWEST) as wire:
+            writing.run("CREATE (:Held)")
+            wire.log_on(NEWEST)
+            wire.send("RUN", "CREATE (:Waits)", {}, {})
+            wire.socket.settimeout(1)
+            large = packed(Structure(0x10, ("RETURN 1", {"text": "x" * (1 << 19)}, {})))
+            with pytest.raises(TimeoutError):  # the server does not read on
+                for _ in range(100):
+                    wire.send_bytes(large)
+        server.close()
 
 
 def test_a_silent_connection_is_closed_and_a_working_one_is_not() -> None:

@@ -234,3 +234,148 @@ def test_a_reset_cancels_what_waits_for_its_turn_to_write(
         assert wire.reply()[0] == "SUCCESS"
         writing.commit()
     assert database.run("MATCH (n) RETURN labels(n)").values() == [[["Held"]]]
+
+
+@pytest.mark.parametrize(
+    ("query", "messages", "outcome"),
+    [
+        ("UNWIND [1, 2, 3] AS x RETURN x", [("DISCARD", -1)], "02N42"),
+        ("UNWIND [] AS x RETURN x", [("DISCARD", -1)], "02N42"),
+        ("UNWIND [] AS x RETURN x", [("DISCARD", 1)], "02000"),
+        ("UNWIND [1, 2, 3] AS x RETURN x", [("DISCARD", 1), ("DISCARD", -1)], "00000"),
+        ("UNWIND [1, 2, 3] AS x RETURN x", [("DISCARD", 9)], "00000"),
+        ("UNWIND [1, 2, 3] AS x RETURN x", [("PULL", 1), ("DISCARD", -1)], "00000"),
+        ("UNWIND [1, 2] AS x CREATE (n {x: x}) RETURN n.x", [("DISCARD", -1)], "00000"),
+        ("MATCH (n:Nothing) CREATE (m) RETURN m", [("DISCARD", -1)], "02000"),
+        ("CREATE ()", [("DISCARD", -1)], "00001"),
+        ("EXPLAIN RETURN 1", [("DISCARD", -1)], "00001"),
+        ("SHOW DATABASES YIELD name", [("DISCARD", -1)], "00000"),
+        ("SHOW DATABASES YIELD name WHERE name = 'x'", [("PULL", -1)], "00000"),
+    ],
+)
+def test_what_was_discarded_unread_is_not_known(
+    wire: Wire, query: str, messages: list[tuple[str, int]], outcome: str
+) -> None:
+    wire.ask("RUN", query, {}, {})
+    for name, count in messages:
+        wire.send(name, {"n": count})
+        replies = wire.replies()
+    statuses = [one for one in replies[-1][1]["statuses"] if "neo4j_code" not in one]
+    assert [one["gql_status"] for one in statuses] == [outcome]
+    assert replies[-1][1]["type"] == ("s" if query.startswith("SHOW") else replies[-1][1]["type"])
+
+
+def test_statements_on_the_system_database_administer(wire: Wire) -> None:
+    for query, message in (("SHOW DATABASES YIELD name", "DISCARD"), ("SHOW FUNCTIONS YIELD name LIMIT 0", "PULL")):
+        assert "db" not in wire.ask("RUN", query, {}, {"db": "system"})[1]
+        _, metadata = wire.ask(message, {"n": -1})
+        assert message == "PULL" or metadata["type"] == "s"
+        assert metadata["statuses"] == [{"gql_status": "00000", "status_description": "note: successful completion"}]
+
+
+def test_an_error_in_the_next_row_waits_until_it_is_asked_for(wire: Wire) -> None:
+    query = "UNWIND [1, 0] AS x RETURN 1 / x"
+    for message in ("PULL", "DISCARD"):
+        wire.ask("RUN", query, {}, {})
+        wire.send(message, {"n": 1})
+        assert wire.replies()[-1] == ("SUCCESS", {"has_more": True})
+        assert wire.ask("PULL", {"n": 1})[1]["neo4j_code"] == "Neo.ClientError.Statement.ArithmeticError"
+        wire.ask("RESET")
+    wire.ask("BEGIN", {})
+    wire.ask("RUN", query, {}, {})
+    wire.send("PULL", {"n": 1})
+    wire.replies()
+    assert wire.ask("RUN", "CREATE (:Kept)", {}, {})[0] == "SUCCESS"
+    assert wire.ask("PULL", {"n": -1})[0] == wire.ask("COMMIT")[0] == "SUCCESS"
+
+
+def test_the_database_is_told_to_those_who_did_not_name_it(wire: Wire) -> None:
+    for extra in ({}, {"db": None}, {"db": "neo4j"}):
+        told = not extra.get("db")
+        assert ("db" in wire.ask("RUN", "RETURN 1", {}, extra)[1]) is told
+        wire.send("PULL", {"n": -1})
+        wire.replies()
+        assert ("db" in wire.ask("BEGIN", extra)[1]) is told
+        wire.ask("ROLLBACK")
+
+
+def _causes(metadata: dict[str, Any]) -> list[str]:
+    found = [metadata["gql_status"]]
+    while metadata := metadata.get("cause", {}):
+        found.append(metadata["message"])
+    return found
+
+
+_VALUES = [True, 1.5, b"a\xff", {"k": None}]
+_SHOWN = "List{Boolean('true'), Double(1.500000e+00), ByteArray[97, -1], Map{k -> NO_VALUE}}"
+
+
+@pytest.mark.parametrize(
+    ("extra", "said", "value", "wanted", "kind"),
+    [
+        ({"db": 3}, "Expected string", "Long(3)", "STRING", "Long"),
+        ({"mode": 3}, "Expected string", "Long(3)", "STRING", "Long"),
+        ({"tx_timeout": "x"}, "Expected long", 'String("x")', "LONG", "String"),
+        ({"tx_metadata": _VALUES}, "Expected dictionary", _SHOWN, "MAP", "List"),
+        ({"bookmarks": ["a", 1]}, "Expected list of strings", "", "LIST<STRING>", "Long"),
+        ({"bookmarks": "a"}, "Expected list", 'String("a")', "list", "String"),
+        ({"notifications_minimum_severity": 3}, "Required to be a String", "Long(3)", "String", "Long"),
+        ({"notifications_disabled_classifications": {}}, "a List::String", "Map{}", "LIST<STRING>", "Map"),
+    ],
+)
+def test_what_type_an_entry_should_have_is_said(
+    wire: Wire, extra: dict[str, Any], said: str, value: str, wanted: str, kind: str
+) -> None:
+    name, metadata = wire.ask("RUN", "RETURN 1", {}, extra)
+    assert name == "FAILURE" and metadata["message"].endswith(said)
+    assert _causes(metadata) == [
+        "08N06",
+        "08N06: General network protocol error.",
+        "22G03",
+        f"22N01: Expected the value {value} to be of type {wanted}, but was of type {kind}.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("extra", "last"),
+    [
+        ({"mode": "W"}, "Invalid input 'W' for access mode value. Expected 'r' or 'w'."),
+        (
+            {"notifications_minimum_severity": "x"},
+            "Invalid input 'x' for NotificationConfig minimumSeverity. Expected 'INFORMATION', 'WARNING' or 'NONE'.",
+        ),
+        (
+            {"notifications_disabled_classifications": ["HINT", "x"]},
+            "Invalid input 'x' for NotificationConfig category. Expected 'HINT', 'UNRECOGNIZED', 'UNSUPPORTED', "
+            "'PERFORMANCE', 'DEPRECATION', 'GENERIC', 'SECURITY', 'TOPOLOGY' or 'SCHEMA'.",
+        ),
+    ],
+)
+def test_what_an_entry_may_be_is_said(wire: Wire, extra: dict[str, Any], last: str) -> None:
+    name, metadata = wire.ask("RUN", "RETURN 1", {}, extra)
+    assert name == "FAILURE" and metadata["message"].startswith('Illegal value for field "metadata"')
+    assert _causes(metadata) == ["08N06", "08N06: General network protocol error.", f"22N04: {last}"]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"notifications_minimum_severity": "warning"}, {"bookmarks": [None]}, {"notifications_disabled_categories": 3}],
+)
+def test_what_a_server_lets_pass(wire: Wire, extra: dict[str, Any]) -> None:
+    assert wire.ask("RUN", "RETURN 1", {}, extra)[0] == "SUCCESS"
+    assert wire.ask("PULL", {"n": -1, "qid": None})[0] == "RECORD"
+
+
+def test_a_route_to_what_does_not_exist(wire: Wire) -> None:
+    name, metadata = wire.ask("ROUTE", {}, [], {"db": "Nope"})
+    assert name == "FAILURE" and metadata["message"].startswith("Unable to get a routing table for database 'Nope'")
+
+
+def test_the_end_of_a_result_is_in_the_order_of_a_server(wire: Wire) -> None:
+    wire.ask("RUN", "MATCH (n:Nope) RETURN n", {}, {})
+    _, metadata = wire.ask("PULL", {"n": -1})
+    assert list(metadata) == ["bookmark", "statuses", "type", "t_last", "db"]
+    (notification,) = (one for one in metadata["statuses"] if "neo4j_code" in one)
+    assert list(notification) == [
+        "gql_status", "neo4j_code", "status_description", "diagnostic_record", "description", "title",
+    ]  # fmt: skip
