@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from examples.datasets import MissingData
+from examples.diagnosis.notes import WRITINGS
 from examples.diagnosis.predictors import ModelPredictor, NoisyPredictor, Predictor, RecordedPredictor
 from examples.diagnosis.rounds import Clinic, Diagnosis, Refinement
 from examples.diagnosis.scores import Score, mean_score, pooled_score
@@ -101,6 +102,7 @@ def report(world: World, options: argparse.Namespace) -> Steps:
         careful = NoisyPredictor(diseases, confusable=confusable(world))
         compared["similar diseases mistaken"] = steps(clinic.diagnose(cases, careful, reach, top))
     print(f"Controls, k = {options.k}, {top}\n\n{control_table(compared)}\n")
+    print(f"Notes, k = {options.k}, {top}\n\n{note_table(world, clinic, predictor, options)}\n")
     return drawn
 
 
@@ -164,6 +166,20 @@ def control_table(compared: Mapping[str, Steps]) -> str:
         for name in _STEPS
     ]
     return text_table(("", "P", "R", "F1", "pooled P", "pooled R", "pooled F1"), rows)
+
+
+def note_table(world: World, clinic: Clinic, predictor: Predictor, options: argparse.Namespace) -> str:
+    """Notes as lists and in sentences: how well their entities are found, and what the two rounds make of them."""
+    rows = []
+    for name, writing in WRITINGS.items():
+        _, cases = make_cases(world, options.cases, writing)
+        seeds = clinic.entities(cases, writing)
+        linked = pooled_score([(found, case.findings) for found, case in zip(clinic.names(seeds), cases, strict=True)])
+        found = steps(clinic.diagnose(cases, predictor, clinic.reach(seeds, options.k), Refinement(top=20))).pooled
+        rows.append((f"as a {name}" if name == "list" else f"in {name}", linked.precision, linked.recall,
+                     *_three(found["round 1"]), *_three(found["round 2"])))  # fmt: skip
+    titles = ("", "entities P", "R", "round 1 P", "R", "F1", "round 2 P", "R", "F1")
+    return text_table(titles, rows)
 
 
 def _three(one: Score) -> tuple[float, float, float]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hoplite
+from examples.diagnosis.notes import WRITINGS, Writing
 from examples.diagnosis.predictors import Predictor
 from examples.diagnosis.worlds import Case
 from hoplite.retrieval import Embed, Linker, Neighbourhood, NodeSets, Verbaliser, neighbourhood, unit_rows
@@ -69,12 +70,15 @@ class Clinic:
         self._notes: dict[str, NDArray[np.float32]] = {}  # vectors of those that were seen
         self._verbaliser = Verbaliser(provenance=("source",))
 
-    def entities(self, cases: Sequence[Case]) -> NodeSets:
-        """The nodes that the notes name: a finding between semicolons each."""
-        mentions = [[one.strip() for one in case.note.partition(":")[2].rstrip(".").split(";")] for case in cases]
-        links = self._linker.link([one for some in mentions for one in some], most=1)
-        found = iter(links.best().tolist())
-        return NodeSets.of([[node for _ in some if (node := next(found)) >= 0] for some in mentions])
+    def entities(self, cases: Sequence[Case], writing: Writing = WRITINGS["list"]) -> NodeSets:
+        """The nodes that the notes name."""
+        return NodeSets.of(writing.entities(self._linker, [case.note for case in cases]))
+
+    def names(self, seeds: NodeSets) -> list[frozenset[str]]:
+        """The ids of the nodes of each set, as cases have them."""
+        nodes = sorted(set(seeds.nodes.tolist()))
+        id_of = dict(self._db.run("MATCH (n) WHERE id(n) IN $nodes RETURN id(n), n.id", nodes=nodes).values())
+        return [frozenset(id_of[node] for node in seeds[number].tolist()) for number in range(len(seeds))]
 
     def reach(self, seeds: NodeSets, k: int, *, exact: bool = False) -> Neighbourhood:
         """The diseases up to k hops from the seeds of each case, or at exactly k."""

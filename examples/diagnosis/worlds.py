@@ -17,6 +17,7 @@ from typing import Any
 from examples.datasets import data_path, rows_of
 from examples.datasets.hetionet import read_hetionet
 from examples.datasets.plain_graph import Edge, PlainGraph, sample_graph
+from examples.diagnosis.notes import WRITINGS, Writing
 
 _SEED = 20
 _HELD_OUT = 0.3
@@ -113,9 +114,9 @@ WORLDS: Mapping[str, Callable[[], World]] = {
 
 
 def make_cases(
-    world: World, count: int, *, findings: int = 3, most_diseases: int = 3
+    world: World, count: int, writing: Writing = WRITINGS["list"], *, findings: int = 3, most_diseases: int = 3
 ) -> tuple[frozenset[Edge], list[Case]]:
-    """The relationships that are held out, and `count` cases; the same in every run."""
+    """The relationships that are held out, and `count` cases; the same in every run, however notes are written."""
     rng = random.Random(f"{_SEED} {world.name}")
     about: dict[str, list[Edge]] = {}
     for edge in world.graph.edges:
@@ -127,6 +128,9 @@ def make_cases(
     if held_out is None:
         held_out = frozenset(edge for edges in about.values() for edge in edges if rng.random() < _HELD_OUT)
     usable = sorted(id for id, edges in about.items() if len(edges) >= findings and held_out.intersection(edges))
+    every = sorted(
+        {end for edges in about.values() for edge in edges for end in (edge[0], edge[2]) if end not in about}
+    )
     cases = []
     for number in range(count):
         gold = rng.sample(usable, min(rng.randint(1, most_diseases), len(usable)))
@@ -136,7 +140,11 @@ def make_cases(
                 seen[edge[2] if edge[0] == disease else edge[0]] = None
         mentioned = list(seen)
         rng.shuffle(mentioned)
-        cases.append(Case(f"{world.name}-{number}", _note(world.graph, mentioned), tuple(mentioned), frozenset(gold)))
+        id = f"{world.name}-{number}"
+        dice = random.Random(id)
+        denied = dice.choice([one for one in every if one not in seen])
+        note = writing.write(world.graph, mentioned, denied, dice)
+        cases.append(Case(id, note, tuple(mentioned), frozenset(gold)))
     return held_out, cases
 
 
@@ -166,11 +174,6 @@ def _drawn(
         side.remove(edge)
         drawn.append(edge)
     return drawn
-
-
-def _note(graph: PlainGraph, findings: Sequence[str]) -> str:
-    """The findings in a few words each."""
-    return "Findings on admission: " + "; ".join(graph.nodes[id][0] for id in findings) + "."
 
 
 def _json(path: object) -> Any:
