@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hoplite.errors import SYNTAX_ERROR, argument_error, cypher_error
+from hoplite.errors import SYNTAX_ERROR, argument_error, cypher_error, position_of
 from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.ast import Expression, Span
@@ -238,7 +238,7 @@ def field_terminator(source: Source, span: Span, text: Token) -> str:
     terminator = string_of(text)
     if len(terminator.encode("utf-16-le", "surrogatepass")) != 2:
         message = "CSV field terminator can only be one character wide"
-        source.complain(message, text.start)
+        source.complain(message, text.start, because("42I05"))
     return terminator
 
 
@@ -462,6 +462,11 @@ def mode(source: Source, span: Span, word: Token) -> str:
 
 
 def option(source: Source, span: Span, name: Token, value: Token) -> tuple[str, str]:
+    if value.text[0].isdigit():
+        place = position_of(source.text, value.start)
+        found = f'Encountered " <VERSION> "{value.text}"" at line {place.line}, column {place.column}.'
+        message = f"{found}\n\nWas expecting:\n\n<IDENTIFIER> ...\n    "
+        source.complain(message, value.start, because("42I47", message))
     return name_of(name), name_of(value)
 
 

@@ -165,7 +165,8 @@ def binary_two_words(
 
 
 def unary(source: Source, span: Span, operator: Token, operand: Expression) -> Expression:
-    if operator.word == "-" and isinstance(operand, ast.Literal):
+    in_parentheses = span.end > operand.span.end
+    if operator.word == "-" and isinstance(operand, ast.Literal) and not in_parentheses:
         return _negative(source, span, operand)
     return ast.Unary(operator.word, operand, span)
 

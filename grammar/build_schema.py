@@ -31,6 +31,7 @@ class Target:
     entity: str
     variable: ast.Variable
     labels: tuple[str, ...]
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +64,13 @@ def if_exists(source: Source, span: Span, word: Token) -> bool:
 
 
 def node_target(source: Source, span: Span, variable: ast.Variable, *labels: ast.LabelName) -> Target:
-    return Target("NODE", variable, tuple(label.name for label in labels))
+    return Target("NODE", variable, tuple(label.name for label in labels), span.start)
 
 
 def relationship_target(source: Source, span: Span, *parts: Token | ast.Variable | ast.LabelName) -> Target:
     variable = next(part for part in parts if isinstance(part, ast.Variable))
     labels = tuple(part.name for part in parts if isinstance(part, ast.LabelName))
-    return Target("RELATIONSHIP", variable, labels)
+    return Target("RELATIONSHIP", variable, labels, span.start)
 
 
 def property_key(source: Source, span: Span, variable: ast.Variable, key: Token) -> Key:
@@ -171,11 +172,10 @@ def create_constraint(
 ) -> CreateConstraint:
     _refuse_replace(source, "constraint", or_replace, span)
     if kind.entity is not None and (kind.entity == "NODE") != (target.entity == "NODE"):
-        message = f"'IS {kind.entity} {kind.kind}' does not allow {target.entity.lower()} patterns"
         wanted = "relationship" if target.entity == "NODE" else "node"
-        found, rule = f"{target.entity.lower()} pattern", f"IS {kind.entity} {kind.kind}"
+        found, rule = f"{target.entity.lower()} pattern", f"IS {wanted.upper()} {kind.kind}"
         cause = because("22N04", found, rule, f"'List({wanted} patterns)'")
-        source.complain(message, target.variable.span.start, cause)
+        source.complain(f"'{rule}' does not allow {found}s", target.start, cause)
     return CreateConstraint(
         kind.kind,
         _schema_name(name),
@@ -229,7 +229,21 @@ def terminate(source: Source, span: Span, word: Token, *parts: Expression | Show
     return show(source, span, Show("TERMINATE TRANSACTIONS", None, names), tail)
 
 
-def show_indexes(source: Source, span: Span, kind: Token | None, word: Token) -> Show:
+def show_output(source: Source, span: Span, word: Token) -> int:
+    return word.start
+
+
+def _forbid_output(source: Source, what: str, output: int | None) -> None:
+    if output is not None:
+        source.complain(
+            f"`SHOW {what}` no longer allows the `BRIEF` and `VERBOSE` keywords,\n"
+            "please omit `BRIEF` and use `YIELD *` instead of `VERBOSE`.",
+            output,
+        )
+
+
+def show_indexes(source: Source, span: Span, kind: Token | None, word: Token, output: int | None = None) -> Show:
+    _forbid_output(source, "INDEXES", output)
     if kind is not None and kind.word == "BTREE":
         source.complain("Invalid index type b-tree, please omit the `BTREE` filter.", kind.start)
     return Show("INDEXES", kind.word if kind else None)
@@ -241,12 +255,13 @@ def show_constraint_kind(source: Source, span: Span, *words: Token | None) -> st
         source.complain(
             "`SHOW CONSTRAINTS` no longer allows the `EXISTS` keyword, "
             "please use `EXIST` or `PROPERTY EXISTENCE` instead.",
-            span.start,
+            last.start,
         )
     return " ".join(word.word for word in words if word)
 
 
-def show_constraints(source: Source, span: Span, kind: str | None, word: Token) -> Show:
+def show_constraints(source: Source, span: Span, kind: str | None, word: Token, output: int | None) -> Show:
+    _forbid_output(source, "CONSTRAINTS", output)
     return Show("CONSTRAINTS", kind)
 
 

@@ -288,8 +288,6 @@ def _words(found: set[str], table: Table) -> set[str]:
     words = {spelled.get(kind, kind) for kind in found - {"INTEGER", "FLOAT", END}}
     if {"ALL", "RETURN"} <= words:  # after UNION
         words -= {"ALL", "DISTINCT"}
-    if words == {"WHERE", "YIELD"} and END in found:  # after SHOW INDEXES
-        words.update(["BRIEF", "SHOW", "TERMINATE", "VERBOSE"])
     if "SHOW" in words and "MATCH" in words:
         words.update(_SERVER_COMMANDS)
     if {"CONSTRAINT", "INDEX", "VECTOR"} <= words and "INDEXES" not in words:

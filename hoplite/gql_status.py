@@ -43,6 +43,7 @@ CONDITIONS = {
         "Expected '{}' to be of type {} and in the range {} to {} but found {}.",
     ),
     "22N04": Condition(f"{_DATA} - invalid input value", "Invalid input '{}' for {}. Expected {}."),
+    "22N05": Condition(f"{_DATA} - input failed validation", "Invalid input '{}' for {}."),
     "22N07": Condition(f"{_DATA} - invalid pre-parser option key", "Invalid pre-parser option(s): {}."),
     "22N10": Condition(
         f"{_DATA} - invalid pre-parser option value",
@@ -149,6 +150,7 @@ CONDITIONS = {
         f"{_SYNTAX} - invalid use of multiple path patterns",
         "Multiple path patterns cannot be used in the same clause in combination with a selective path selector.",
     ),
+    "42I47": Condition(f"{_SYNTAX} - parser error", "Parser Error: {}."),
     "42N07": Condition(
         f"{_SYNTAX} - variable shadowing",
         "The variable `{}` is shadowing a variable with the same name from the outer scope and needs to be renamed.",

@@ -27,6 +27,7 @@ _VALUES = {
         ("statefulShortestPlanningMode", "all_if_possible cardinality_heuristic into_only"),
         ("planVarExpandInto", "minimum_cost single_row"),
         ("inferSchemaParts", "most_selective_label off"),
+        ("parallelRuntimeSupport", "all disabled"),
     )
 }
 _NAMES = {name.lower(): name for name in _VALUES}

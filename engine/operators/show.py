@@ -132,7 +132,7 @@ def _indexes(context: Execution, qualifier: str | None) -> Rows:
             "indexProvider": index.provider,
             "owningConstraint": index.owning_constraint,
             "lastRead": None,
-            "readCount": 0,
+            "readCount": None,
             "trackedSince": None,
             "options": {"indexConfig": dict(index.config), "indexProvider": index.provider},
             "failureMessage": "",

@@ -112,11 +112,14 @@ def _out_of_range(name: str, least: int, most: int, found: int) -> GqlStatus:
     return status("22N03", name, "INTEGER", least, most, found).under("22007")
 
 
-def _wrong_offset(local: LocalDateTime, region: str, offset: int, resolved: DateTime) -> GqlStatus:
+def _wrong_offset(local: LocalDateTime, region: str, offset: int, zone: int | str) -> GqlStatus:
     """The GQL status of an offset that the zone does not have at that time."""
-    given, right = zones.offset_text(offset), zones.offset_text(resolved.offset_seconds)
+    given = zones.offset_text(offset)
     shown = str(local).removesuffix(":00") if local.nanosecond_of_day % (60 * NANOS_PER_SECOND) == 0 else str(local)
-    return status("22N04", given, f"{shown}[{region}]", f"'{right}'").under("22003", given)
+    right = [f"'{zones.offset_text(one)}'" for one in zones.offsets_of(zone, local.local_second)]
+    place = f"{shown}[{region}]"
+    wrong = status("22N04", given, place, " or ".join(right)) if right else status("22N05", given, place)
+    return wrong.under("22003", given)
 
 
 def parse_date(text: str) -> Date:
@@ -163,9 +166,7 @@ def parse_date_time(text: str, default_zone: int | str) -> DateTime:
     zone = read_zone(region)
     resolved = DateTime.of_local(local, zone, offset)
     if offset is not None and (resolved.offset_seconds != offset or resolved.local != local):
-        raise argument_error(
-            f"Timezone and offset do not match: {text}", _wrong_offset(local, region, offset, resolved)
-        )
+        raise argument_error(f"Timezone and offset do not match: {text}", _wrong_offset(local, region, offset, zone))
     return resolved
 
 

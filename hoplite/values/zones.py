@@ -32,13 +32,11 @@ _NOT_REGIONS = {"EST", "MST", "HST", "ROC", "Factory", "localtime", "posixrules"
 
 
 class ZoneError(ValueError):
-    """A text that does not name a zone; `index` is where reading it stopped."""
+    """A text that does not name a zone: where reading it stopped, and why."""
 
-    def __init__(self, text: str, index: int, unparsed: bool) -> None:
-        reason = ", unparsed text found" if unparsed else ""
+    def __init__(self, text: str, reason: str, index: int = 0) -> None:
         super().__init__(
-            f"Invalid value for TimeZone: Text '{text}' could not be parsed{reason} "
-            f'at index {index}\n"{text}"\n {" " * index}^'
+            f"Invalid value for TimeZone: Text '{text}' could not be parsed{reason}\n\"{text}\"\n {' ' * index}^"
         )
 
 
@@ -60,9 +58,9 @@ def parse_zone(text: str) -> int | str:
     name = text.replace(" ", "_")
     zone, end = _longest_zone(name)
     if zone is None:
-        raise ZoneError(name, 0, unparsed=False)
+        raise ZoneError(name, " at index 0")
     if end < len(name):
-        raise ZoneError(name, end, unparsed=True)
+        raise ZoneError(name, f", unparsed text found at index {end}", end)
     return zone
 
 
@@ -73,6 +71,8 @@ def _longest_zone(name: str) -> tuple[int | str | None, int]:
     prefix = _UTC_PREFIX.match(name)
     if prefix is not None and name[prefix.end() : prefix.end() + 1] in ("+", "-"):
         offset, end = _offset_at(name, prefix.end())
+        if offset is None and _OFFSET.match(name, prefix.end()) is not None:
+            return None, 0
         if offset is not None:
             base = prefix.group().upper()
             return base + (offset_text(offset) if offset else ""), end
@@ -88,6 +88,8 @@ def _offset_at(name: str, start: int) -> tuple[int | None, int]:
     match = _OFFSET.match(name, start)
     if match is None:
         return None, start
+    if int(match[2]) > 23:
+        raise ZoneError(name, ": Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")
     seconds = offset_seconds(*match.groups())
     return (seconds, match.end()) if abs(seconds) <= MAX_OFFSET_SECONDS else (None, start)
 
@@ -155,12 +157,25 @@ def resolve_local(zone: int | str, local_second: int, preferred_offset: int | No
     """
     if isinstance(zone, int):
         return local_second, zone
-    local = _EPOCH + timedelta(seconds=_in_known_years(local_second))
-    region = _region(zone)
-    before = _seconds(local.replace(tzinfo=region).utcoffset())
-    after = _seconds(local.replace(tzinfo=region, fold=1).utcoffset())
+    before, after = _around(zone, local_second)
     if before < after:
         return local_second + after - before, after
     if preferred_offset == after:
         return local_second, after
     return local_second, before
+
+
+def offsets_of(zone: int | str, local_second: int) -> list[int]:
+    """The offsets that a zone has when its clocks show a time: two in an overlap, none in a gap."""
+    if isinstance(zone, int):
+        return [zone]
+    before, after = _around(zone, local_second)
+    return [] if before < after else sorted({before, after}, reverse=True)
+
+
+def _around(zone: str, local_second: int) -> tuple[int, int]:
+    """The offsets before and after a change at a local time; the same where there is no change."""
+    local = _EPOCH + timedelta(seconds=_in_known_years(local_second))
+    region = _region(zone)
+    before = _seconds(local.replace(tzinfo=region).utcoffset())
+    return before, _seconds(local.replace(tzinfo=region, fold=1).utcoffset())

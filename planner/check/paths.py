@@ -34,7 +34,9 @@ def check_selectors(check: Check, parts: tuple[ast.PathPattern, ...]) -> None:
         message = (
             "Multiple path patterns cannot be used in the same clause in combination with a selective path selector."
         )
-        raise check.error(message, selective[0].pattern.span.start, because("42I45"))
+        first = selective[0]
+        named = first.path_variable or first.pattern
+        raise check.error(message, named.span.start, because("42I45"))
 
 
 def forbid_mixed_shortest(check: Check, clause: ast.Clause) -> None:

@@ -19,6 +19,8 @@ def check_procedure(check: Check, call: ast.CallProcedure, scope: Scope) -> dict
     """Check a call and declare what it yields; returns the columns of a standalone call."""
     standalone = call is check.standalone
     arguments = [(argument, type_of(check, argument, scope)) for argument in call.arguments or ()]
+    if call.star and not standalone:
+        raise check.error("Cannot use `YIELD *` outside standalone call", call.span.start)
     procedure = None
     if check.resolved:
         procedure = known_procedure(check, call)
@@ -59,8 +61,6 @@ def _check_form(check: Check, call: ast.CallProcedure, procedure: ProcedureSigna
 
 
 def _check_form_in_query(check: Check, call: ast.CallProcedure, procedure: ProcedureSignature) -> None:
-    if call.star:
-        raise check.error("Cannot use `YIELD *` outside standalone call", call.span.start)
     if call.arguments is None and procedure.inputs:
         raise check.error(
             "Procedure call inside a query does not support passing arguments implicitly. Please pass arguments "

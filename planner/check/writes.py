@@ -101,7 +101,7 @@ def _check_labels(
             names = type_of(check, label.expression, scope)
             if not names & TOKEN_NAMES:
                 raise check.mismatch(TOKEN_NAMES, names, label.expression)
-            check_token_name(check, label.expression, label.span.start)
+            check_token_name(check, label.expression, variable.span.start)
     check.expect(_NODES, types, variable)
 
 
