@@ -77,7 +77,8 @@ class GraphCatalogue:
 
     def function(self, name: str) -> Signature | None:
         """The function of that name, aggregating ones included."""
-        function = AGGREGATES.get(name.lower()) or self.functions.get(name.lower())
+        lowered = name.lower()
+        function = AGGREGATES.get(lowered) or self.functions.get(lowered)
         return function.signature if function is not None and function.signature.answers_to(name) else None
 
     def procedure(self, name: str) -> ProcedureSignature | None:

@@ -103,13 +103,15 @@ def projection_of(distinct: Token | None, items: tuple[Star | ast.ReturnItem, ..
 def extended(projection: ast.Projection, part: ProjectionPart) -> ast.Projection:
     """The projection with its ORDER BY, SKIP or LIMIT."""
     span = Span(projection.span.start, part.span.end)
+    order, skip, limit = projection.order, projection.skip, projection.limit
     match part:
         case OrderBy(items=items):
-            return replace(projection, order=items, span=span)
+            order = items
         case Skip(count=count):
-            return replace(projection, skip=count, span=span)
+            skip = count
         case Limit(count=count):
-            return replace(projection, limit=count, span=span)
+            limit = count
+    return ast.Projection(projection.items, projection.star, projection.distinct, order, skip, limit, span)
 
 
 # --- rows of clauses ------------------------------------------------------------------------------------------
@@ -128,7 +130,10 @@ def attach(source: Source, span: Span, clauses: list[ast.Clause], part: Projecti
     last = clauses[-1]
     assert isinstance(last, (ast.WithClause, ast.ReturnClause))
     projection = extended(last.projection, part)
-    clauses[-1] = replace(last, projection=projection, span=projection.span)
+    if isinstance(last, ast.ReturnClause):
+        clauses[-1] = ast.ReturnClause(projection, projection.span)
+    else:
+        clauses[-1] = ast.WithClause(projection, last.predicate, projection.span)
     return clauses
 
 

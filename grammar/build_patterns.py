@@ -142,7 +142,9 @@ def relationship_from_head(
 def _directed(detail: ast.RelationshipPattern | None, direction: Direction, span: Span) -> ast.RelationshipPattern:
     if detail is None:
         return ast.RelationshipPattern(direction, span=span)
-    return replace(detail, direction=direction, span=span)
+    return ast.RelationshipPattern(
+        direction, detail.variable, detail.types, detail.hops, detail.properties, detail.predicate, None, span
+    )
 
 
 def any_hops(source: Source, span: Span) -> ast.Hops:

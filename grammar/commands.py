@@ -67,14 +67,14 @@ def refuse_incomplete(text: str, tokens: list[Token]) -> None:
 
 def refuse_old_forms(text: str, tokens: list[Token]) -> None:
     """Raise Neo4j's error for schema commands of version 4 and for PERIODIC COMMIT."""
-    words = [token.text.upper() for token in tokens]
-    if words[0] in ("CREATE", "DROP") and len(words) > 3:
-        error = _old_schema(text, tokens, words)
+    words = [token.text.upper() for token in tokens[:3]]
+    if words[0] in ("CREATE", "DROP") and len(tokens) > 3:
+        error = _old_schema(text, tokens, [token.text.upper() for token in tokens])
         if error is not None:
             raise error
     elif words[0] in ("START", "STOP") and words[1] != "DATABASE":
         raise syntax_error(f"Invalid input '{tokens[1].text}': expected 'DATABASE'", text, tokens[1].start)
-    elif words[:3] == ["USING", "PERIODIC", "COMMIT"]:
+    elif words == ["USING", "PERIODIC", "COMMIT"]:
         raise syntax_error(
             "The PERIODIC COMMIT query hint is no longer supported. Please use CALL { ... } IN TRANSACTIONS instead.",
             text,

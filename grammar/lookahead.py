@@ -6,16 +6,27 @@ from hoplite.grammar.table import Table
 from hoplite.grammar.tokens import END
 
 
+class Choices(dict[tuple[int, tuple[str, ...]], "str | None"]):
+    """Which of a token's kinds fits: by the state on top, and the kinds. None if the states below decide about it."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, asked: tuple[int, tuple[str, ...]]) -> str | None:
+        state, kinds = asked
+        row = self._table.actions[state]
+        possible = [kind for kind in kinds if kind in row] or [kinds[0]]
+        decided = len(possible) == 1 or row[possible[0]] >= 0
+        self[asked] = possible[0] if decided else None
+        return self[asked]
+
+
 def choose_kind(table: Table, states: list[int], kinds: tuple[str, ...]) -> str:
-    """The first of a token's kinds that can be shifted in this state; simply the first if none can."""
+    """The first of a token's kinds that can be shifted; simply the first possible one if none can."""
     row = table.actions[states[-1]]
     possible = [kind for kind in kinds if kind in row]
-    if len(possible) < 2:
-        return possible[0] if possible else kinds[0]
-    for kind in possible:
-        if row[kind] >= 0 or can_shift(table, states, kind):
-            return kind
-    return possible[0]
+    return next((kind for kind in possible if row[kind] >= 0 or can_shift(table, states, kind)), possible[0])
 
 
 def can_shift(table: Table, states: list[int], kind: str) -> bool:
@@ -34,6 +45,6 @@ def advance(table: Table, states: list[int], kind: str) -> bool:
             return True
         rule = table.rules[-1 - step]
         del states[-rule.size :]
-        states.append(table.goto[states[-1]][rule.origin])
+        states.append(table.climbs[states[-1], rule.origin, kind])
         if kind == END and states[-1] == table.end:
             return True

@@ -6,8 +6,10 @@ machine takes the first that it can shift, so keywords are names wherever no key
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError
@@ -15,9 +17,9 @@ from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
 from hoplite.grammar.commands import refuse_incomplete, refuse_old_forms, server_command
 from hoplite.grammar.constants import FEWEST_CHARACTERS
-from hoplite.grammar.depth import check_depth
+from hoplite.grammar.depth import check_depth, most_levels
 from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_long
-from hoplite.grammar.lookahead import choose_kind
+from hoplite.grammar.lookahead import Choices, choose_kind
 from hoplite.grammar.source import Source
 from hoplite.grammar.statement import Statement
 from hoplite.grammar.syntax_errors import end_of_input, unexpected
@@ -27,40 +29,78 @@ from hoplite.grammar.unicode_escapes import replace_escapes
 from hoplite.lazy_dataclass import dataclass
 
 _DEFAULT_LIMITS = TextLimits()
-_LEVELS_FOR_TOKEN = 5  # upper bound: `EXISTS {` opens a query, a clause, a projection, an item, an expression
 _STATES_FOR_LEVEL = 12  # of the machine; deeper texts are refused before the tree exists
 
 
-class _Builders(dict[int, "Action | None"]):
-    """What builds the values of rules, by their numbers; looked up when first used."""
+class _Reduction(NamedTuple):
+    """What a reduction does: `chosen` of the symbols go to `build`; without it, they are the value."""
+
+    origin: str
+    symbols: slice
+    others: slice | None  # all symbols but the first, whose place the new one takes
+    chosen: Callable[[list[Any]], Any] | None
+    build: Action | None
+
+
+class _Reductions(dict[int, "_Reduction | None"]):
+    """By steps of the table; None for a rule that only renames. Made when first used."""
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
         self._rules = rules
 
-    def __missing__(self, number: int) -> Action | None:
-        name = self._rules[number].action
-        found = self[number] = action(name) if name else None
-        return found
+    def __missing__(self, step: int) -> _Reduction | None:
+        rule = self._rules[-1 - step]
+        made = self[step] = None if rule.only_renames else _reduction(rule)
+        return made
+
+
+def _reduction(rule: Rule) -> _Reduction:
+    build = action(rule.action) if rule.action else None
+    others = slice(1 - rule.size, None) if rule.size > 1 else None
+    return _Reduction(rule.origin, slice(-rule.size, None), others, _chosen(rule, build), build)
+
+
+def _chosen(rule: Rule, build: Action | None) -> Callable[[list[Any]], Any] | None:
+    """What takes the arguments of a rule's action, or its value, out of its symbols; None if they are taken as they
+    are."""
+    places = rule.children
+    if build is None and (not rule.makes_list or places == (-1,)):  # one symbol, or the list that is one
+        return itemgetter(max(places[0] or 0, 0))
+    if rule.keeps_all:
+        return None
+    if rule.makes_list or not places or any(place is not None and place < 0 for place in places[:-1]):
+        return partial(_arguments, rule)
+    if places[-1] is None or places[-1] >= 0:
+        return _taken(places, rule.size)
+    spliced = itemgetter(-1 - places[-1])
+    if len(places) == 1:
+        return spliced
+    before = _taken(places[:-1], rule.size)
+    return lambda symbols: (*before(symbols), *spliced(symbols))
+
+
+def _taken(places: tuple[int | None, ...], size: int) -> Callable[[list[Any]], Sequence[Any]]:
+    """What takes the symbols at these places, with None for those that are absent."""
+    indexes = [size if place is None else place for place in places]
+    take: Callable[[Sequence[Any]], Sequence[Any]]
+    take = itemgetter(*indexes) if len(indexes) > 1 else itemgetter(slice(indexes[0], indexes[0] + 1))
+    return take if size not in indexes else lambda symbols: take((*symbols, None))
 
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """The table, with the function that builds each rule.
-
-    Most of the machine's work is renaming: an operand climbs through a dozen levels of precedence. Where a climb ends
-    depends only on the top two states and the next token, and is remembered in `climbs`.
-    """
+    """The table, with what each reduction does."""
 
     table: Table
-    builders: _Builders
-    climbs: dict[tuple[int, int, str], int]
+    reductions: _Reductions
+    choices: Choices
 
 
 @cache
 def _machine() -> _Machine:
     table = load_table()
-    return _Machine(table, _Builders(table.rules), {})
+    return _Machine(table, _Reductions(table.rules), Choices(table))
 
 
 def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMITS) -> Statement:
@@ -85,6 +125,11 @@ def parse(text: str, constants: bool = True, limits: TextLimits = _DEFAULT_LIMIT
     return _parse(text, False, limits)
 
 
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text, whether it is Cypher or not."""
+    return tokenize(text, _machine().table.vocabulary)
+
+
 def _parse(text: str, constants: bool, limits: TextLimits) -> Statement:
     table = _machine().table
     plain, offsets = replace_escapes(text)
@@ -102,19 +147,20 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> Statement:
     source = Source(text)
     statement = _run(source, tokens, limits)
     source.raise_first_complaint()
-    if len(tokens) > limits.max_nesting // _LEVELS_FOR_TOKEN:
+    if most_levels(tokens) > limits.max_nesting:
         check_depth(statement, text, limits)
     return statement
 
 
 def _run(source: Source, tokens: list[Token], limits: TextLimits) -> Statement:
     machine = _machine()
-    table, builders, climbs = machine.table, machine.builders, machine.climbs
-    actions, goto, rules = table.actions, table.goto, table.rules
-    states = [table.start]
+    table, reductions, choices = machine.table, machine.reductions, machine.choices
+    actions, climbs = table.actions, table.climbs
+    state = table.start  # the one on top of the stack
+    states = [state]
     values: list[Any] = []
     starts: list[int] = []
-    ends: list[int] = []
+    end = 0  # of the last token shifted, and thus of the symbol on top
     deepest = limits.max_nesting * _STATES_FOR_LEVEL
     for position, token in enumerate(tokens):
         if not position & 0x3F:  # every 64th token
@@ -122,55 +168,36 @@ def _run(source: Source, tokens: list[Token], limits: TextLimits) -> Statement:
             if len(states) > deepest:
                 raise too_deep(source.text, token.start, limits)
         kinds = token.kinds
-        kind = kinds[0] if len(kinds) == 1 else choose_kind(table, states, kinds)
+        kind = kinds[0] if len(kinds) == 1 else choices[state, kinds] or choose_kind(table, states, kinds)
         while True:
-            step = actions[states[-1]].get(kind)
+            step = actions[state].get(kind)
             if step is None:
                 raise unexpected(source.text, table, tokens, position)
             if step >= 0:
+                state = step
                 states.append(step)
                 values.append(token)
                 starts.append(token.start)
-                ends.append(token.end)
+                end = token.end
                 break
-            number = -1 - step
-            rule = rules[number]
-            if rule.only_renames:
-                climb = (states[-2], states[-1], kind)
-                top = climbs.get(climb)
-                if top is None:
-                    top = climbs[climb] = _climb(machine, *climb)
-                states[-1] = top
+            reduction = reductions[step]
+            if reduction is None:
+                state = states[-1] = climbs.from_state(states[-2], state, kind)
                 continue
-            size = rule.size
-            value: Any = values[-size:]
-            if not rule.keeps_all:
-                value = _arguments(rule, value)
-            build = builders[number]
+            origin, symbols, others, chosen, build = reduction
+            value: Any = values[symbols]
+            if chosen is not None:
+                value = chosen(value)
+            if others is not None:  # the symbol made takes the place of the first one
+                del states[others], values[others], starts[others]
             if build is not None:
-                value = build(source, Span(starts[-size], ends[-1]), *value)
-            elif not rule.makes_list:
-                value = value[0]
-            if size > 1:  # the symbol made takes the place of the first one
-                others = 1 - size
-                ends[-size] = ends[-1]
-                del states[others:], values[others:], starts[others:], ends[others:]
-            states[-1] = goto[states[-2]][rule.origin]
+                value = build(source, Span(starts[-1], end), *value)
             values[-1] = value
-            if kind == END and states[-1] == table.end:
+            state = states[-1] = climbs[states[-2], origin, kind]
+            if kind == END and state == table.end:
                 statement: Statement = value
                 return statement
     raise AssertionError("the end of the text is accepted or refused")
-
-
-def _climb(machine: _Machine, below: int, top: int, kind: str) -> int:
-    """The state on top after all rules that only rename."""
-    table = machine.table
-    while True:
-        step = table.actions[top].get(kind)
-        if step is None or step >= 0 or not table.rules[-1 - step].only_renames:
-            return top
-        top = table.goto[below][table.rules[-1 - step].origin]
 
 
 def _arguments(rule: Rule, children: list[Any]) -> list[Any]:

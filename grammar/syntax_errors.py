@@ -283,7 +283,7 @@ def _take_pattern(found: set[str]) -> set[str]:
 
 
 def _words(found: set[str], table: Table) -> set[str]:
-    spelled = {name: text for text, name in table.vocabulary.signs.items()}
+    spelled = {kind: sign for sign, (kind,) in table.vocabulary.signs.items()}
     spelled.update(_SPELLED)
     words = {spelled.get(kind, kind) for kind in found - {"INTEGER", "FLOAT", END}}
     if {"ALL", "RETURN"} <= words:  # after UNION

@@ -65,6 +65,31 @@ class Rows(dict[int, dict[str, int]]):
         return row
 
 
+class Climbs(dict[tuple[int, str, str], int]):
+    """Which state a new symbol leads to: by the state below it, the symbol, and the kind of the next token.
+
+    Most of a parser's work would be renaming, because an operand climbs through a dozen levels of precedence; so where
+    a climb ends is remembered.
+    """
+
+    def __init__(self, actions: Rows, goto: Rows, rules: Rules) -> None:
+        super().__init__()
+        self._actions, self._goto, self._rules = actions, goto, rules
+
+    def __missing__(self, climb: tuple[int, str, str]) -> int:
+        below, symbol, kind = climb
+        top = self[climb] = self.from_state(below, self._goto[below][symbol], kind)
+        return top
+
+    def from_state(self, below: int, top: int, kind: str) -> int:
+        """The state after all rules that only rename what is on top."""
+        while True:
+            step = self._actions[top].get(kind)
+            if step is None or step >= 0 or not self._rules[-1 - step].only_renames:
+                return top
+            top = self._goto[below][self._rules[-1 - step].origin]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """`actions[state][terminal]` is the next state, or -1 - rule to reduce; `goto[state][rule name]` a state."""
@@ -72,6 +97,7 @@ class Table:
     actions: Rows
     goto: Rows
     rules: Rules
+    climbs: Climbs
     start: int
     end: int
     vocabulary: Vocabulary
@@ -90,14 +116,18 @@ def load_table() -> Table:
         raise RuntimeError("grammar/cypher.table is not that of cypher.lark: run python -m hoplite.grammar.make_table")
     start, end, rule_count, state_count = map(int, lines[1].split())
     terminals, rule_names = lines[2].split(" "), lines[3].split(" ")
-    words, signs = (dict(pair.split("\t") for pair in line.split(" ")) for line in lines[4:6])
+    words, signs = ([pair.split("\t") for pair in line.split(" ")] for line in lines[4:6])
     actions = 6 + rule_count
     goto = actions + state_count
-    return Table(
+    parts = (
         Rows(lines[actions:goto], terminals),
         Rows(lines[goto : goto + state_count], rule_names),
         Rules(lines[6:actions]),
+    )
+    return Table(
+        *parts,
+        Climbs(*parts),
         start,
         end,
-        Vocabulary(words, signs),
+        Vocabulary({word: (kind, "NAME") for word, kind in words}, {sign: (kind,) for sign, kind in signs}),
     )

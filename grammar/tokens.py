@@ -71,10 +71,10 @@ class ConstantToken(Token):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The keywords and signs of the grammar with the names of their terminals."""
+    """The keywords and signs of the grammar with the kinds of their tokens."""
 
-    keywords: Mapping[str, str]
-    signs: Mapping[str, str]
+    keywords: Mapping[str, Kinds]
+    signs: Mapping[str, Kinds]
 
 
 # Unicode characters for the signs of a relationship, with the kind of the token and the sign that each stands for.
@@ -86,23 +86,30 @@ _ARROWS = {
 
 _SCANNER = re.compile(
     rf"""
-      (?P<SPACE>   (?: \ufeff++ | [^\S\x85]++ | //[^\n\r]*+ | /\*(?s:.*?)\*/ )++ )
+    (?: \ufeff++ | [^\S\x85]++ | //[^\n\r]*+ | /\*(?s:.*?)\*/ )*+  # space and comments
+    (?: (?P<WORD>  {NAME_START}[{NAME_PART}]* )
     | (?P<OPEN>    /\* )
-    | (?P<WORD>    {NAME_START}[{NAME_PART}]* )
     | (?P<SIGN>    <= | >= | <> | =~ | != | \+= | :: | \|\| | \.\. | \.(?!\d) |
                    [-()\[\]{{}},:;=<>+*/%^|&!] )
     | (?P<ARROW>   [{"".join(_ARROWS)}] )
     | (?P<STRING>  '(?:[^'\\]++|\\(?s:.))*+' | "(?:[^"\\]++|\\(?s:.))*+" )
     | (?P<NUMBER>  0[xXoO]\w* | (?:\d[\d_]*)?\.\d\w*(?:(?<=[eE])[+-]\d\w*)? | \d\w*(?:(?<=[eE])[+-]\d\w*)? )
-    | (?P<PARAMETER> \$ \s* (?! (?:all|any)\s*\( ) (?: (?:{NAME_START}|\d)[{NAME_PART}]* | `(?:[^`]++|``)*+` ) )
+    | (?P<PARAMETER> \$ \s* (?! (?i:all|any)\s*\( ) (?: (?:{NAME_START}|\d)[{NAME_PART}]* | `(?:[^`]++|``)*+` ) )
     | (?P<NAME>    `(?:[^`]++|``)*+` )
     | (?P<DOLLAR>  \$ )
     | (?P<UNKNOWN> (?s:.) )
+    | (?P<END>     \Z )
+    )
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 
+_KINDS = {number: name for name, number in _SCANNER.groupindex.items()}
+_WORD, _OPEN, _SIGN, _ARROW, _NUMBER, _END_OF_TEXT = (
+    _SCANNER.groupindex[name] for name in ("WORD", "OPEN", "SIGN", "ARROW", "NUMBER", "END")
+)
 END = "$END"
+_NAME: Kinds = ("NAME",)
 _NO_LIMITS = TextLimits()
 _CHECKED_EVERY = 0xFFF  # a mask: every 4,096th token
 _BYTES_FOR_TOKEN = 1_000  # approximate, including its share of the tree and of the plan
@@ -136,40 +143,39 @@ def _scan(
     for match in _SCANNER.finditer(text, first):
         if not len(tokens) & _CHECKED_EVERY:
             _check(text, match.start(), len(tokens), limits)
-        group = match.lastgroup
-        if group == "SPACE":
-            continue
-        piece = match.group()
-        start, end = match.span()
-        if group == "WORD":
+        group = match.lastindex
+        assert group is not None
+        piece = match[group]
+        start, end = match.span(group)
+        if group == _WORD:
             word = piece.upper()
-            keyword = keywords.get(word)
-            if keyword is None:
-                known = word if word in _RULES else "NAME"
-                tokens.append(Token(("NAME",), known, piece, start, end))
+            kinds = keywords.get(word)
+            if kinds is None:
+                tokens.append(Token(_NAME, word if word in _RULES else "NAME", piece, start, end))
             else:
-                tokens.append(Token((keyword, "NAME"), word, piece, start, end))
-        elif group == "SIGN":
+                tokens.append(Token(kinds, word, piece, start, end))
+        elif group == _SIGN:
             if piece == "[" and constants and (constant := constant_list(text, start)) is not None:
                 value, end = constant
                 tokens.append(ConstantToken(("CONSTANT",), "constant", text[start:end], start, end, value))
                 return end
-            tokens.append(Token((signs[piece],), piece, piece, start, end))
-        elif group == "ARROW":
+            tokens.append(Token(signs[piece], piece, piece, start, end))
+        elif group == _END_OF_TEXT:
+            return None
+        elif group == _ARROW:
             kind, sign = _ARROWS[piece]
             tokens.append(Token((kind,), sign, piece, start, end))
-        elif group == "NUMBER":
+        elif group == _NUMBER:
             kind = "INTEGER" if _is_integer(piece) else "FLOAT"
             tokens.append(Token((kind,), kind.lower(), piece, start, end))
-        elif group == "OPEN":
-            tokens.append(Token((signs["/"],), "/", "/", start, start + 1))
-            tokens.append(Token((signs["*"],), "*", "*", start + 1, end))
+        elif group == _OPEN:
+            tokens.append(Token(signs["/"], "/", "/", start, start + 1))
+            tokens.append(Token(signs["*"], "*", "*", start + 1, end))
             return None
         else:
-            assert group is not None
-            word = group if group == "NAME" else group.lower()
-            tokens.append(Token((group,), word, piece, start, end))
-            if group == "UNKNOWN" and piece in "'\"`":
+            kind = _KINDS[group]
+            tokens.append(Token((kind,), "NAME" if kind == "NAME" else kind.lower(), piece, start, end))
+            if kind == "UNKNOWN" and piece in "'\"`":
                 return None
     return None
 
@@ -191,6 +197,7 @@ def _is_integer(number: str) -> bool:
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _SEEN_OF_OPEN_BRACKET = 200  # tokens
+_LOOKED_AHEAD = [END] * 8
 _SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
 _DOUBLE_SIGNS = ("..", "<=", ">=", "<>", "=~", "!=", "+=", "::", "||")
 _NO_WORD = frozenset(_SINGLE_SIGNS + _DOUBLE_SIGNS).union(
@@ -232,7 +239,8 @@ class _Row:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
-        self.words = [token.word for token in tokens]
+        self.words = [token.word for token in tokens]  # followed by the end's, so that a look ahead needs no bounds
+        self.words += _LOOKED_AHEAD
         self.partner = self._pair()
 
     @cached_property
@@ -250,11 +258,8 @@ class _Row:
                 partner[opened.pop()] = index
         return partner
 
-    def word(self, index: int) -> str:
-        return self.words[index] if 0 <= index < len(self.words) else END
-
     def is_word(self, index: int) -> bool:
-        return self.word(index) not in _NO_WORD
+        return self.words[index] not in _NO_WORD
 
     def closing(self, index: int) -> int:
         return self.partner.get(index, -1)
@@ -275,39 +280,40 @@ class _Row:
 
     def starts_relationship(self, index: int) -> bool:
         """Whether `-[...]-`, `--(`, `-->` or one of them after `<` begins here."""
-        if self.word(index) == "<":
+        if self.words[index] == "<":
             index += 1
-        if self.word(index) != "-":
+        if self.words[index] != "-":
             return False
-        following = self.word(index + 1)
+        following = self.words[index + 1]
         if following == "[":
-            return self.word(self.closing(index + 1) + 1) == "-" and index + 1 in self.partner
-        return following == "-" and self.word(index + 2) in ("(", ">")
+            return self.words[self.closing(index + 1) + 1] == "-" and index + 1 in self.partner
+        return following == "-" and self.words[index + 2] in ("(", ">")
 
     def opens_pattern(self, index: int) -> bool:
         """Whether the bracket is a node pattern with a relationship after it."""
-        if self.word(index) != "(" or not self.starts_relationship(self.closing(index) + 1):
+        if self.words[index] != "(" or not self.starts_relationship(self.closing(index) + 1):
             return False
         if index not in self.partner:
             return False
-        first = self.word(index + 1)
+        first = self.words[index + 1]
         if first in (")", ":", "{", "WHERE", "IS", "parameter"):
             return True
-        return self.is_word(index + 1) and self.word(index + 2) in _AFTER_NODE_NAME
+        return self.is_word(index + 1) and self.words[index + 2] in _AFTER_NODE_NAME
 
     def names_function(self, index: int) -> bool:
         """Whether dotted names that start here end before an opening bracket."""
-        while self.word(index + 1) == "." and self.is_word(index + 2):
+        while self.words[index + 1] == "." and self.is_word(index + 2):
             index += 2
-        return self.word(index + 1) == "("
+        return self.words[index + 1] == "("
 
 
 def _mark(tokens: list[Token]) -> None:
     row = _Row(tokens)
     words = row.words
-    for index, word in enumerate(words):
+    for index in range(len(tokens)):
         if not index & _CHECKED_EVERY:
             check_time()
+        word = words[index]
         rule = _RULES.get(word)
         if rule is not None:
             rule(row, index)
@@ -320,33 +326,33 @@ def _mark(tokens: list[Token]) -> None:
 
 def _mark_keyword(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) == "=":
+    if row.words[index + 1] == "=":
         token.kinds = ("NAME", token.kinds[0])
-    elif row.word(index - 1) != "." and row.names_function(index):
+    elif row.words[index - 1] != "." and row.names_function(index):
         token.kinds = (token.kinds[0], "FUNCTION", "NAME")
 
 
 def _name_or_function(row: _Row, index: int) -> Kinds:
-    if row.word(index - 1) != "." and row.names_function(index):
+    if row.words[index - 1] != "." and row.names_function(index):
         return ("FUNCTION", "NAME")
     return ("NAME",)
 
 
 def _round_bracket(row: _Row, index: int) -> None:
-    if row.opens_pattern(index) or row.word(index + 1) in (")", ":"):
+    if row.opens_pattern(index) or row.words[index + 1] in (")", ":"):
         row.tokens[index].kinds = ("NODE_LPAR", "LPAR")
 
 
 def _square_bracket(row: _Row, index: int) -> None:
     bars: list[int] = []
-    if row.is_word(index + 1) and row.word(index + 2) == "IN":
+    if row.is_word(index + 1) and row.words[index + 2] == "IN":
         parts = row.outermost(index, frozenset([",", "WHERE", "|"]))
         if parts and row.words[parts[0]] == ",":
             return
         row.tokens[index].kinds = ("ITEMS_LSQB", "LSQB")
         bars = row.outermost(index, frozenset(["|"]))
     elif row.opens_pattern(index + 1) or (
-        row.is_word(index + 1) and row.word(index + 2) == "=" and row.opens_pattern(index + 3)
+        row.is_word(index + 1) and row.words[index + 2] == "=" and row.opens_pattern(index + 3)
     ):
         bars = row.outermost(index, frozenset(["|"]))
         if bars:
@@ -357,13 +363,13 @@ def _square_bracket(row: _Row, index: int) -> None:
 
 
 def _dash(row: _Row, index: int) -> None:
-    if row.word(index - 1) == ")" and row.tokens[index].kinds == ("MINUS",):
+    if row.words[index - 1] == ")" and row.tokens[index].kinds == ("MINUS",):
         begins = row.starts_relationship(index)
         row.tokens[index].kinds = ("_DASH", "MINUS") if begins else ("MINUS", "_DASH")
 
 
 def _less(row: _Row, index: int) -> None:
-    before = row.word(index - 1)
+    before = row.words[index - 1]
     if row.tokens[index].kinds != ("LESSTHAN",):
         return
     if before == ")":
@@ -381,9 +387,9 @@ def _bar(row: _Row, index: int) -> None:
 def _quantifier(row: _Row, index: int) -> None:
     token = row.tokens[index]
     keyword = token.kinds[:-1]
-    if row.word(index + 1) == "(" and row.is_word(index + 2) and row.word(index + 3) == "IN":
+    if row.words[index + 1] == "(" and row.is_word(index + 2) and row.words[index + 3] == "IN":
         token.kinds = ("QUANTIFIER", *keyword, "FUNCTION", "NAME")
-    elif row.word(index + 1) in _ENDS_EXPRESSION:
+    elif row.words[index + 1] in _ENDS_EXPRESSION:
         token.kinds = (*_name_or_function(row, index), *keyword)
     else:
         token.kinds = (*keyword, *_name_or_function(row, index))
@@ -391,7 +397,7 @@ def _quantifier(row: _Row, index: int) -> None:
 
 def _reduce(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) == "(" and row.is_word(index + 2) and row.word(index + 3) == "=":
+    if row.words[index + 1] == "(" and row.is_word(index + 2) and row.words[index + 3] == "=":
         _first_bar(row, index + 1)
         token.kinds = ("REDUCE", "FUNCTION", "NAME")
     else:
@@ -399,7 +405,7 @@ def _reduce(row: _Row, index: int) -> None:
 
 
 def _foreach(row: _Row, index: int) -> None:
-    if row.word(index + 1) == "(":
+    if row.words[index + 1] == "(":
         _first_bar(row, index + 1)
     _mark_keyword(row, index)
 
@@ -413,11 +419,9 @@ def _first_bar(row: _Row, opening: int) -> None:
 def _before_brace(row: _Row, index: int) -> None:
     token = row.tokens[index]
     keyword = token.kinds[0]
-    if row.word(index + 1) == "{" and not _holds_projection(row, index + 1):
+    if row.words[index + 1] == "{" and not _holds_projection(row, index + 1):
         token.kinds = (keyword, "NAME")
-    elif (
-        keyword == "COUNT" and row.word(index + 1) == "(" and row.word(index + 2) == "*" and row.word(index + 3) == ")"
-    ):
+    elif keyword == "COUNT" and row.words[index + 1 : index + 4] == ["(", "*", ")"]:
         token.kinds = ("COUNT_STAR", "FUNCTION", "NAME")
     else:
         token.kinds = (*_name_or_function(row, index), keyword)
@@ -425,7 +429,7 @@ def _before_brace(row: _Row, index: int) -> None:
 
 def _holds_projection(row: _Row, brace: int) -> bool:
     """Whether the braces contain `.key`, `key: value`, a variable or nothing."""
-    first, second = row.word(brace + 1), row.word(brace + 2)
+    first, second = row.words[brace + 1], row.words[brace + 2]
     if first in (".", "}"):
         return True
     return row.is_word(brace + 1) and second in (":", ",", "}")
@@ -434,37 +438,37 @@ def _holds_projection(row: _Row, brace: int) -> bool:
 def _trim(row: _Row, index: int) -> None:
     token = row.tokens[index]
     token.kinds = _name_or_function(row, index)
-    if row.word(index + 1) == "(" and (
+    if row.words[index + 1] == "(" and (
         row.outermost(index + 1, frozenset(["FROM"]))
-        or (row.word(index + 2) in ("BOTH", "LEADING", "TRAILING") and row.word(index + 3) not in _ENDS_EXPRESSION)
+        or (row.words[index + 2] in ("BOTH", "LEADING", "TRAILING") and row.words[index + 3] not in _ENDS_EXPRESSION)
     ):
         token.kinds = ("TRIM", *token.kinds)
 
 
 def _before_bracket(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) != "(" or row.word(index + 2) != "(":
+    if row.words[index + 1] != "(" or row.words[index + 2] != "(":
         token.kinds = (*_name_or_function(row, index), token.kinds[0])
 
 
 def _literal_word(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) == "=":
+    if row.words[index + 1] == "=":
         return
-    if row.word(index + 1) == "(":
+    if row.words[index + 1] == "(":
         token.kinds = ("FUNCTION", *token.kinds)
 
 
 def _before_expression(row: _Row, index: int) -> None:
     token = row.tokens[index]
     keyword = token.kinds[0]
-    following = row.word(index + 1)
-    if row.word(index - 1) == "IS":
+    following = row.words[index + 1]
+    if row.words[index - 1] == "IS":
         token.kinds = (keyword,)
-    elif (following == "ORDER" and row.word(index + 2) == "BY") or (
+    elif (following == "ORDER" and row.words[index + 2] == "BY") or (
         following in _ENDS_EXPRESSION
-        and not (row.is_word(index + 1) and row.word(index + 2) == "(")
-        and not (keyword == "DISTINCT" and following == (")" if row.word(index - 1) == "(" else "*"))
+        and not (row.is_word(index + 1) and row.words[index + 2] == "(")
+        and not (keyword == "DISTINCT" and following == (")" if row.words[index - 1] == "(" else "*"))
     ):
         token.kinds = ("NAME", keyword)
     else:
@@ -473,12 +477,12 @@ def _before_expression(row: _Row, index: int) -> None:
 
 def _case(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    following = row.word(index + 1)
+    following = row.words[index + 1]
     if index > row.cases.last_when_or_end:
         is_name = True
-    elif row.word(index - 1) == "CASE" and following == "WHEN":  # nested, if there are enough ENDs
+    elif row.words[index - 1] == "CASE" and following == "WHEN":  # nested, if there are enough ENDs
         is_name = row.cases.missing_ends[index] >= 0
-    elif "WHEN" in (following, row.word(index + 2)):
+    elif "WHEN" in (following, row.words[index + 2]):
         is_name = False
     else:
         is_name = following in _ENDS_EXPRESSION or following in ("ELSE", "END")
@@ -487,7 +491,7 @@ def _case(row: _Row, index: int) -> None:
 
 def _when(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index - 1) == "CASE" and row.word(index + 1) == "WHEN":
+    if row.words[index - 1] == "CASE" and row.words[index + 1] == "WHEN":
         token.kinds = ("NAME", "WHEN")
     else:
         _mark_keyword(row, index)
@@ -495,14 +499,14 @@ def _when(row: _Row, index: int) -> None:
 
 def _before_with(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    if row.word(index + 1) != "WITH":
+    if row.words[index + 1] != "WITH":
         token.kinds = (*_name_or_function(row, index), token.kinds[0])
 
 
 def _inside_pattern(row: _Row, index: int) -> None:
     token = row.tokens[index]
-    in_pattern = row.word(index - 1) in ("(", "[") and row.word(index + 1) in _AFTER_WHERE_AS_NAME
-    in_case = row.word(index - 1) in ("WHEN", ",") and row.word(index + 1) not in _AFTER_IS
+    in_pattern = row.words[index - 1] in ("(", "[") and row.words[index + 1] in _AFTER_WHERE_AS_NAME
+    in_case = row.words[index - 1] in ("WHEN", ",") and row.words[index + 1] not in _AFTER_IS
     if in_pattern or in_case:
         token.kinds = ("NAME", token.kinds[0])
     else:
@@ -511,18 +515,18 @@ def _inside_pattern(row: _Row, index: int) -> None:
 
 def _use(row: _Row, index: int) -> None:
     _mark_keyword(row, index)
-    after = index + (2 if row.word(index + 1) == "GRAPH" and row.is_word(index + 2) else 1)
-    while row.word(after + 1) == ".":
+    after = index + (2 if row.words[index + 1] == "GRAPH" and row.is_word(index + 2) else 1)
+    while row.words[after + 1] == ".":
         after += 2
-    command = row.word(after + 1)
+    command = row.words[after + 1]
     if command in ("SHOW", "DROP", "TERMINATE") or (command == "CREATE" and row.is_word(after + 2)):
         row.tokens[index].kinds = ("_COMMAND_USE", *row.tokens[index].kinds)
 
 
 def _schema_name(row: _Row, index: int) -> None:
     """`CREATE INDEX FOR FOR (n:Label)`, `CREATE INDEX IF FOR (n:Label)`: the first is a name."""
-    named = row.word(index + 1) in ("FOR", "IF") or (row.word(index) == "FOR" and row.word(index + 1) == "IF")
-    if row.word(index - 1) in ("INDEX", "CONSTRAINT") and named:
+    named = row.words[index + 1] in ("FOR", "IF") or (row.words[index] == "FOR" and row.words[index + 1] == "IF")
+    if row.words[index - 1] in ("INDEX", "CONSTRAINT") and named:
         row.tokens[index].kinds = ("NAME", row.tokens[index].kinds[0])
     else:
         _mark_keyword(row, index)

@@ -162,7 +162,7 @@ class Tree(Generic[Node]):
 
     def __init__(self, *kinds: type) -> None:
         self._kinds = frozenset(kinds)
-        self._fields: dict[type, tuple[tuple[str, _Field], ...]] = {}
+        self._fields: dict[type, tuple[tuple[str, int, _Field], ...]] = {}
         self._by_annotation: dict[tuple[str, str], _Field | None] = {}
         # An alternative to nodes in a union, and what a root may be: tuples of nodes, or nothing at all.
         self._maybe = _Maybe(self._is_node)
@@ -173,11 +173,10 @@ class Tree(Generic[Node]):
         """The nodes directly below a node, in the order of its fields."""
         found: list[Node] = []
         known = self._fields.get(type(node))
-        for name, field in self._fields_of(type(node)) if known is None else known:
+        for name, kind, field in self._fields_of(type(node)) if known is None else known:
             value = getattr(node, name)
             if value is None:
                 continue
-            kind = field.gathered
             if kind == _ITSELF:  # the two most frequent ones, without a call for each
                 found.append(value)
             elif kind == _ALL:
@@ -189,7 +188,7 @@ class Tree(Generic[Node]):
     def with_children(self, node: Node, change: Callable[[Node], Node]) -> Node:
         """The same node over changed children; the same object if none of them changes."""
         updates: dict[str, Any] = {}
-        for name, field in self._fields_of(type(node)):
+        for name, _, field in self._fields_of(type(node)):
             old = getattr(node, name)
             new = field.rebuilt(old, change)
             if new is not old:
@@ -201,19 +200,28 @@ class Tree(Generic[Node]):
     def walk(self, root: Node | Iterable[Node] | None, not_below: tuple[type, ...] = ()) -> Iterator[Node]:
         """The node (or the nodes of a tuple) and all below, parents first; nothing below instances of `not_below`."""
         check_time()
-        waiting, known = self._roots(root), self._fields
-        waiting.reverse()
+        known = self._fields
+        waiting: list[Any] = [root] if type(root) in known else self._roots(root)[::-1]
         while waiting:
             current = waiting.pop()
             yield current
-            if known.get(type(current)) == ():  # a leaf: most nodes are
+            fields = known.get(type(current))
+            if fields is None:
+                fields = self._fields_of(type(current))
+            if not fields or (not_below and isinstance(current, not_below)):  # a leaf: most nodes are
                 continue
-            if not_below and isinstance(current, not_below):
-                continue
-            below = self.children(current)
-            if below:
-                below.reverse()
-                waiting += below
+            for name, kind, field in reversed(fields):
+                value = getattr(current, name)
+                if value is None:
+                    continue
+                if kind == _ITSELF:
+                    waiting.append(value)
+                elif kind == _ALL:
+                    waiting += reversed(value)
+                else:
+                    below: list[Node] = []
+                    field.gather(value, below)
+                    waiting += reversed(below)
 
     def contains(self, root: Node | Iterable[Node] | None, test: Callable[[Node], bool]) -> bool:
         """Whether the test holds for some node."""
@@ -304,13 +312,13 @@ class Tree(Generic[Node]):
             return kind in self._kinds
         return kind is not Span and hasattr(kind, "__dataclass_fields__")
 
-    def _fields_of(self, kind: type) -> tuple[tuple[str, _Field], ...]:
+    def _fields_of(self, kind: type) -> tuple[tuple[str, int, _Field], ...]:
         known = self._fields.get(kind)
         if known is None:
             known = self._fields[kind] = tuple(self._read(kind))
         return known
 
-    def _read(self, kind: Any) -> Iterator[tuple[str, _Field]]:
+    def _read(self, kind: Any) -> Iterator[tuple[str, int, _Field]]:
         for field in fields(kind):
             key = kind.__module__, str(field.type)
             if key not in self._by_annotation:
@@ -323,7 +331,7 @@ class Tree(Generic[Node]):
                     raise TypeError(f"{kind.__qualname__}.{field.name}: {error}") from None
             shape = self._by_annotation[key]
             if shape is not None:
-                yield field.name, shape
+                yield field.name, shape.gathered, shape
 
     def _shape(self, annotation: Any) -> _Field | None:
         """How an annotation holds nodes; None for a leaf."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
 from hoplite.engine.context import Execution
+from hoplite.engine.families import Extended
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
 from hoplite.engine.memory import Memory
@@ -121,8 +121,8 @@ class Database(Transfers, Retrieval, ForModels):
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
-        self._functions: ChainMap[str, Function] = ChainMap({}, FUNCTIONS)
-        self._procedures: ChainMap[str, Procedure] = ChainMap({}, PROCEDURES)
+        self._functions: Extended[Function] = Extended(FUNCTIONS)
+        self._procedures: Extended[Procedure] = Extended(PROCEDURES)
         texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open

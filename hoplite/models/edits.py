@@ -44,7 +44,7 @@ class Draft:
     def __init__(self, text: str) -> None:
         self.text = text
         self.changes: list[Change] = []
-        self._places = list(range(len(text) + 1))  # of each character, and of the end, in the original text
+        self._places: Sequence[int] = range(len(text) + 1)  # of each character, and of the end, in the original text
 
     def apply(self, fixes: Sequence[Fix]) -> None:
         """Apply the edits of fixes for the current text; they do not overlap."""
@@ -55,9 +55,11 @@ class Draft:
                 before = self.text[edit.start : edit.end]
                 self.changes.append(Change(fix.kind, span, before, edit.after, fix.reason))
                 edits.append(edit)
+        places = list(self._places)
         for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
             self.text = self.text[: edit.start] + edit.after + self.text[edit.end :]
-            self._places[edit.start : edit.end] = [self._places[edit.start]] * len(edit.after)
+            places[edit.start : edit.end] = [places[edit.start]] * len(edit.after)
+        self._places = places
 
     def span(self, start: int, end: int) -> Span:
         """The part of the original text that a part of this one came from."""

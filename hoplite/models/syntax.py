@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from hoplite.errors import CypherError
-from hoplite.grammar.parse import parse
-from hoplite.grammar.table import load_table
-from hoplite.grammar.tokens import END, tokenize
+from hoplite.grammar.parse import parse, tokens_of
+from hoplite.grammar.tokens import END
 from hoplite.models.calls import COMPONENTS
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.names import closest, folded
@@ -34,7 +33,7 @@ def finding_of(text: str, error: CypherError) -> Finding:
     message = error.message.split("\n")[0]
     offset = offset_of(error, text)
     try:
-        tokens = tokenize(text, load_table().vocabulary)
+        tokens = tokens_of(text)
     except CypherError:
         tokens = []
     fix = None

@@ -67,7 +67,10 @@ class Checked:
     star_imports: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
-_PROJECTING = (ast.WithClause, ast.ReturnClause)  # made once, for it is asked of every node
+_PROJECTING = (ast.WithClause, ast.ReturnClause)
+_ASKED_ABOUT = frozenset(
+    [*_PROJECTING, *UPDATES, ast.CallProcedure, ast.CountStar, ast.FunctionCall, ast.LabelAnd, ast.Unary, ast.UseClause]
+)
 
 
 def check(
@@ -87,26 +90,28 @@ def check(
     if not isinstance(body, ast.SingleQuery | ast.Union):
         return _command(statement, body, text, catalogue, specs)
     nodes = tuple(walk(body))
+    few = [node for node in nodes if type(node) in _ASKED_ABOUT]  # so that not every question goes through all nodes
     second = Check(text, catalogue, specs, True, _PARTS)
-    second.colon_labels = any(isinstance(node, ast.LabelAnd) and node.colon for node in nodes)
-    for node in nodes:
+    second.colon_labels = any(isinstance(node, ast.LabelAnd) and node.colon for node in few)
+    second.aggregates = any(map(second.is_aggregate, few))
+    for node in few:
         if isinstance(node, _PROJECTING):
             forbid_unaggregated_order(second, node)
     if any(sign in text for sign in _INVALID_NAMES):
         forbid_invalid_names(second, nodes)
     try:
-        _resolve(second, nodes)
+        _resolve(second, few)
         columns = _round(second, body)
     except CypherError:
         # The first round sees less than the second, so it only matters if its error would have come earlier.
         _round(Check(text, catalogue, specs, False, _PARTS), body)
         raise
-    if any(isinstance(node, ast.Unary) and node.operator == "+" for node in nodes):
+    if any(isinstance(node, ast.Unary) and node.operator == "+" for node in few):
         _round(Check(text, catalogue, specs, False, _PARTS), body)  # Neo4j drops the sign between the rounds
-    forbid_several_graphs(second, nodes)
+    forbid_several_graphs(second, few)
     if second.doomed and statement.mode != "EXPLAIN":
         raise second.doomed[0]
-    writes = _writes(nodes, catalogue)
+    writes = _writes(few, catalogue)
     notifications: tuple[Notification, ...] = ()
     if notify:
         notifications = find_notifications(statement, nodes, text, catalogue, second.mentions, specs, writes=writes)
@@ -128,7 +133,7 @@ def _round(check: Check, query: ast.Query) -> dict[str, TypeSpec]:
     return columns
 
 
-def _resolve(check: Check, nodes: tuple[object, ...]) -> None:
+def _resolve(check: Check, nodes: list[object]) -> None:
     """Look up functions and procedures, which Neo4j does between the rounds."""
     for node in nodes:
         if isinstance(node, ast.CallProcedure):
@@ -151,7 +156,7 @@ def _command(
     )
 
 
-def _writes(nodes: tuple[object, ...], catalogue: Catalogue) -> bool:
+def _writes(nodes: list[object], catalogue: Catalogue) -> bool:
     for node in nodes:
         if isinstance(node, UPDATES):
             return True

@@ -16,7 +16,6 @@ from hoplite.gql_status import because
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check import functions, operators
 from hoplite.planner.check.labels import check_label_predicate, note_labels
 from hoplite.planner.check.patterns import check_pattern_expression, declare_comprehension
@@ -75,17 +74,18 @@ class Place:
     @property
     def value(self) -> Place:
         """The same place for an operand that need not be a boolean."""
-        return replace(self, truth=False)
+        return PROJECTED if self.aggregates else VALUE
 
     @property
     def condition(self) -> Place:
         """The same place for an operand that must be true or false."""
-        return replace(self, truth=True)
+        return _PROJECTED_PREDICATE if self.aggregates else PREDICATE
 
 
 VALUE = Place()
 PREDICATE = Place(truth=True)
 PROJECTED = Place(aggregates=True)
+_PROJECTED_PREDICATE = Place(aggregates=True, truth=True)
 
 
 _CHECKED_EVERY = 4096  # items of a list
@@ -99,12 +99,20 @@ def check_predicate(check: Check, expression: ast.Expression, scope: Scope) -> N
 
 def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place = VALUE) -> TypeSpec:
     """Check an expression; returns the types that its value may have."""
-    match expression:
+    match expression:  # the most frequent kinds first
+        case ast.Variable():
+            return check.look_up(expression, scope)
+        case ast.Property(subject=subject):
+            types = check.expect(_WITH_PROPERTIES, type_of(check, subject, scope, place.value), subject)
+            if types.everything or types.elements is not None or not types.simple <= _ENTITIES.simple:
+                return ALL
+            check.mentions.names[expression.key_span.start] = ("key", expression.key)
+            return STORED
+        case ast.FunctionCall():
+            return _call(check, expression, scope, place)
         case ast.Literal(value=value):
             _forbid_old_hexadecimal(check, expression)
             return _literal(value)
-        case ast.Variable():
-            return check.look_up(expression, scope)
         case ast.Parameter(name=name):
             return check.parameters.get(name, ALL) if check.resolved else ALL
         case ast.ListLiteral(items=items):
@@ -115,12 +123,6 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             for _, entry in entries:
                 type_of(check, entry, scope, place.value)
             return exactly(MAP)
-        case ast.Property(subject=subject):
-            types = check.expect(_WITH_PROPERTIES, type_of(check, subject, scope, place.value), subject)
-            if types.everything or types.elements is not None or not types.simple <= _ENTITIES.simple:
-                return ALL
-            check.mentions.names[expression.key_span.start] = ("key", expression.key)
-            return STORED
         case ast.Index():
             return _index(check, expression, scope, place)
         case ast.Slice():
@@ -149,8 +151,6 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             if not place.aggregates:
                 check.fails_when_run(execution_failed("Aggregations should not be used like this."))
             return _INTEGERS
-        case ast.FunctionCall():
-            return _call(check, expression, scope, place)
         case ast.Case():
             return _case(check, expression, scope, place)
         case ast.CaseSubject():
@@ -356,17 +356,13 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     name = call.name.lower()
     if name == "exists":
         return _exists(check, call, scope, place)
-    if call.distinct and ("." in name or not is_aggregate(call, check.catalogue)):
+    if call.distinct and ("." in name or not check.is_aggregate(call)):
         bare_name = call.name.rpartition(".")[2]
         raise check.error(f"Invalid use of DISTINCT with function '{bare_name}'", call.span.start)
-    if is_aggregate(call, check.catalogue):
+    if check.is_aggregate(call):
         _forbid_misplaced(check, call, place)
         for argument in call.arguments:
-            nested = functions.aggregates_in(check, argument, subqueries=True)
-            if nested:
-                message = "Can't use aggregate functions inside of aggregate functions."
-                raise check.error(message, nested[0].span.start)
-            _forbid_random(check, argument)
+            _check_aggregated(check, argument)
     if name == "normalize" and len(call.arguments) == 2 and isinstance(call.arguments[1], ast.Variable):
         arguments = [type_of(check, call.arguments[0], scope, place.value), ALL]
     else:
@@ -374,8 +370,12 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
     return functions.call_type(check, call, arguments)
 
 
-def _forbid_random(check: Check, argument: ast.Expression) -> None:
+def _check_aggregated(check: Check, argument: ast.Expression) -> None:
+    """What is aggregated must not itself aggregate or be random."""
     for node in walk(argument):
+        if check.is_aggregate(node):
+            message = "Can't use aggregate functions inside of aggregate functions."
+            raise check.error(message, node.span.start)
         if isinstance(node, ast.FunctionCall) and node.name.lower() in ("rand", "randomuuid"):
             message = "Can't use non-deterministic (random) functions inside of aggregate functions."
             check.later(CypherError(SYNTAX_ERROR, message))
@@ -467,14 +467,14 @@ def _over_list(
     inner = scope.inner()
     check.declare(node.variable, lists.unwrapped, inner)
     if node.predicate is not None:
-        types = type_of(check, node.predicate, inner, replace(place.condition, aggregates=False))
+        types = type_of(check, node.predicate, inner, PREDICATE)
         forbid_aggregates(check, node.predicate)
         check.expect_boolean(types, node.predicate)
     if isinstance(node, ast.Quantifier):
         return BOOLEANS
     if node.result is None:
         return lists
-    types = type_of(check, node.result, inner, replace(place.value, aggregates=False))
+    types = type_of(check, node.result, inner, VALUE)
     forbid_aggregates(check, node.result)
     return list_spec(types)
 
@@ -493,7 +493,7 @@ def _reduce(check: Check, node: ast.Reduce, scope: Scope, place: Place) -> TypeS
     inner = scope.inner()
     check.declare(node.variable, lists.unwrapped, inner)
     check.declare(node.accumulator, initial, inner)
-    step = type_of(check, node.step, inner, replace(place.value, aggregates=False))
+    step = type_of(check, node.step, inner, VALUE)
     forbid_aggregates(check, node.step)
     if not step.within(initial) and not initial.within(step.covariant):
         message = f"Type mismatch: accumulator is {initial} but expression has type {step}"

@@ -7,12 +7,12 @@ looked up between the two rounds of the check, so the first round treats their r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from hoplite.errors import CypherError
 from hoplite.gql_status import GqlStatus, because
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
-from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check.state import Check
 from hoplite.planner.check.typespec import ALL, LISTS, TypeSpec, any_of, exactly, list_spec
 from hoplite.planner.types import (
@@ -31,6 +31,7 @@ from hoplite.planner.types import (
     RELATIONSHIP,
     STRING,
     TIME,
+    Accepted,
     Argument,
     Signature,
     list_of,
@@ -52,8 +53,10 @@ _OWN_ARGUMENTS = {
 
 def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
     """The aggregating calls anywhere in an expression; on request, inside its subqueries too."""
+    if not check.aggregates or isinstance(expression, ast.Variable):
+        return []
     nodes = walk(expression) if subqueries else walk(expression, not_below=(ast.SubqueryExpression,))
-    return [node for node in nodes if is_aggregate(node, check.catalogue)]
+    return [node for node in nodes if check.is_aggregate(node)]
 
 
 def from_registry(signature: Signature) -> bool:
@@ -86,7 +89,7 @@ def call_type(check: Check, call: ast.FunctionCall, arguments: Sequence[TypeSpec
     if own is not None:
         return own
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
-        expected = _accepted(_argument(signature, index), registry=False)
+        expected = _accepted(_argument(signature, index).types, registry=False)
         if not types.within(expected):
             name = call.name.rpartition(".")[2]  # statuses omit the namespace
             place = index + int(name.lower() == "trim" and len(arguments) == 1)  # trim(x) stands for trim(BOTH FROM x)
@@ -103,9 +106,10 @@ def _argument(signature: Signature, index: int) -> Argument:
     return signature.arguments[min(index, len(signature.arguments) - 1)]
 
 
-def _accepted(argument: Argument, *, registry: bool) -> TypeSpec:
+@lru_cache(4096)
+def _accepted(accepted: Accepted, *, registry: bool) -> TypeSpec:
     """The types an argument accepts. In the registry, `INTEGER | FLOAT` stands for all numbers, also in lists."""
-    types = set(argument.types)
+    types = set(accepted)
     if registry and {INTEGER, FLOAT} <= types:
         types.add(NUMBER)
     if {list_of(INTEGER), list_of(FLOAT)} <= types:
@@ -242,7 +246,7 @@ def _registry_call(
         raise _wrong_count(check, call, signature)
     for index, (argument, types) in enumerate(zip(call.arguments, arguments, strict=True)):
         given = LISTS if _is_constant_list(argument) else types
-        check.expect(_accepted(_argument(signature, index), registry=True), given, argument)
+        check.expect(_accepted(_argument(signature, index).types, registry=True), given, argument)
     return any_of(signature.returns)
 
 

@@ -210,15 +210,17 @@ def _check_repetition(check: Check, repetition: ast.Repetition) -> None:
 
 def check_quantified_names(check: Check, parts: tuple[ast.PathPattern, ...], before: frozenset[str]) -> None:
     """A variable of a quantified path pattern stands for a list, so it belongs to that pattern alone."""
+    elements = [element for part in parts for element in elements_of(part)]
+    if not any(map(is_quantified, elements)):
+        return
     groups: list[tuple[int, set[str]]] = []
     single: set[str] = set()
-    for part in parts:
-        for element in elements_of(part):
-            names = {v.name for v in variables_of(element)}
-            if is_quantified(element):
-                groups.append((element.span.start, names))
-            else:
-                single |= names
+    for element in elements:
+        names = {v.name for v in variables_of(element)}
+        if is_quantified(element):
+            groups.append((element.span.start, names))
+        else:
+            single |= names
     for index, (start, names) in enumerate(groups):
         for name in sorted(names):
             if name in single:

@@ -14,7 +14,6 @@ from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, transform, walk
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
 from hoplite.planner.check.functions import aggregates_in
 from hoplite.planner.check.render import source
@@ -292,7 +291,7 @@ def _ungrouped(
     match node:
         case ast.CountStar():
             return
-        case ast.FunctionCall() if is_aggregate(node, check.catalogue):
+        case ast.FunctionCall() if check.is_aggregate(node):
             return
         case ast.Variable(name=name):
             if name not in bound and name not in names and name in visible:

@@ -15,6 +15,7 @@ from hoplite.errors import CypherError, syntax_error
 from hoplite.gql_status import UNCLASSIFIED, GqlStatus, because
 from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
+from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.check.mentions import Mentions
 from hoplite.planner.check.positions import position
@@ -52,6 +53,8 @@ class Check:
     parts: Parts
     standalone: ast.CallProcedure | None = None  # a call that is the whole statement
     colon_labels: bool = True  # False where no labels are joined by a colon (`A:B`)
+    aggregates: bool = True  # False where nothing aggregates
+    aggregating: dict[str, bool] = field(default_factory=dict)  # by names of functions, once looked up
     postponed: list[CypherError] = field(default_factory=list)
     doomed: list[CypherError] = field(default_factory=list)
     mentions: Mentions = field(default_factory=Mentions)
@@ -80,6 +83,15 @@ class Check:
     def check_predicate(self, expression: ast.Expression, scope: Scope) -> None:
         """Check what must be true or false."""
         self.parts.check_predicate(self, expression, scope)
+
+    def is_aggregate(self, node: object) -> bool:
+        """Whether this part of an expression is itself an aggregating call."""
+        if not isinstance(node, ast.FunctionCall):
+            return isinstance(node, ast.CountStar)
+        known = self.aggregating.get(node.name)
+        if known is None:
+            known = self.aggregating[node.name] = is_aggregate(node, self.catalogue)
+        return known
 
     # --- variables ----------------------------------------------------------------------------------------------
 

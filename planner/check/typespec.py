@@ -176,6 +176,11 @@ def exactly(*types: CypherType) -> TypeSpec:
 
 def any_of(types: Iterable[CypherType]) -> TypeSpec:
     """The set of these types and their subtypes; everything where ANY is one of them."""
+    return _any_of(*types)
+
+
+@lru_cache(4096)
+def _any_of(*types: CypherType) -> TypeSpec:
     return exactly(*types).covariant
 
 

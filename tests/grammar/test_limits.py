@@ -8,8 +8,9 @@ import pytest
 
 from hoplite.allowance import Allowance, allowing
 from hoplite.errors import OUT_OF_MEMORY, SYNTAX_ERROR, TRANSACTION_TIMED_OUT, CypherError
+from hoplite.grammar.depth import check_depth, most_levels
 from hoplite.grammar.limits import TextLimitReached, TextLimits
-from hoplite.grammar.parse import parse
+from hoplite.grammar.parse import parse, tokens_of
 
 FEW = TextLimits(max_text_length=60_000, max_tokens=10_000, max_nesting=40)
 
@@ -53,6 +54,46 @@ def test_expressions_may_only_be_nested_so_deeply(opening: str, closing: str) ->
     parse(f"RETURN {opening * 6}true{closing * 6} AS x", limits=FEW)
     for levels in (60, 1_000):
         assert "`max_nesting` is 40" in refused(f"RETURN {opening * levels}true{closing * levels} AS x").message
+
+
+@pytest.mark.parametrize(
+    ("before", "opening", "inner", "closing", "after"),
+    [
+        ("RETURN ", "[", "true", "]", " AS x"),
+        ("RETURN ", "NOT ", "true", "", " AS x"),
+        ("RETURN ", "CASE WHEN true THEN a OR b AND c = ", "true", " END", " AS x"),
+        ("RETURN ", "- ", "x", "", ""),
+        ("RETURN ", "a OR b XOR c AND NOT d = e IN f + g * h ^ -(", "x", ")", " AS x"),
+        ("RETURN ", "EXISTS { MATCH (a)-[r:A|B]->(b) WHERE a OR ", "x", " }", " AS x"),
+        ("RETURN ", "COLLECT { CALL { RETURN ", "x", " AS x } RETURN x }", " AS x"),
+        ("RETURN a", ".b", "", "", ""),
+        ("RETURN a", "[0]", "", "", ""),
+        ("RETURN a", " IS NULL", "", "", ""),
+        ("RETURN a", ":A", "", "", " AS x"),
+        ("RETURN a IS :: ", "LIST<", "INTEGER", ">", ""),
+        ("RETURN a IS :: INTEGER", " LIST", "", "", ""),
+        ("MATCH (n:", "!", "A", "", ") RETURN n"),
+        ("MATCH (n:", "(A&", "B", ")", ") RETURN n"),
+        ("MATCH ", "(", "(a)-->(b)", ")", " RETURN *"),
+        ("", "FOREACH (x IN xs | ", "SET n.a = b OR c AND d.e", ")", ""),
+        ("", "CALL { ", "RETURN 1 AS x", " RETURN x }", " RETURN 1 AS y"),
+    ],
+)
+def test_no_tree_is_deeper_than_its_tokens_allow(
+    before: str, opening: str, inner: str, closing: str, after: str
+) -> None:
+    depths = []
+    for levels in range(1, 12):
+        text = before + opening * levels + inner + closing * levels + after
+        try:
+            statement = parse(text)
+        except CypherError:  # some of them cannot be repeated
+            assert levels > 1
+            break
+        most = most_levels(tokens_of(text))
+        check_depth(statement, text, TextLimits(max_nesting=most))
+        depths.append(most)
+    assert depths == sorted(depths)
 
 
 @pytest.mark.parametrize("text", ["RETURN 1" + " + 1" * 1_000, "RETURN true" + " AND true" * 1_000])
