@@ -145,6 +145,7 @@ class Graph:
         base = build_base(draft, self.partitions_for(draft.node_count, draft.relationship_count))
         delta = Delta(base, schema)
         check(Snapshot(delta, self.uuid, 0))
+        self._keep_searches(base, schema)
         self._publish(delta)
 
     def _new_spill(self) -> Spill:
@@ -246,13 +247,17 @@ class Graph:
             self._writer.release()
 
     def _replace_base(self, base: Base) -> None:
-        before = self._delta
-        self._delta = Delta(base, before.schema)
+        schema = self._delta.schema
+        self._keep_searches(base, schema)
+        self._delta = Delta(base, schema)
         self._pinned = None
-        if before.base._search_indexes:
+
+    def _keep_searches(self, base: Base, schema: Schema) -> None:
+        """Make the search indexes of a base that takes the place of the present one from those there are."""
+        if self._delta.base._search_indexes:
             from hoplite.storage.search.earlier import Earlier
 
-            base.carry_over(Earlier(before), before.schema)
+            base.carry_over(Earlier(self._delta), schema)
 
     # --- what a graph on disk overrides ---
 

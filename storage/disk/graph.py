@@ -348,7 +348,7 @@ class DiskGraph(Graph):
         commits = self._log.commits + 1
         try:
             with self._new_number() as number:
-                manifest = self._write(number, draft, schema, commits, spill)
+                manifest = self._write(number, draft, schema, commits, spill, Earlier(self._delta))
                 try:
                     written = open_snapshot(self.root / manifest.folder, manifest, Cache(SPILL_BYTES[0]), draft.tokens)
                     check(Snapshot(Delta(written, schema), self.uuid, 0))
@@ -357,6 +357,7 @@ class DiskGraph(Graph):
                     remove_tree(self._files, self.root / manifest.folder)
                     raise
                 loaded = self._take_over(manifest, draft.tokens, [])
+                loaded.base.inherit(self._delta.base)
         except OSError as error:
             raise self._load_failed(error) from error
         self._publish(loaded)

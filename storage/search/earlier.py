@@ -1,5 +1,5 @@
-"""The state of a graph that a base was folded from, whose indexes need not be made anew: only what was written to is
-looked at again."""
+"""The state of a graph that a base was folded from, or loaded on top of, whose indexes need not be made anew: only what
+was written to is looked at again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hoplite.values.columns import Int64s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Earlier:
-    """What was folded."""
+    """What was folded, or added to."""
 
     delta: Delta
 
@@ -30,9 +30,17 @@ class Earlier:
         return places
 
     def written_to(self, base: Base, index: Index) -> Int64s:
-        """Where those are now that were written to, ascending."""
+        """Where those are now that were written to, and those that are new, ascending."""
         places = self._moved(base, index, self._written(index))
-        return np.sort(places[places >= 0])
+        before, delta = self.delta.base, self.delta
+        if index.entity is Entity.NODE:
+            ids, count = base.node_ids, base.node_count
+            known = before.next_node_id + delta.node_count - before.node_count
+        else:
+            ids, count = base.relationship_ids, base.relationship_count
+            known = before.next_relationship_id + delta.relationship_count - before.relationship_count
+        loaded = np.arange(known, count) if ids is None else np.flatnonzero(ids >= known)
+        return np.sort(np.concatenate([places[places >= 0], loaded]))
 
     def _written(self, index: Index) -> Int64s:
         touched = written(self.delta, index)

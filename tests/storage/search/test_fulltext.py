@@ -9,7 +9,7 @@ import pytest
 
 import hoplite
 from hoplite.storage.search import tokenizers
-from hoplite.storage.search.analyzers import ANALYZERS, analyzer
+from hoplite.storage.search.analyzers import ANALYZERS, Analyzer, analyzer
 from tests.neo4j.random_searches import FORMS, RandomSearches
 
 _INDEX = "CREATE FULLTEXT INDEX f FOR (n:D) ON EACH [n.t, n.u]"
@@ -74,6 +74,31 @@ def test_the_words_of_relationships_are_found() -> None:
         database.checkpoint()
         database.run("MATCH ()-[r:S]->() DELETE r").consume()
         assert [record["t"] for record in database.run(ask)] == ["R"]
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_a_load_only_takes_new_texts_apart(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    words = Analyzer.words
+
+    def counted(self: Analyzer, text: str) -> list[str | None]:
+        taken.append(text)
+        return words(self, text)
+
+    with hoplite.Database(tmp_path / "kg.hop") if where == "disk" else hoplite.Database() as database:
+        database.run(_INDEX).consume()
+        database.load(nodes={"D": {"id": [1, 2], "i": [1, 2], "t": ["one word", "two words"]}})
+        database.run("MATCH (n:D {i: 1}) SET n.t = 'another word'").consume()
+        assert set(_scores(database, "word")) == {1}
+        database.checkpoint()
+        monkeypatch.setattr(Analyzer, "words", counted)
+        database.load(
+            nodes={"D": {"id": [3], "i": [3], "t": ["a third word"]}, "E": {"id": [4], "i": [4], "t": ["no word"]}}
+        )
+        assert taken == ["a third word"]
+        assert set(_scores(database, "word")) == {1, 3}
+        with _made_at_once(database) as fresh:
+            assert _scores(database, "word") == pytest.approx(_scores(fresh, "word"), abs=1e-6)
 
 
 def test_an_index_is_mapped_when_it_is_opened(tmp_path: Path) -> None:

@@ -94,6 +94,29 @@ def test_answers_follow_what_is_written(where: str, similarity: str, tmp_path: P
     database.close()
 
 
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_a_load_keeps_it(where: str, tmp_path: Path) -> None:
+    database = hoplite.Database(tmp_path / "kg.hop") if where == "disk" else hoplite.Database()
+    database.run(_INDEX, similarity="euclidean").consume()
+    held = dict(enumerate(_vectors(2000)))
+    database.load(nodes={"D": {"id": np.arange(2000), "i": np.arange(2000), "e": np.array(list(held.values()))}})
+    database.run("CALL db.awaitIndexes()").consume()
+    database.load(nodes={"Other": {"id": np.arange(50)}})
+    assert _graph(database) is not None
+    more = {2000 + number: vector for number, vector in enumerate(_vectors(50, 7))}
+    database.load(
+        nodes={"D": {"id": np.array(list(more)), "i": np.array(list(more)), "e": np.array(list(more.values()))}}
+    )
+    held |= more
+    database.run("CALL db.awaitIndexes()").consume()
+    assert _graph(database) is not None
+    if where == "disk":
+        assert not database._graph.snapshot()._delta.base.buildings  # it came with the file
+        assert database.verify() == []
+    assert _share_found(database, held, False) > 0.98
+    database.close()
+
+
 def test_it_is_asked_for_more_where_what_it_proposes_is_hidden() -> None:
     matrix = _vectors(4000).astype(np.float32)
     ids = np.arange(4000)
