@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from hoplite.api.database import Database
     from hoplite.models.ask import Asked
     from hoplite.models.ask_endpoint import Decoding
+    from hoplite.models.facts import Facts
     from hoplite.models.problems import Check, Repair
     from hoplite.models.repair import Mender
     from hoplite.models.schema_text import Form
     from hoplite.models.untrusted import Answer
     from hoplite.planner.notifications import Notification
+    from hoplite.storage.snapshot import Snapshot
 
 
 class ForModels:
@@ -47,8 +49,8 @@ class ForModels:
         """
         from hoplite.models.schema_text import schema_text
 
-        graph = self._database._graph.snapshot()
-        return schema_text(graph, question, form=form, max_tokens=max_tokens, most_values=max_values)
+        schema = self._facts_about(self._database._graph.snapshot()).schema(max_values)
+        return schema_text(schema, question, form=form, max_tokens=max_tokens)
 
     def repair(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> Repair:
         """A query that a model wrote, with everything fixed that provably fails or finds nothing; see docs/MODELS.md.
@@ -71,16 +73,22 @@ class ForModels:
         return self._mender(given).check(query)
 
     def _mender(self, given: Mapping[str, Any]) -> Mender:
-        from hoplite.models.facts import Facts, Memory
         from hoplite.models.repair import Mender
 
         database = self._database
         graph = database._graph.snapshot()
+        catalogue = GraphCatalogue(graph, database._functions, database._procedures)
+        return Mender(self._facts_about(graph), catalogue, parameter_types(given))
+
+    def _facts_about(self, graph: Snapshot) -> Facts:
+        """What is known about a version of the graph; what was found out about the latest one is remembered."""
+        from hoplite.models.facts import Facts, Memory
+
+        database = self._database
         memory = database._facts
         if memory is None or memory.version != graph.version:
             memory = database._facts = Memory(graph.version)
-        catalogue = GraphCatalogue(graph, database._functions, database._procedures)
-        return Mender(Facts(graph, memory), catalogue, parameter_types(given))
+        return Facts(graph, memory)
 
     def _hints(self, text: str, parameters: Mapping[str, Any]) -> Sequence[str]:
         from hoplite.models.hints import Hints

@@ -11,10 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from hoplite.engine.procedures.schema import property_types
+from hoplite.models.schema_text_collect import GraphSchema, collect
 from hoplite.storage.snapshot import Snapshot
 
 _MOST_NODES = 200_000  # nodes of a label whose values are read
 _MOST_SPELLINGS = 50_000  # values of a key that are folded
+_MOST_SCHEMAS = 4  # that are remembered
 _MOST_SOUND, _LONGEST_SOUND = 1_000, 10_000  # texts that are remembered, and characters of one
 
 
@@ -35,6 +37,7 @@ class Memory:
         self.found: dict[tuple[bool, str, str, Any], bool | None] = {}
         self.spellings: dict[tuple[bool, str, str], dict[str, list[str]]] = {}
         self.sound: set[tuple[Any, ...]] = set()  # texts, with types of parameters, in which nothing is wrong
+        self.schemas: dict[int, GraphSchema] = {}  # by how many values are enumerated
 
 
 class Facts:
@@ -57,6 +60,18 @@ class Facts:
             if len(sound) >= _MOST_SOUND:
                 sound.clear()
             sound.add((text, *types.items()))
+
+    # --- the schema ---
+
+    def schema(self, most_values: int) -> GraphSchema:
+        """The schema for prompts; a property with more than `most_values` values is not enumerated."""
+        schemas = self._memory.schemas
+        known = schemas.get(most_values)
+        if known is None:
+            if len(schemas) >= _MOST_SCHEMAS:
+                schemas.clear()
+            known = schemas[most_values] = collect(self._graph, most_values)
+        return known
 
     # --- names ---
 

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 from hoplite.lazy_dataclass import dataclass
-from hoplite.models.schema_text_collect import GraphSchema, Kind, Pattern, Property, collect
+from hoplite.models.schema_text_collect import GraphSchema, Kind, Pattern, Property
 from hoplite.models.schema_text_forms import as_cypher, as_json, as_text
-from hoplite.storage.snapshot import Snapshot
 from hoplite.values.render import to_string
 
 Form: TypeAlias = Literal["text", "json", "cypher"]
@@ -34,12 +33,11 @@ def token_count(text: str) -> int:
     return math.ceil(len(text.encode()) / _CHARACTERS_PER_TOKEN)
 
 
-def schema_text(graph: Snapshot, question: str | None, *, form: Form, max_tokens: int | None, most_values: int) -> str:
-    """The schema of one version of the graph."""
+def schema_text(schema: GraphSchema, question: str | None, *, form: Form, max_tokens: int | None) -> str:
+    """The text of a schema, or as much of it as the tokens allow."""
     if form not in _FORMS:
         raise ValueError(f"form is {form!r}, and can be {', '.join(map(repr, get_args(Form)))}.")
     write = _FORMS[form]
-    schema = collect(graph, most_values)
     whole = write(schema, schema)
     if max_tokens is None or token_count(whole) <= max_tokens:
         return whole

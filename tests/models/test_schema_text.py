@@ -7,9 +7,11 @@ import json
 import pytest
 
 import hoplite
+from hoplite.models import facts
 from hoplite.models.schema_text import token_count
-from hoplite.models.schema_text_collect import SAMPLE
+from hoplite.models.schema_text_collect import SAMPLE, GraphSchema, collect
 from hoplite.sample import load_sample
+from hoplite.storage.snapshot import Snapshot
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +151,40 @@ def test_a_common_label_and_type_are_sampled_without_their_deleted_entities() ->
         assert f"New ({count}): kept INTEGER 1..{count}" in text
         assert f"WAS ({SAMPLE + 5}): gone INTEGER 1..{SAMPLE + 5}" in text
         assert "gone" not in text.split("New (")[1].splitlines()[0]
+
+
+def test_the_schema_is_collected_once_for_a_version_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[int] = []
+
+    def counted(graph: Snapshot, most_values: int) -> GraphSchema:
+        collected.append(most_values)
+        return collect(graph, most_values)
+
+    monkeypatch.setattr(facts, "collect", counted)
+    with hoplite.open() as db:
+        db.run("CREATE (:City {name: 'Rome'})").consume()
+        first = db.schema_text()
+        db.schema_text("Which cities are there?", form="json")
+        assert db.schema_text() == first
+        assert collected == [10]
+        assert "such as" in db.schema_text(max_values=0)
+        assert collected == [10, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        ("CREATE (:Village {name: 'Elm'})", "Village"),
+        ("MATCH (c:City) SET c.name = 'Oslo'", "Oslo"),
+        ("MATCH (c:City) SET c.area = 5", "area"),
+        ("MATCH (a:City), (b:City) CREATE (a)-[:NEAR {km: 3}]->(b)", "NEAR"),
+        ("CREATE FULLTEXT INDEX found FOR (c:City) ON EACH [c.name]", "found"),
+        ("CREATE CONSTRAINT FOR (c:City) REQUIRE c.name IS UNIQUE", "unique"),
+    ],
+)
+def test_every_change_of_the_graph_shows_in_the_text(change: str, seen: str) -> None:
+    with hoplite.open() as db:
+        db.run("CREATE (:City {name: 'Rome'})").consume()
+        assert seen not in db.schema_text()
+        db.run(change).consume()
+        assert seen in db.schema_text()
