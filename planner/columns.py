@@ -150,8 +150,8 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - {name, to_node}) | {from_node}
         case lp.CountBranches(branches=branches, name=name):
             return (needed - {name}) | {branch.from_node for branch in branches}
-        case lp.CountMatches(steps=steps, branches=branches, name=name):
-            return (needed - {name}) | names_of_matches(steps, branches)
+        case lp.CountMatches(steps=steps, branches=branches, name=name, end=end):
+            return (needed - {name, end}) | names_of_matches(steps, branches)
         case lp.NodeIndexSearch(conditions=conditions):
             return needed | free_variables(tuple(c.value for c in conditions))
         case lp.GetDegree(from_node=from_node, name=name, distinct_from=others):

@@ -249,8 +249,13 @@ def _hops(node: _Hops) -> Line:
             return Line("CountWalks", _chain(from_node, hops), "walk counts for each end, hop by hop")
         case pp.CountBranches(branches=branches):
             return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
-        case pp.CountMatches(steps=steps, branches=branches):
-            computed = "matches counted, not made" + ("; branches by sums of walk counts" if branches else "")
+        case pp.CountMatches(steps=steps, branches=branches, end=end):
+            computed = (
+                "matches counted"
+                + (f" for each {named(end)}" if end else "")
+                + ", not made"
+                + ("; branches by sums of walk counts" if branches else "")
+            )
             return Line("CountMatches", ", ".join([*map(_match_step, steps), *_chains(branches)]), computed)
         case pp.CountSteps():
             return _degree(node)

@@ -187,13 +187,14 @@ class CountBranches:
 @dataclass(frozen=True, slots=True, eq=False)
 class CountMatches:
     """Count the ways to take all steps from the nodes of a row, and then all branches. Rows without any are dropped.
-    `keep` as in `Expand`.
+    With an `end`, which is a node that a step leads to, there is a row for each of its nodes. `keep` as in `Expand`.
     """
 
     source: Plan
     steps: tuple[MatchStep, ...]
     branches: tuple[Branch, ...]
     name: str
+    end: str | None = None
     keep: frozenset[str] | None = None
 
 

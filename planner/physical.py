@@ -213,12 +213,13 @@ class CountBranches(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountMatches(PhysicalPlan):
-    """Count the ways to take the steps of a pattern, and then its branches, for each row."""
+    """Count the ways to take the steps of a pattern, and then its branches, for each row, or for each row and `end`."""
 
     source: Plan
     steps: tuple[MatchStep, ...]
     branches: tuple[Branch, ...]
     name: str
+    end: str | None
     keep: frozenset[str] | None
 
 

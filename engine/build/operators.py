@@ -215,9 +215,9 @@ class OperatorBuilder:
                 return walks.CountWalks(self.build(plan.source), start, self._hops(plan.hops), to_node, name)
             case pp.CountBranches(branches=below, name=name, keep=keep):
                 return branches.CountBranches(self.build(plan.source), self._branches(below), name, keep)
-            case pp.CountMatches(steps=steps, branches=below, name=name, keep=keep):
+            case pp.CountMatches(steps=steps, branches=below, name=name, end=matched, keep=keep):
                 source, made = self.build(plan.source), tuple(map(self._match_step, steps))
-                return matches.CountMatches(source, made, self._branches(below), name, keep)
+                return matches.CountMatches(source, made, self._branches(below), name, matched, keep)
             case pp.CountSteps():
                 return degrees.CountSteps(
                     self.build(plan.source),

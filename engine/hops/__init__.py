@@ -25,7 +25,7 @@ from hoplite.engine.hops.interface import (
 )
 from hoplite.engine.hops.into import expand_into
 from hoplite.engine.hops.masks import remember_nodes, remember_relationships
-from hoplite.engine.hops.matches import count_matches, sums_for_all
+from hoplite.engine.hops.matches import count_matches, count_matches_by_end, sums_for_all
 from hoplite.engine.hops.pairs import count_pairs, neighbourhoods, neighbours_of_all
 from hoplite.engine.hops.select import BackendName
 from hoplite.engine.hops.shortest import Choice, shortest_paths, shortest_trails
@@ -48,6 +48,7 @@ __all__ = [
     "Steps",
     "TrailBatch",
     "count_matches",
+    "count_matches_by_end",
     "count_pairs",
     "count_trails",
     "degrees",

@@ -17,6 +17,7 @@ positions (int64) in one snapshot. What is asked for decides what is carried alo
     neighbourhoods(hop, offsets, sources)                 -> Neighbourhoods   distinct ends of one hop, for each group
     count_pairs(pairs, row_numbers, node_numbers, counts) -> int64[]          how many distinct partners, for each
     count_matches(pattern, given, row_count)              -> int64[]          how many matches, for each row
+    count_matches_by_end(pattern, given, row_count)       -> Iterator[EndCounts]  the same for each row and end
     sums_for_all(hop, weights)                            -> int64[]          sums over neighbours, for every node
 
 They are functions of `hoplite.engine.hops`. Arrays of sources, targets and the like have one entry for each row of a
@@ -37,7 +38,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.incidence import Adjacency
 
 if TYPE_CHECKING:
-    from hoplite.engine.hops.pattern import Given, Pattern
+    from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
     from hoplite.engine.hops.scratch import Scratch
     from hoplite.engine.hops.search import Search
 
@@ -357,6 +358,12 @@ class Backend(Protocol):
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         """How many matches a pattern has from each row; see `pattern.py`."""
+        ...
+
+    def count_matches_by_end(
+        self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked
+    ) -> Iterator[EndCounts]:
+        """How many matches lead from each row to each end of a pattern, in bounded pieces."""
         ...
 
     def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:

@@ -3,8 +3,10 @@ a hop: weights of all nodes go in, sums over the neighbours of all nodes come ou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hoplite.engine.hops.interface import Check, Hop, Positions, unchecked
-from hoplite.engine.hops.pattern import Given, Pattern
+from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.select import BackendName, backend_named
 
 
@@ -13,6 +15,13 @@ def count_matches(
 ) -> Positions:
     """The weighted number of matches from each row."""
     return backend_named(backend).count_matches(pattern, given, row_count, check=check)
+
+
+def count_matches_by_end(
+    pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked, backend: BackendName = "auto"
+) -> Iterator[EndCounts]:
+    """The weighted number of matches from each row to each node at the end of the pattern."""
+    return backend_named(backend).count_matches_by_end(pattern, given, row_count, check=check)
 
 
 def sums_for_all(

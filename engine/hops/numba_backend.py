@@ -51,7 +51,7 @@ from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numpy_backend import NumpyBackend
-from hoplite.engine.hops.pattern import Given, Pattern
+from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend
 from hoplite.engine.hops.search import Search
 from hoplite.storage.value_index import NO_POSITIONS
@@ -238,6 +238,11 @@ class NumbaBackend(NumpyBackend):
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         return numba_matches.count_matches(pattern, given, row_count, check)
+
+    def count_matches_by_end(
+        self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked
+    ) -> Iterator[EndCounts]:
+        return numba_matches.count_matches_by_end(pattern, given, row_count, check)
 
     def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
         return numba_relations.sums_for_all(hop, weights, check)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain, count
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from hoplite.engine.hops.compiled import Int32s, Ints, Table, half_word_at, kern
 from hoplite.engine.hops.interface import Check, Hop, Positions
 from hoplite.engine.hops.numba_arrays import as_compiled
 from hoplite.engine.hops.numba_relations import Relation, from_far_end, is_worth_writing, note_work, relation_of
-from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
+from hoplite.engine.hops.pattern import Compare, Differ, EndCounts, Follow, Given, Look, Pattern
 from hoplite.engine.hops.threads import Worker, share, thread_count
 from hoplite.engine.memory import has_room
 
@@ -31,6 +31,9 @@ _WORK = 1 << 22  # entries looked at between two calls of a check
 _ALONE = 1 << 17  # entries looked at before other threads are asked to help
 _PIECES = 8  # for each thread: some rows are much more work than others
 _FIRST_ROWS = 256  # counted before checking again whether relations pay; then four times as many
+_FIRST_ROWS_BY_END = 16
+_PAIRS = 1 << 20  # of rows and ends, for as many rows as are counted at once
+_PAIRS_AT_ONCE = 1 << 16  # room for them in a thread, besides the ends of one row
 _MOST_MARKS = 1 << 25  # marks of all looks together
 _MOST_WAYS = 1 << 30  # weights that multiply to more than this could overflow their sums
 
@@ -50,7 +53,8 @@ _FEWEST_ASKED, _MARK_AT = 4, 8  # a node's neighbours are marked after some look
 
 class Program(NamedTuple):
     """What to do, over `loads`, the registers that a row binds; `sizes` has the number of nodes, the number of checks
-    before the first level, and whether the last level is summed."""
+    before the first level, whether the last level is summed, and the register of the end that matches are counted for
+    (-1: none)."""
 
     levels: Table
     checks: Table
@@ -58,6 +62,17 @@ class Program(NamedTuple):
     relations: Table
     weights: Table
     sizes: Ints
+
+
+class Ends(NamedTuple):
+    """Matches by row and end: for each node the matches of the row under way, then the pairs found so far. Of these,
+    `filled` has the number that belongs to finished rows, and the number of all."""
+
+    ways: Ints
+    rows: Ints
+    nodes: Ints
+    counts: Ints
+    filled: Ints
 
 
 class State(NamedTuple):
@@ -75,6 +90,7 @@ class State(NamedTuple):
     stamps: Int32s
     places: Int32s
     sums: Ints
+    by_end: Ends
 
 
 class _WorthWriting(Exception):
@@ -96,31 +112,66 @@ def _work_noter(pattern: Pattern, may_stop: bool) -> Callable[[int], None]:
 
 def count_matches(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions:
     """The weighted number of matches from each row."""
-    counts: list[Positions] = [np.zeros(0, np.int64)]
+
+    def compiled(rest: Given, size: int) -> Positions | None:
+        made = _program(pattern, rest, check)
+        return None if made is None else _count_compiled(pattern, made, rest, size, check)
+
+    def plain(rest: Given, size: int, note: Callable[[int], None]) -> Positions:
+        return numpy_matches.count_matches(pattern, rest, size, check, note)
+
+    return np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(counts for _, counts in _compiled_if_worth_it(pattern, given, row_count, compiled, plain)),
+        ]
+    )
+
+
+def count_matches_by_end(pattern: Pattern, given: Given, row_count: int, check: Check) -> Iterator[EndCounts]:
+    """The same for each row and node at the end of the pattern."""
+
+    def compiled(rest: Given, size: int) -> Iterator[EndCounts] | None:
+        made = _program(pattern, rest, check)
+        return None if made is None else _ends_compiled(pattern, made, rest, size, check)
+
+    def plain(rest: Given, size: int, note: Callable[[int], None]) -> Iterator[EndCounts]:
+        return iter(list(numpy_matches.count_matches_by_end(pattern, rest, size, check, note)))
+
+    for begin, found in _compiled_if_worth_it(pattern, given, row_count, compiled, plain):
+        yield from (counts.moved(begin) for counts in found)
+
+
+_T = TypeVar("_T")
+
+
+def _compiled_if_worth_it(
+    pattern: Pattern,
+    given: Given,
+    row_count: int,
+    compiled: Callable[[Given, int], _T | None],
+    plain: Callable[[Given, int, Callable[[int], None]], _T],
+) -> Iterator[tuple[int, _T]]:
+    """What is found from some rows, by compiled loops from where they pay, and the number of the first of the rows."""
     begin, size, may_stop = 0, _FIRST_ROWS, True
     while begin < row_count:
         rest = {number: values[begin:] for number, values in given.items()}
-        compiled = _count_compiled(pattern, rest, row_count - begin, check)
-        if compiled is not None:
-            counts.append(compiled)
-            break
+        found = compiled(rest, row_count - begin)
+        if found is not None:
+            yield begin, found
+            return
         piece = {number: values[:size] for number, values in rest.items()}
-        note = _work_noter(pattern, may_stop)
         try:
-            counts.append(numpy_matches.count_matches(pattern, piece, min(size, row_count - begin), check, note))
+            yield begin, plain(piece, min(size, row_count - begin), _work_noter(pattern, may_stop))
             begin, size = begin + size, size * 4
         except _WorthWriting:
             may_stop = False  # there may be other reasons against compiled loops
-    return np.concatenate(counts)
 
 
-def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check) -> Positions | None:
-    """The same in compiled loops; None if they cannot do it, or if it would not pay."""
-    made = _program(pattern, given, check)
-    if made is None:
-        return None
-    program, held, marks = made  # `held`: the arrays whose addresses are in the program
-    states = _states(pattern, program, marks)
+def _count_compiled(pattern: Pattern, made: _Made, given: Given, row_count: int, check: Check) -> Positions:
+    """The matches from each row in compiled loops."""
+    program = made.program
+    states = _states(pattern, program, made.marks)
     rows = np.stack([as_compiled(given[number]) for number in program.loads.tolist()])
     totals = np.zeros(row_count, np.int64)
     state = next(states)
@@ -147,8 +198,49 @@ def _count_compiled(pattern: Pattern, given: Given, row_count: int, check: Check
         pattern.prepared["is shared"] = True
         states = chain((state,), states)
         share(len(pieces) - 1, new_worker, check)
-    del held
     return totals
+
+
+def _ends_compiled(pattern: Pattern, made: _Made, given: Given, row_count: int, check: Check) -> Iterator[EndCounts]:
+    """The matches from each row to each end in compiled loops: a few rows at first, then as many as have about
+    `_PAIRS` ends."""
+    program = made.program
+    rows = np.stack([as_compiled(given[number]) for number in program.loads.tolist()])
+    totals = np.zeros(row_count, np.int64)
+    begin, size = 0, _FIRST_ROWS_BY_END
+    while begin < row_count:
+        last = min(begin + size, row_count)
+        pieces = np.linspace(begin, last, min(last - begin, _PIECES * thread_count()) + 1).astype(np.int64).tolist()
+        found: list[list[EndCounts]] = [[] for _ in pieces]
+        free = _states(pattern, program, made.marks)
+
+        def new_worker(
+            pieces: list[int] = pieces, found: list[list[EndCounts]] = found, free: Iterator[State] = free
+        ) -> Worker:
+            state = next(free)
+
+            def work(number: int, check: Check) -> None:
+                row, end = pieces[number : number + 2]
+                while row < end:
+                    row = search(program, state, rows, totals[:end], row, _WORK)
+                    if state.level[0] < 0:
+                        found[number].append(_taken(state.by_end))
+                    check()
+
+            return work
+
+        share(len(pieces) - 1, new_worker, check)
+        counts = EndCounts.joined(list(chain.from_iterable(found)))
+        yield counts
+        size = max(min(size * 4, _PAIRS * size // max(len(counts.rows), 1)), 1)
+        begin = last
+
+
+def _taken(ends: Ends) -> EndCounts:
+    """What was found so far, which makes room for more."""
+    count = int(ends.filled[0])
+    ends.filled[:] = 0
+    return EndCounts(ends.rows[:count].copy(), ends.nodes[:count].copy(), ends.counts[:count].copy())
 
 
 def _states(pattern: Pattern, program: Program, marks: int) -> Iterator[State]:
@@ -166,14 +258,30 @@ def _states(pattern: Pattern, program: Program, marks: int) -> Iterator[State]:
                 State(
                     np.full(1, -1, np.int64), np.full(pattern.register_count, -1, np.int64), at, ends, ways, turned_at,
                     known, np.zeros(marks * nodes, np.int32), np.empty(marks * nodes, np.int32), sums,
+                    _no_ends(nodes if pattern.end >= 0 else 0),
                 )
             )  # fmt: skip
         kept[number].level[0] = -1
         yield kept[number]
 
 
-def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, list[Relation], int] | None:
-    """The pattern as numbers, what it reads, and how many sets of marks it needs."""
+def _no_ends(nodes: int) -> Ends:
+    """Room for the ends of a row, and of others before it."""
+    room = nodes + _PAIRS_AT_ONCE if nodes else 0
+    rows, ends, counts = (np.empty(room, np.int64) for _ in range(3))
+    return Ends(np.zeros(nodes, np.int64), rows, ends, counts, np.zeros(2, np.int64))
+
+
+class _Made(NamedTuple):
+    """A pattern as numbers, the arrays whose addresses are among them, and how many sets of marks it needs."""
+
+    program: Program
+    held: list[Relation]
+    marks: int
+
+
+def _program(pattern: Pattern, given: Given, check: Check) -> _Made | None:
+    """The pattern as numbers; None if compiled loops cannot do it, or if they would not pay."""
     writer = _Writer(pattern, given, check)
     largest = 1
     for weights in pattern.weights:
@@ -183,7 +291,10 @@ def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, lis
     nodes = writer.node_count
     if not 0 < len(writer.relations) <= _MOST_RELATIONS or writer.marks * nodes > _MOST_MARKS:
         return None
-    if "states" not in pattern.prepared and not has_room(8 * nodes * (writer.marks * thread_count() + 1)):
+    held = 8 * nodes * (writer.marks * thread_count() + 1)
+    if pattern.end >= 0:
+        held += 8 * thread_count() * (4 * nodes + 3 * _PAIRS_AT_ONCE)
+    if "states" not in pattern.prepared and not has_room(held):
         return None
     relations = [relation for _, relation in writer.relations]
     program = Program(
@@ -192,9 +303,9 @@ def _program(pattern: Pattern, given: Given, check: Check) -> tuple[Program, lis
         np.array(sorted(given), np.int64),
         np.array([[array.ctypes.data for array in relation] for relation in relations], np.int64),
         pattern.weights,
-        np.array((nodes, writer.row_checks, pattern.summed_step is not None), np.int64),
+        np.array((nodes, writer.row_checks, pattern.summed_step is not None, pattern.end), np.int64),
     )
-    return program, relations, writer.marks
+    return _Made(program, relations, writer.marks)
 
 
 class _Writer:
@@ -462,16 +573,39 @@ def _own(levels: Table, state: State, level: int) -> tuple[int, int, int]:
     return level, first, last
 
 
+@unfolded
+def _add_end(ends: Ends, node: int, ways: int) -> None:
+    """Matches that lead from the row under way to a node."""
+    if ends.ways[node] == 0:
+        ends.nodes[ends.filled[1]] = node
+        ends.filled[1] += 1
+    ends.ways[node] += ways
+
+
+@unfolded
+def _finish_row(ends: Ends, row: int) -> None:
+    """Write down what was found from a row."""
+    for number in range(ends.filled[0], ends.filled[1]):
+        node = ends.nodes[number]
+        ends.rows[number] = row
+        ends.counts[number] = ends.ways[node]
+        ends.ways[node] = 0
+    ends.filled[0] = ends.filled[1]
+
+
 @kernel
 def search(program: Program, state: State, rows: Table, totals: Ints, row: int, work: int) -> int:
-    """Resume from the state, at this row, until `work` entries were looked at or no row is left; returns the next or
-    unfinished row."""
+    """Resume from the state, at this row, until `work` entries were looked at, no row is left, or there may be no room
+    for its ends; returns the next or unfinished row."""
     levels, registers = program.levels, state.registers
+    wanted = program.sizes[3]
     level, last_level = state.level[0], len(levels) - 1
     done, entering = 0, False
     while done < work or entering:
         if level < 0:
             if row == len(totals):
+                break
+            if wanted >= 0 and state.by_end.filled[1] + program.sizes[0] > len(state.by_end.nodes):
                 break
             done += 1
             if not _begun(program, state, rows, row):
@@ -511,6 +645,8 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
                 continue
             if level == last_level:
                 found += of_node
+                if target == wanted:
+                    _add_end(state.by_end, registers[target], of_node * ways)
                 continue
             done += entry + 1 - begin
             state.at[level], state.ends[level] = entry + 1, end
@@ -521,8 +657,12 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
         if not entering:
             done += end - begin
             totals[row] += found * ways
+            if wanted >= 0 and found > 0 and target != wanted:
+                _add_end(state.by_end, registers[wanted], found * ways)
             level -= 1
             if level < 0:
+                if wanted >= 0:
+                    _finish_row(state.by_end, row)
                 row += 1
     state.level[0] = level
     return row

@@ -32,7 +32,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
-from hoplite.engine.hops.pattern import Given, Pattern
+from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
 
@@ -117,6 +117,11 @@ class NumpyBackend:
 
     def count_matches(self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked) -> Positions:
         return numpy_matches.count_matches(pattern, given, row_count, check)
+
+    def count_matches_by_end(
+        self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked
+    ) -> Iterator[EndCounts]:
+        return numpy_matches.count_matches_by_end(pattern, given, row_count, check)
 
     def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
         return None

@@ -10,10 +10,11 @@ from hoplite.engine.hops.exact_sums import Sums, product
 from hoplite.engine.hops.expansion import chunked, gather
 from hoplite.engine.hops.interface import Booleans, Check, Hop, Positions
 from hoplite.engine.hops.into import expand_into
-from hoplite.engine.hops.pattern import Compare, Differ, Follow, Given, Look, Pattern
+from hoplite.engine.hops.pattern import Compare, Differ, EndCounts, Follow, Given, Look, Pattern
 from hoplite.lazy_dataclass import dataclass
 
 _PIECE = 1 << 16  # partial matches passed from one step to the next
+_ROWS = 1 << 10  # whose ends are held at once
 
 
 def _forget(amount: int) -> None:
@@ -41,6 +42,42 @@ def count_matches(
 ) -> Positions:
     """The weighted number of matches from each row. `note_work` is told how many partial matches it takes."""
     sums = Sums(row_count)
+    for partial in _matched(pattern, given, row_count, check, note_work):
+        sums.add(partial.row, partial.ways)
+    return sums.totals()
+
+
+def count_matches_by_end(
+    pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[int], None] = _forget
+) -> Iterator[EndCounts]:
+    """The same for each row and node at the end of the pattern, for a few rows at a time."""
+    node_count = pattern.first_hop.node_count
+    for begin in range(0, row_count, _ROWS):
+        size = min(_ROWS, row_count - begin)
+        of_rows = {number: values[begin : begin + size] for number, values in given.items()}
+        keys, ways = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        piled: list[tuple[Positions, Positions]] = []
+        for partial in _matched(pattern, of_rows, size, check, note_work):
+            piled.append((partial.row * node_count + partial.registers[pattern.end], partial.ways))
+            if sum(len(more) for more, _ in piled) > max(len(keys), _PIECE):
+                keys, ways = _merged([(keys, ways), *piled])
+                piled = []
+        keys, ways = _merged([(keys, ways), *piled])
+        yield EndCounts(keys // node_count + begin, keys % node_count, ways)
+
+
+def _merged(piled: list[tuple[Positions, Positions]]) -> tuple[Positions, Positions]:
+    """The distinct keys, and the sum of the ways of each."""
+    keys, place = np.unique(np.concatenate([keys for keys, _ in piled]), return_inverse=True)
+    sums = Sums(len(keys))
+    sums.add(place.reshape(-1), np.concatenate([ways for _, ways in piled]))
+    return keys, sums.totals()
+
+
+def _matched(
+    pattern: Pattern, given: Given, row_count: int, check: Check, note_work: Callable[[int], None]
+) -> Iterator[_Partial]:
+    """The matches with their weights; those that differ only in a last step that is summed over are one."""
     begun = _Partial(np.arange(row_count, dtype=np.int64), dict(given), np.ones(row_count, np.int64))
     waiting = [iter((begun,))]  # one iterator for each step in progress
     summed = pattern.summed_step
@@ -50,14 +87,14 @@ def count_matches(
         if partial is None:
             waiting.pop()
         elif len(waiting) > len(pattern.steps):
-            sums.add(partial.row, partial.ways)
+            yield partial
         elif len(partial.row):
             note_work(len(partial.row))
             if len(waiting) - 1 == summed:
-                sums.add(partial.row, product(partial.ways, _ways_on(pattern, summed, partial, check)))
+                ways = product(partial.ways, _ways_on(pattern, summed, partial, check))
+                yield _Partial(partial.row, partial.registers, ways).take(ways > 0)
                 continue
             waiting.append(_after(pattern, len(waiting) - 1, partial, check))
-    return sums.totals()
 
 
 def _after(pattern: Pattern, number: int, partial: _Partial, check: Check) -> Iterator[_Partial]:

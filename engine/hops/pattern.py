@@ -10,10 +10,13 @@ fill the others, one after another:
 
 A match is a way through all steps, and counts as often as the product of its nodes' weights. A node's weight is the
 number of ways to continue along branches that hang from it alone, and 0 where the pattern does not allow the node.
+
+With an `end`, a register that a step fills, matches are counted separately for each node in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TypeAlias
 
@@ -75,6 +78,7 @@ class Pattern:
     register_count: int
     weighted: dict[int, int]
     weights: NDArray[np.int64]
+    end: int = -1
     # What a backend keeps for the next rows of the same pattern.
     prepared: dict[str, object] = field(default_factory=dict)
 
@@ -94,7 +98,7 @@ class Pattern:
                     pass
                 case _:
                     return None
-        return None if follow.into else last
+        return None if follow.into or follow.target == self.end else last
 
     @property
     def relationship_ends(self) -> dict[int, tuple[int, int]]:
@@ -118,3 +122,22 @@ class Pattern:
 
 Given: TypeAlias = dict[int, Positions]
 """The contents of the registers that each row binds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndCounts:
+    """Pairs of a row and a node at the end of a pattern, each once, and the number of matches between them."""
+
+    rows: Positions
+    ends: Positions
+    counts: Positions
+
+    @staticmethod
+    def joined(pieces: Sequence[EndCounts]) -> EndCounts:
+        """All pairs together; no pair is in two pieces."""
+        rows, ends, counts = ([getattr(one, name) for one in pieces] for name in ("rows", "ends", "counts"))
+        return EndCounts(np.concatenate(rows), np.concatenate(ends), np.concatenate(counts))
+
+    def moved(self, by: int) -> EndCounts:
+        """The same for rows that come this many later."""
+        return EndCounts(self.rows + by, self.ends, self.counts)

@@ -34,7 +34,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.numpy_backend import NumpyBackend
-from hoplite.engine.hops.pattern import Given, Pattern
+from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 from hoplite.errors import argument_error
@@ -342,6 +342,14 @@ class AutoBackend:
         counts = self._for(pattern.first_hop, "count_matches").count_matches(pattern, given, row_count, check=check)
         self._done(int(counts.sum()))
         return counts
+
+    def count_matches_by_end(
+        self, pattern: Pattern, given: Given, row_count: int, *, check: Check = unchecked
+    ) -> Iterator[EndCounts]:
+        backend = self._for(pattern.first_hop, "count_matches")
+        for found in backend.count_matches_by_end(pattern, given, row_count, check=check):
+            self._done(int(found.counts.sum()))
+            yield found
 
     def sums_for_all(self, hop: Hop, weights: Positions | None, *, check: Check = unchecked) -> Positions | None:
         return self._for(hop, "sums_for_all").sums_for_all(hop, weights, check=check)

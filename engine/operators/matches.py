@@ -12,8 +12,8 @@ from hoplite.engine import hops
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.hops.exact_sums import LARGEST, product, total
-from hoplite.engine.hops.pattern import Compare, Differ, Follow, Look, MatchStep, Pattern
-from hoplite.engine.operators.base import Operator, node_positions, relationship_positions
+from hoplite.engine.hops.pattern import Compare, Differ, EndCounts, Follow, Look, MatchStep, Pattern
+from hoplite.engine.operators.base import LARGEST_BATCH, Operator, node_positions, relationship_positions
 from hoplite.engine.operators.branches import Branch, Ways
 from hoplite.engine.operators.chains import ChainHop
 from hoplite.engine.operators.degrees import labels_are_certain
@@ -21,7 +21,7 @@ from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.parts import MatchCheck, Traversal
-from hoplite.values.columns import Bools, Int64s, Integers
+from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
 
 @dataclass(slots=True, eq=False)
@@ -42,12 +42,13 @@ class MatchHop:
 
 @dataclass(slots=True, eq=False)
 class CountMatches(Operator):
-    """The number of matches for each row, as a column."""
+    """The number of matches for each row, or for each row and node at the `end`, as a column."""
 
     source: Operator
     steps: tuple[MatchHop | MatchCheck, ...]
     branches: tuple[Branch, ...]
     name: str
+    end: str | None
     keep: frozenset[str] | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
@@ -56,24 +57,29 @@ class CountMatches(Operator):
         so_far = 0
         for batch in self.source.run(context, argument):
             context.check_time()
-            counter = counter or _Counter(context, self.steps, self.branches)
-            rows, ways = counter.counts(batch)
-            if len(rows):
+            counter = counter or _Counter(context, self.steps, self.branches, self.end)
+            for found in counter.counts(batch):
                 # They may all be summed above, where a sum that does not fit would no longer be an integer.
-                so_far += total(ways)
+                so_far += total(found.counts)
                 if so_far >= LARGEST:
                     raise arithmetic_error("long overflow")
-                yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
+                columns: dict[str, Column] = {self.name: Integers(found.counts)}
+                if self.end is not None:
+                    columns[self.end] = Nodes(found.ends)
+                yield used_columns(batch, self.keep).take(found.rows).with_columns(columns)
 
 
 class _Counter:
     """Counts matches during one run, batch by batch."""
 
     def __init__(
-        self, context: Execution, steps: tuple[MatchHop | MatchCheck, ...], branches: tuple[Branch, ...]
+        self,
+        context: Execution,
+        steps: tuple[MatchHop | MatchCheck, ...],
+        branches: tuple[Branch, ...],
+        end: str | None,
     ) -> None:
         self._context = context
-        self._steps = steps
         self._registers: dict[str, int] = {}
         self._relationships: set[str] = set()  # relationships that are compared with others
         for step in steps:
@@ -89,25 +95,35 @@ class _Counter:
         self._given_relationships = self._relationships - bound
         self._before = [branch for branch in branches if branch.from_node not in self._weighing.made]
         weighted = {self._registers[name]: number for name, number in self._weighing.numbers.items()}
-        self._pattern = Pattern(tuple(made), len(self._registers), weighted, self._weighing.weights)
+        matched = -1 if end is None else self._registers[end]
+        self._pattern = Pattern(tuple(made), len(self._registers), weighted, self._weighing.weights, matched)
 
-    def counts(self, batch: Batch) -> tuple[Int64s, Int64s]:
-        """The rows of a batch that have a match, and how many."""
+    def counts(self, batch: Batch) -> Iterator[EndCounts]:
+        """The rows of a batch that have a match, with their ends if there are any, and how many."""
         context = self._context
         rows, ways = np.arange(batch.row_count, dtype=np.int64), np.ones(batch.row_count, np.int64)
         for branch in self._before:
             found = self._ways.from_rows(branch, node_positions(batch, branch.from_node)[rows])
             rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
         if not len(rows):
-            return rows, ways
+            return
         nodes = {name: node_positions(batch, name)[rows] for name in self._given_nodes}
         self._weighing.weigh(nodes)
         given = {self._registers[name]: values for name, values in nodes.items() if name in self._registers}
         for name in self._given_relationships:
             given[self._registers[name]] = relationship_positions(batch, name)[rows]
-        counts = hops.count_matches(self._pattern, given, len(rows), check=context.check_time, backend=context.backend)
-        kept = counts > 0
-        return rows[kept], product(ways[kept], counts[kept])
+        check, backend, pattern = context.check_time, context.backend, self._pattern
+        if pattern.end >= 0:
+            for pairs in hops.count_matches_by_end(pattern, given, len(rows), check=check, backend=backend):
+                for first in range(0, len(pairs.rows), LARGEST_BATCH):
+                    piece = slice(first, first + LARGEST_BATCH)
+                    row = pairs.rows[piece]
+                    yield EndCounts(rows[row], pairs.ends[piece], product(ways[row], pairs.counts[piece]))
+            return
+        counts = hops.count_matches(pattern, given, len(rows), check=check, backend=backend)
+        kept = np.flatnonzero(counts > 0)
+        if len(kept):
+            yield EndCounts(rows[kept], kept[:0], product(ways[kept], counts[kept]))
 
     def _register(self, name: str) -> int:
         return self._registers.setdefault(name, len(self._registers))

@@ -101,6 +101,8 @@ class _Plan:
                 return source * self._hops(plan)
             case pp.DistinctExpand(merged=merged):
                 return estimates.nodes(()) if merged else source * estimates.nodes(())
+            case pp.CountMatches(end=str()):
+                return min(source * estimates.nodes(()), self._partial_matches(plan))
             case pp.Repeat(lower=lower, upper=upper):
                 return source * estimates.trails(below[1], lower, upper)
             case pp.Filter(predicate=predicate):
@@ -190,7 +192,7 @@ class _Plan:
         labels: dict[str, tuple[str, ...]] = {name: (label,) for name, label in self._labels.items()}
         hops = [step for step in plan.steps if isinstance(step, MatchHop)]
         rows = most = self._rows[id(plan.source)]
-        for hop in hops if hops[-1].into else hops[:-1]:
+        for hop in hops if hops[-1].into or plan.end is not None else hops[:-1]:
             degree = self._estimates.degree(labels.get(hop.from_node, ()), hop.hop.traversal)
             rows *= min(degree, 1.0) if hop.into else degree
             most = max(most, rows)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
@@ -30,7 +30,7 @@ from hoplite.planner.rules.begin_at_groups import begun_at
 from hoplite.planner.rules.distinct_chains import is_plain_filter
 from hoplite.planner.rules.match_counts import countable
 from hoplite.planner.rules.weighted_aggregates import DEGREE, counts_rows, is_blind, weighted
-from hoplite.planner.tree import bottom_up
+from hoplite.planner.tree import bottom_up, operators
 from hoplite.planner.variables import free_variables
 
 Names: TypeAlias = frozenset[str]
@@ -62,55 +62,116 @@ _Step: TypeAlias = lp.Expand | lp.Filter | lp.DistinctRelationships | lp.Apply
 
 def branches_instead_of_rows(plan: lp.Plan, catalogue: Catalogue) -> lp.Plan:
     """Count branches."""
+    stops_early = any(isinstance(o, lp.Limit) and not isinstance(o.source, lp.Sort) for o in operators(plan))
 
     def change(node: lp.Plan) -> lp.Plan:
-        return _counted(node, catalogue) if isinstance(node, lp.EagerAggregation) else node
+        match node:
+            case lp.EagerAggregation():
+                return _counted(node, catalogue)
+            case lp.Distinct(source=lp.Projection(items=items) as projection, names=names) if not stops_early:
+                used = frozenset(names) | free_variables(tuple(term for _, term in items))
+                found = _seen_once(projection.source, used, items, catalogue)
+                return node if found is None else replace(node, source=replace(projection, source=found))
+            case lp.Distinct(source=source, names=names) if not stops_early:
+                found = _seen_once(source, frozenset(names), (), catalogue)
+                return node if found is None else replace(node, source=found)
+            case _:
+                return node
 
     return bottom_up(plan, change)
 
 
+def _seen_once(source: lp.Plan, used: Names, terms: Any, catalogue: Catalogue) -> lp.Plan | None:
+    """The rows for an operator that is blind to duplicates, each once; None where that saves nothing, or where a chain
+    to distinct ends would do (`distinct_chains.py`). Branches stay: their products could be too large to count."""
+    below, paths = _without_paths(source)
+    if paths & used or not is_deterministic(terms, catalogue):
+        return None
+    found = _to_ends(*_steps(below, catalogue), used, catalogue)
+    return found.plan() if found is not None and found.counted.has_conditions and not found.taken.hops else None
+
+
 def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     looked_at = [a.arguments for a in node.aggregates if not counts_rows(a)]
-    if all(map(is_blind, node.aggregates)) or not is_deterministic((node.keys, tuple(looked_at)), catalogue):
-        return node
+    terms = (node.keys, tuple(looked_at))
     used = free_variables((tuple(term for _, term in node.keys), tuple(looked_at)))
+    if all(map(is_blind, node.aggregates)):
+        once = _seen_once(node.source, used, terms, catalogue)
+        return node if once is None else replace(node, source=once)
+    if not is_deterministic(terms, catalogue):
+        return node
     source, paths = _without_paths(node.source)
     if paths & used:
         return node
-    steps, base = _steps(source, catalogue)
-    found = _Found(steps, used, catalogue)
-    if found.makes_rows and len(used) == 1:
-        other = begun_at(next(iter(used)), steps, base)
-        if other is not None:
-            from_groups = _Found(list(other[0]), used, catalogue)
-            if from_groups.counted and not from_groups.makes_rows:
-                found, base = from_groups, other[1]
-    taken, left, counted, count = found.taken, found.left, found.counted, found.count
-    if not counted and not taken.is_worth_it():
+    found = _found(*_steps(source, catalogue), used, catalogue)
+    if not found.counted.steps and not found.taken.is_worth_it():
         return node
-    never_null = taken.never_null | {name for step in left[:count] for name in _made(step)}
-    aggregates = weighted(node.aggregates, never_null | (paths if taken.all_there else frozenset()))
-    if aggregates is None:
-        return node
-    for step in reversed(left[count:]):
-        base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
-    if counted:
-        return replace(node, source=lp.CountMatches(base, counted, taken.branches(), DEGREE), aggregates=aggregates)
-    return replace(node, source=lp.CountBranches(base, taken.branches(), DEGREE), aggregates=aggregates)
+    never_null = found.never_null | (paths if found.taken.all_there else frozenset())
+    aggregates = weighted(node.aggregates, never_null)
+    return node if aggregates is None else replace(node, source=found.plan(), aggregates=aggregates)
 
 
 class _Found:
     """What can be counted of some steps: branches, and the steps above all others."""
 
-    def __init__(self, steps: list[_Step], used: Names, catalogue: Catalogue) -> None:
+    def __init__(
+        self, steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogue, with_end: bool = False
+    ) -> None:
+        self._base = base
         self.taken = _Taken(steps, used, catalogue)
-        self.left = [step for step in steps if id(step) not in self.taken.gone]
-        self.counted, self.count = countable(self.left, steps, used)
+        self._left = [step for step in steps if id(step) not in self.taken.gone]
+        self.counted = countable(self._left, steps, used, with_end)
 
     @property
     def makes_rows(self) -> bool:
         """Whether relationships are left that have to be in the rows."""
-        return any(isinstance(step, lp.Expand) for step in self.left[self.count :])
+        return any(isinstance(step, lp.Expand) for step in self._left[self.counted.count :])
+
+    @property
+    def never_null(self) -> Names:
+        """The names of what is counted that are bound in every match."""
+        return self.taken.never_null | {name for step in self._left[: self.counted.count] for name in _made(step)}
+
+    def plan(self) -> lp.Plan:
+        """The rows, with the number of matches that each stands for."""
+        base = self._base
+        for step in reversed(self._left[self.counted.count :]):
+            base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
+        if self.counted.steps:
+            return lp.CountMatches(base, self.counted.steps, self.taken.branches(), DEGREE, self.counted.end)
+        return lp.CountBranches(base, self.taken.branches(), DEGREE)
+
+
+def _found(steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogue) -> _Found:
+    """What can be counted for the names that are used, from where the fewest rows have to be made."""
+    found = _Found(steps, base, used, catalogue)
+    if not found.makes_rows:
+        return found
+    if len(used) == 1:
+        other = begun_at(next(iter(used)), steps, base)
+        if other is not None:
+            from_groups = _Found(list(other[0]), other[1], used, catalogue)
+            if from_groups.counted.steps and not from_groups.makes_rows:
+                return from_groups
+    to_ends = _to_ends(steps, base, used, catalogue)
+    # Walks to the ends alone are counted level by level, for all rows at once (`walk_counts.py`).
+    if to_ends is None or (len(used) == 1 and not to_ends.counted.has_conditions):
+        return found
+    return to_ends
+
+
+def _to_ends(steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogue) -> _Found | None:
+    """What can be counted for each row and one node that is not in it, if possible from where no rows have to be
+    made."""
+    found = _Found(steps, base, used, catalogue, with_end=True)
+    if found.makes_rows and len(used) == 2:
+        for node in sorted(used):
+            other = begun_at(node, steps, base)
+            if other is not None:
+                from_node = _Found(list(other[0]), other[1], used, catalogue, with_end=True)
+                if from_node.counted.steps and not from_node.makes_rows:
+                    return from_node
+    return found if found.counted.steps else None
 
 
 def _made(step: _Step) -> tuple[str, ...]:

@@ -9,7 +9,8 @@
 
 A search that holds one partial match at a time does the same as these operators, in the same order: it follows
 relationships, compares nodes and relationships, and looks for relationships between bound nodes. So it may stand for
-any of them that make nothing that is used above. What is asked of one node alone is asked once for each node.
+any of them that make nothing that is used above, but for one node: then matches are counted for each row and each such
+node. What is asked of one node alone is asked once for each node.
 """
 
 from __future__ import annotations
@@ -18,33 +19,59 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hoplite.grammar import ast
+from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.parts import ChainHop, MatchCheck, MatchHop, MatchStep, PlannedSubquery, Term
 from hoplite.planner.variables import free_variables
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Countable:
+    """The steps that stand for the topmost operators, for how many of these, and the node that matches are counted for
+    besides those of the rows."""
+
+    steps: tuple[MatchStep, ...] = ()
+    count: int = 0
+    end: str | None = None
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether more is asked than a walk along the hops could tell."""
+        return any(not isinstance(step, MatchHop) or step.into or step.distinct_from for step in self.steps)
+
+
 def countable(
-    operators: Sequence[lp.Plan], every: Sequence[lp.Plan], used: frozenset[str]
-) -> tuple[tuple[MatchStep, ...], int]:
-    """The steps that stand for the first operators (the top one is the first), and for how many of these; none where
-    that saves nothing. `every` are the operators of the whole pattern, `used` the names that are used above.
+    operators: Sequence[lp.Plan], every: Sequence[lp.Plan], used: frozenset[str], with_end: bool = False
+) -> Countable:
+    """What can be counted instead of the first operators (the top one is the first); nothing where that saves nothing.
+    `every` are the operators of the whole pattern, `used` the names that are used above: with an end, one of them may
+    be a node that is not in the rows.
     """
     hops = [o for o in every if isinstance(o, lp.Expand)]
-    known = _Known(
-        frozenset(name for hop in hops for name in (hop.from_node, hop.to_node)),
-        frozenset(hop.relationship for hop in hops),
-        used,
-    )
+    nodes = frozenset(name for hop in hops for name in (hop.from_node, hop.to_node))
+    relationships = frozenset(hop.relationship for hop in hops)
+    ends = [(place, o.to_node) for place, o in enumerate(operators) if isinstance(o, lp.Expand) and _makes(o, used)]
+    if with_end and not ends:
+        return Countable()
+    place, end = ends[0] if with_end else (len(operators), None)
+    known = _Known(nodes, relationships, used - {end})
     count = 0
     while count < len(operators) and known.can_stand_for(operators[count]):
         count += 1
     while count:
         steps, unfit = _steps(operators[:count])
         if unfit is None:
-            return (tuple(steps), count) if _is_worth_it(steps) else ((), 0)
+            passed = any(isinstance(o, lp.Expand) and not o.into for o in operators[place + 1 : count])
+            is_worth_it = _is_worth_it(steps) if end is None else passed
+            return Countable(tuple(steps), count, end) if is_worth_it else Countable()
         count = unfit
-    return (), 0
+    return Countable()
+
+
+def _makes(hop: lp.Expand, used: frozenset[str]) -> bool:
+    """Whether a hop leads to a new node that is used above."""
+    return not hop.into and hop.to_node in used
 
 
 class _Known:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Hop, Side, numba_matches, numba_relations, threads
+from hoplite.engine.hops import BackendName, Hop, Side, numba_matches, numba_relations, numpy_matches, threads
 from hoplite.engine.hops.numba_backend import load_kernels
 from hoplite.engine.hops.pattern import Compare, Differ, Follow, Look, MatchStep, Pattern
 from tests.hops.backends import every_backend
@@ -25,23 +27,26 @@ def steps_of(hop: Hop, node: int) -> list[tuple[int, int]]:
     return list(zip(found.relationships.tolist(), found.neighbours.tolist(), strict=True))
 
 
-def enumerated(pattern: Pattern, registers: dict[int, int], at: int = 0) -> int:
-    """The matches that continue from some registers, by weight."""
+def enumerated(pattern: Pattern, registers: dict[int, int], at: int = 0) -> Iterator[tuple[dict[int, int], int]]:
+    """The matches that continue from some registers, and their weights."""
     if at == len(pattern.steps):
-        return 1
+        yield registers, 1
+        return
     match pattern.steps[at]:
         case Compare(left=left, right=right, same=same):
             nodes = registers[left], registers[right]
             holds = min(nodes) >= 0 and (nodes[0] == nodes[1]) == same
-            return enumerated(pattern, registers, at + 1) if holds else 0
         case Differ(left=left, right=right):
-            return enumerated(pattern, registers, at + 1) if registers[left] != registers[right] else 0
+            holds = registers[left] != registers[right]
         case Look(hop=hop, source=source, target=target, there=there):
-            found = any(end == registers[target] for _, end in steps_of(hop, registers[source]))
-            return enumerated(pattern, registers, at + 1) if found == there else 0
+            holds = any(end == registers[target] for _, end in steps_of(hop, registers[source])) == there
         case Follow() as step:
-            return sum(weight * enumerated(pattern, now, at + 1) for now, weight in followed(pattern, step, registers))
-    raise AssertionError
+            for now, weight in followed(pattern, step, registers):
+                if weight:
+                    yield from ((one, weight * more) for one, more in enumerated(pattern, now, at + 1))
+            return
+    if holds:
+        yield from enumerated(pattern, registers, at + 1)
 
 
 def followed(pattern: Pattern, step: Follow, registers: dict[int, int]) -> Iterator[tuple[dict[int, int], int]]:
@@ -105,10 +110,40 @@ def test_matches_are_those_that_enumeration_finds(
     for _ in range(4):
         pattern, given = random_pattern(chance, 1 + seed % 4 // 3)
         rows = {number: [chance.randint(-1, _NODES - 1) for _ in range(20)] for number in given}
-        expected = [enumerated(pattern, {number: rows[number][row] for number in given}) for row in range(20)]
+        starts = [{number: rows[number][row] for number in given} for row in range(20)]
+        expected = [sum(weight for _, weight in enumerated(pattern, start)) for start in starts]
         values = {number: np.array(nodes, np.int64) for number, nodes in rows.items()}
         found = [hops.count_matches(pattern, values, 20, backend=backend).tolist() for _ in range(2)]
         assert found == [expected, expected]
+
+
+@every_backend
+@pytest.mark.parametrize("seed", range(20))
+def test_matches_are_counted_for_each_end(monkeypatch: pytest.MonkeyPatch, backend: BackendName, seed: int) -> None:
+    monkeypatch.setattr(numba_matches, "_WORK", 7)
+    monkeypatch.setattr(numba_matches, "_FIRST_ROWS_BY_END", 1 + seed % 5)
+    monkeypatch.setattr(numba_matches, "_PAIRS_AT_ONCE", seed % 3 * 20)
+    monkeypatch.setattr(threads, "thread_count", lambda: 1 + seed % 3)
+    monkeypatch.setattr(numpy_matches, "_ROWS", 3)
+    monkeypatch.setattr(numpy_matches, "_PIECE", 10)
+    chance = random.Random(seed)
+    for _ in range(2):
+        pattern, given = random_pattern(chance, 1 + seed % 4 // 3)
+        ends = [step.target for step in pattern.steps if isinstance(step, Follow) and not step.into]
+        if not ends:
+            continue
+        pattern = replace(pattern, end=chance.choice(ends))
+        rows = {number: [chance.randint(-1, _NODES - 1) for _ in range(6)] for number in given}
+        expected: Counter[tuple[int, int]] = Counter()
+        for row in range(6):
+            for match, weight in enumerated(pattern, {number: rows[number][row] for number in given}):
+                expected[row, match[pattern.end]] += weight
+        values = {number: np.array(nodes, np.int64) for number, nodes in rows.items()}
+        for _ in range(2):
+            found = list(hops.count_matches_by_end(pattern, values, 6, backend=backend))
+            pairs = [pair for one in found for pair in zip(one.rows.tolist(), one.ends.tolist(), strict=True)]
+            assert len(pairs) == len(set(pairs))
+            assert dict(zip(pairs, (n for one in found for n in one.counts.tolist()), strict=True)) == expected
 
 
 def test_weights_beyond_what_loops_can_add_are_added_exactly() -> None:

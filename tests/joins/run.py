@@ -32,6 +32,8 @@ def as_if_large(seed: int) -> Iterator[None]:
         patch.object(branches, "_FEW_NODES", 1),
         patch.object(numba_matches, "_ALONE", 16),
         patch.object(numba_matches, "_FIRST_ROWS", 2),
+        patch.object(numba_matches, "_FIRST_ROWS_BY_END", 2),
+        patch.object(numba_matches, "_PAIRS_AT_ONCE", seed % 4),
         patch.object(numba_relations, "_NODES", 8),
         patch.object(threads, "thread_count", lambda: 1 + seed % 3),
     ):
