@@ -237,6 +237,7 @@ FUNCTIONS = {
     "apoc.util.sha512": "functions.apoc_text",
     "apoc.util.validatepredicate": "procedures.apoc_util",
     "apoc.version": "functions.apoc_maps",
+    "apoc.xml.parse": "functions.apoc_xml",
     "asin": "functions.mathematical",
     "atan": "functions.mathematical",
     "atan2": "functions.mathematical",
@@ -377,7 +378,8 @@ AGGREGATES = {
 }
 
 PROCEDURES = {
-    "apoc.algo.aStar": "procedures.apoc_paths",
+    "apoc.algo.aStar": "procedures.apoc_guided_paths",
+    "apoc.algo.aStarConfig": "procedures.apoc_guided_paths",
     "apoc.algo.allSimplePaths": "procedures.apoc_paths",
     "apoc.algo.cover": "procedures.apoc_nodes_groups",
     "apoc.algo.dijkstra": "procedures.apoc_paths",
@@ -448,10 +450,12 @@ PROCEDURES = {
     "apoc.graph.validateDocument": "procedures.apoc_graph_documents",
     "apoc.help": "procedures.apoc_help",
     "apoc.import.csv": "procedures.apoc_import",
+    "apoc.import.graphml": "procedures.apoc_import_graphml",
     "apoc.import.json": "procedures.apoc_import",
     "apoc.load.json": "procedures.apoc_load",
     "apoc.load.jsonArray": "procedures.apoc_load",
     "apoc.load.jsonParams": "procedures.apoc_load",
+    "apoc.load.xml": "procedures.apoc_load",
     "apoc.lock.all": "procedures.apoc_locks",
     "apoc.lock.nodes": "procedures.apoc_locks",
     "apoc.lock.read.nodes": "procedures.apoc_locks",
@@ -529,6 +533,7 @@ PROCEDURES = {
     "apoc.search.nodeAll": "procedures.apoc_search",
     "apoc.search.nodeAllReduced": "procedures.apoc_search",
     "apoc.search.nodeReduced": "procedures.apoc_search",
+    "apoc.spatial.sortByDistance": "procedures.apoc_guided_paths",
     "apoc.stats.degrees": "procedures.apoc_statistics",
     "apoc.text.phoneticDelta": "procedures.apoc_util",
     "apoc.util.sleep": "procedures.apoc_util",

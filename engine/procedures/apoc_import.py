@@ -36,7 +36,8 @@ _NO_STREAM = (
 )
 
 
-def _text(context: Execution, procedure: str, given: Any) -> str:
+def text_of_file(context: Execution, procedure: str, given: Any) -> str:
+    """The text of the file, or of the bytes, that an import is given."""
     if given is None:
         raise call_failed(procedure, _NULL, _NO_STREAM)
     try:
@@ -190,7 +191,7 @@ def import_json(context: Execution, file: Any, config: Config) -> Iterator[Row]:
     def fail(java_class: str, message: str) -> CypherError:
         return call_failed(procedure, java_class, message)
 
-    text = _text(context, procedure, file)
+    text = text_of_file(context, procedure, file)
     work = _JsonImport(context, procedure, file, settings)
     for entry in json_values(fail, text, context.check_time):
         work.add(entry)
@@ -228,7 +229,7 @@ class _CsvImport:
         self.strings = config.get("stringIds") is not False
 
     def _rows(self, entry: Mapping[str, Any]) -> Iterator[tuple[int, list[_Column], list[str]]]:
-        text = _text(self.context, self.procedure, entry.get("fileName", entry.get("data")))
+        text = text_of_file(self.context, self.procedure, entry.get("fileName", entry.get("data")))
         reader = csv.reader(
             io.StringIO(text, newline=""),
             delimiter=str(self.config.get("delimiter") or ","),

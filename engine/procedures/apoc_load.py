@@ -1,4 +1,4 @@
-"""apoc.load.json and the like: the values in a JSON file, or what a JSONPath finds in them."""
+"""apoc.load.json and the like, and apoc.load.xml: what is in a file, or what a JSONPath or an XPath finds in it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_json import followed, json_values
+from hoplite.engine.functions.apoc_xml import xml_maps
 from hoplite.engine.procedures.files import NotReadable, read_text
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
-from hoplite.errors import CypherError
+from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 
 
 def _values(
@@ -87,3 +88,32 @@ def load_json_params(
     """A row for each object."""
     for value in _values(context, "apoc.load.jsonParams", given, path, config):
         yield from _maps(value)
+
+
+@cypher_procedure(
+    "apoc.load.xml(urlOrBinary :: ANY, path = / :: STRING, config = {} :: MAP, simple = false :: BOOLEAN) :: "
+    "(value :: MAP)",
+    mode="DEFAULT",
+    description="Loads XML from a file in the import folder as maps, or what an XPath finds in it.",
+    works_on_system=False,
+    opens_files=True,
+)
+def load_xml(
+    context: Execution, given: Any, path: str | None, config: dict[str, Any] | None, simple: bool | None
+) -> Iterator[Row]:
+    """A row for each node that the path finds; an empty map for a file that cannot be read, if that is allowed."""
+    procedure = "apoc.load.xml"
+
+    def fail(java_class: str, message: str) -> CypherError:
+        return call_failed(procedure, java_class, message)
+
+    if given is None:
+        raise fail("java.lang.IllegalArgumentException", "InputStream cannot be null")
+    try:
+        text = read_text(context, procedure, given)
+        yield from ((found,) for found in list(xml_maps(context, fail, text, path, simple is True)))
+    except (NotReadable, CypherError) as problem:
+        error = problem.error if isinstance(problem, NotReadable) else problem
+        if error.code != PROCEDURE_CALL_FAILED or (config or {}).get("failOnError") is not False:
+            raise error from None
+        yield ({},)

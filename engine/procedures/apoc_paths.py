@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Iterator
 from itertools import count, islice
 from typing import Any
@@ -276,35 +275,8 @@ def dijkstra(
     context: Execution, start: NodeRef, end: NodeRef, types: str, weight: str, default: float, wanted: int
 ) -> Iterator[Row]:
     """A relationship without a weight counts with the default."""
-    yield from _lightest(context, "apoc.algo.dijkstra", start, end, types, weight, default, wanted)
-
-
-@cypher_procedure(
-    "apoc.algo.aStar(startNode :: NODE, endNode :: NODE, relTypesAndDirections :: STRING, weightPropertyName :: "
-    "STRING, latPropertyName :: STRING, lonPropertyName :: STRING) :: (path :: PATH, weight :: FLOAT)",
-    mode="DEFAULT",
-    description="Returns a path of least total weight between two nodes.",
-    works_on_system=False,
-)
-def a_star(
-    context: Execution, start: NodeRef, end: NodeRef, types: str, weight: str, latitude: str, longitude: str
-) -> Iterator[Row]:
-    """Coordinates could only speed up the search, and are ignored."""
-    yield from _lightest(context, "apoc.algo.aStar", start, end, types, weight, math.inf, 1)
-
-
-def _lightest(
-    context: Execution,
-    procedure: str,
-    start: NodeRef | None,
-    end: NodeRef | None,
-    types: str | None,
-    weight: str | None,
-    default: float,
-    wanted: int,
-) -> Iterator[Row]:
     if start is None or end is None:
-        raise call_failed(procedure, "java.lang.NullPointerException", "a node to search between is null")
+        raise call_failed("apoc.algo.dijkstra", "java.lang.NullPointerException", "a node to search between is null")
     sides, neighbours, order = parse_sides(types), Neighbours(context), count()
     waiting: list[tuple[float, int, Step]] = [(0.0, next(order), Step(start.position))]
     visits: dict[int, int] = {}

@@ -81,7 +81,14 @@ def test_values_of_a_file_are_rows(db: Database) -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "call", ["apoc.load.json($n)", "apoc.import.json($n)", "apoc.import.csv([{fileName: $n}], [], {})"]
+    "call",
+    [
+        "apoc.load.json($n)",
+        "apoc.load.xml($n)",
+        "apoc.import.json($n)",
+        "apoc.import.csv([{fileName: $n}], [], {})",
+        "apoc.import.graphml($n, {})",
+    ],
 )
 def test_nothing_outside_of_the_folder_is_read(db: Database, name: str, words: str, call: str) -> None:
     with pytest.raises(ClientError, match="ProcedureCallFailed") as caught:
