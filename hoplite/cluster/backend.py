@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import count
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hoplite.cluster.calls import Calls
 from hoplite.cluster.owners import Owners
-from hoplite.cluster.packing import Packed, pack, unpack
+from hoplite.cluster.packing import Packed, are_shorter_as_bits, as_bits, pack, unpack
 from hoplite.cluster.placing import WIDE_STEPS, Split, likely_steps
-from hoplite.cluster.pool import Check, Lost, Pool, worker_lost
+from hoplite.cluster.pool import Check, Pool
 from hoplite.cluster.search import SharedSearch
-from hoplite.cluster.worker import Entered, HopOf, Work
+from hoplite.cluster.worker import Entered, HopOf
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Excluded,
@@ -33,62 +33,32 @@ from hoplite.engine.hops.interface import (
     TrailQuota,
     unchecked,
 )
-from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
+from hoplite.engine.hops.select import AutoBackend
 from hoplite.storage.snapshot import Snapshot
 
-# How often a call is repeated after its worker has died.
-_ATTEMPTS = 4
-# From this many nodes, a single hop is worth a message.
+# From this many likely steps, a level of a search is worth a message to each worker.
+_SHARED_STEPS = 100_000
+# From this many nodes, a single hop is worth one.
 _FEWEST_ROWS = 4096
 # Sources whose first steps are taken together.
 _ROWS_AT_ONCE = 4096
 
-_numbers = count(1)
 
-
-class Tally:
-    """What each worker has done: calls, items, seconds, and bytes sent and received."""
-
-    def __init__(self, workers: int) -> None:
-        self.table = np.zeros((workers, 5))
-
-    def add(self, worker: int, work: Work, sent: int, received: int) -> None:
-        """Count a call."""
-        self.table[worker] += (1, work.items, work.seconds, sent, received)
-
-    def since(self, before: Tally) -> Tally:
-        """What has been done since a copy was made."""
-        left = Tally(len(self.table))
-        left.table = self.table - before.table
-        return left
-
-    def copy(self) -> Tally:
-        """The current counts."""
-        return self.since(Tally(len(self.table)))
-
-    def __str__(self) -> str:
-        lines = [f"{'Worker':>6} {'Calls':>6} {'Items':>12} {'ms':>10} {'Sent':>12} {'Received':>12}"]
-        for worker, (calls, items, seconds, sent, received) in enumerate(self.table.tolist()):
-            lines.append(
-                f"{worker:>6} {calls:>6,.0f} {items:>12,.0f} {1000 * seconds:>10,.2f} {sent:>12,.0f} {received:>12,.0f}"
-            )
-        return "\n".join(lines)
-
-
-class ClusterBackend(NumpyBackend):
+class ClusterBackend(AutoBackend):
     """The workers of one cluster, over one version of the graph."""
 
     name = "cluster"
 
     def __init__(self, pool: Pool, graph: Snapshot, split: Split) -> None:
-        self._pool = pool
+        super().__init__()
+        self.calls = Calls(pool)
+        self._workers = pool.size
         self._split = split
         self._adjacencies = graph.adjacency(True), graph.adjacency(False)
         self._relationship_count = graph.relationship_count
         self.owners = Owners(self._adjacencies[0], pool.size)
-        self.tally = Tally(pool.size)
 
     # --- the operations of a backend ---
 
@@ -97,7 +67,7 @@ class ClusterBackend(NumpyBackend):
             return super().expand(hop, nodes)
         of = _hop_of(hop)
         shares = self._shares(nodes)
-        found = self._ask("steps", [(worker, (of, nodes[rows])) for worker, rows in shares], unchecked)
+        found = self.calls.ask("steps", [(worker, (of, nodes[rows])) for worker, rows in shares], unchecked)
         steps = Steps(
             np.concatenate([rows[one.row] for (_, rows), one in zip(shares, found, strict=True)]),
             np.concatenate([one.relationships for one in found]),
@@ -138,7 +108,7 @@ class ClusterBackend(NumpyBackend):
         of = _hop_of(hop)
         shares = self._group_shares(groups, sources)
         asked = [(worker, (of, groups[rows], sources[rows], upper, mark_starts)) for worker, rows in shares]
-        answers = self._ask("levels", asked, check)
+        answers = self.calls.ask("levels", asked, check)
         group, nodes, level = (np.concatenate([one[part] for one in answers]) for part in range(3))
         order = np.argsort(group, kind="stable")
         return SearchLevels(group[order], nodes[order], level[order], min(one.depth for one in answers))
@@ -163,7 +133,7 @@ class ClusterBackend(NumpyBackend):
         for worker, rows in shares:
             counts = np.bincount(groups[rows], minlength=len(sizes))[_distinct_sorted(groups[rows])]
             asked.append((worker, (of, _offsets(counts), sources[rows], upper, mark_starts)))
-        answers = self._ask("searches", asked, check)
+        answers = self.calls.ask("searches", asked, check)
         counts = np.zeros(len(sizes), np.int64)
         for (_, rows), one in zip(shares, answers, strict=True):
             counts[_distinct_sorted(groups[rows])] = np.diff(one.offsets)
@@ -188,7 +158,7 @@ class ClusterBackend(NumpyBackend):
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         of = _hop_of(hop)
         shares = self._shares(sources)
-        found = self._ask(
+        found = self.calls.ask(
             "count_trails", [(worker, (of, sources[rows], lower, upper)) for worker, rows in shares], check
         )
         counts = np.empty(len(sources), np.int64)
@@ -265,7 +235,12 @@ class ClusterBackend(NumpyBackend):
             used = _both(used, excluded.take(first.row))
         shares = self._shares(first.neighbours)
         streams = deque(
-            (rows, self._stream(worker, "trails", (of, first.neighbours[rows], *bounds, used.take(rows), chunk), check))
+            (
+                rows,
+                self.calls.stream(
+                    worker, "trails", (of, first.neighbours[rows], *bounds, used.take(rows), chunk), check
+                ),
+            )
             for worker, rows in shares
         )
         while streams:
@@ -283,20 +258,21 @@ class ClusterBackend(NumpyBackend):
         return self._relationship_count / max(self._adjacencies[0].node_count, 1)
 
     def shares_level(self, node_count: int) -> bool:
-        return node_count >= _FEWEST_ROWS if self._split == "auto" else self._split == "always"
+        if self._split != "auto":
+            return self._split == "always"
+        return node_count * max(self.mean_degree, 1.0) >= _SHARED_STEPS
 
     def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
         of = _hop_of(hop)
         shares = [(worker, (of, pack(frontier[rows], hop.node_count))) for worker, rows in self._shares(frontier)]
-        return self._ask("entered", shares, check)
+        return self.calls.ask("entered", shares, check)
 
     def _exchange(
         self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
     ) -> SearchLevels:
-        of, node_count = _hop_of(hop), hop.node_count
         nodes, levels = [sources[:0]], [sources[:0]]
-        with borrowed(node_count) as scratch:
-            mark = scratch.mark
+        with borrowed(hop.node_count) as scratch:
+            mark = scratch.mark[: hop.node_count]
             frontier = sources[distinct(sources, scratch.owner)]
             if mark_starts:
                 mark[frontier] = 1
@@ -306,13 +282,7 @@ class ClusterBackend(NumpyBackend):
             try:
                 while len(frontier) and (upper is None or level < upper):
                     level += 1
-                    entered = [frontier[:0]]
-                    for packed in self._neighbours(of, frontier, node_count, check):
-                        found = unpack(packed)
-                        new = found[mark[found] == 0]
-                        mark[new] = 1
-                        entered.append(new)
-                    frontier = np.concatenate(entered)
+                    frontier = self._next_level(hop, frontier, mark, check)
                     nodes.append(frontier)
                     levels.append(np.full(len(frontier), level, np.int64))
             finally:
@@ -321,70 +291,33 @@ class ClusterBackend(NumpyBackend):
         depth = level if len(frontier) else UNLIMITED
         return SearchLevels(np.zeros(len(every), np.int64), every, np.concatenate(levels), depth)
 
-    def _neighbours(self, of: HopOf, frontier: Positions, node_count: int, check: Check) -> Sequence[Packed]:
-        shares = [(worker, (of, pack(frontier[rows], node_count))) for worker, rows in self._shares(frontier)]
-        return self._ask("neighbours", shares, check)
+    def _next_level(self, hop: Hop, frontier: Positions, mark: NDArray[np.uint8], check: Check) -> Positions:
+        """The nodes one hop from a frontier that are not marked yet; marks them. A narrow level is taken here."""
+        if not self.shares_level(len(frontier)):
+            return _unmarked(super().bfs_nodes(hop, frontier, 1, mark_starts=False, check=check), mark)
+        of = _hop_of(hop)
+        asked = [(worker, (of, share)) for worker, share in self._packed_shares(frontier, hop.node_count)]
+        entered, bits = [], None
+        for found in self.calls.ask("neighbours", asked, check):
+            if not found.is_bits:
+                entered.append(_unmarked(unpack(found), mark))
+            else:
+                bits = found.array if bits is None else bits | found.array
+        if bits is not None:
+            new = unpack(Packed(bits & ~np.packbits(mark), True))
+            mark[new] = 1
+            entered.append(new)
+        return np.concatenate(entered)
 
-    # --- asking ---
+    def _packed_shares(self, nodes: Positions, node_count: int) -> list[tuple[int, Packed]]:
+        """(worker, the nodes it owns) for each worker that owns some."""
+        if are_shorter_as_bits(len(nodes) // self._workers, node_count):
+            bits = as_bits(nodes, node_count)
+            shares = [(worker, bits & self.owners.bits(worker, node_count)) for worker in range(self._workers)]
+            return [(worker, Packed(share, True)) for worker, share in shares if share.any()]
+        return [(worker, pack(nodes[rows], node_count)) for worker, rows in self._shares(nodes)]
 
-    def run(self, worker: int, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        """What `Worker.run` yields."""
-        return self._stream(worker, "run", arguments, check)
-
-    def _stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        """What a method of a worker yields; the call is repeated if the worker dies before its first result."""
-        call = next(_numbers)
-        begun = self._pool.stream(worker, method, (call, *arguments), check)
-        return self._read(worker, method, arguments, check, call, begun)
-
-    def _read(
-        self, worker: int, method: str, arguments: tuple[Any, ...], check: Check, call: int, coming: Iterator[Any]
-    ) -> Iterator[Any]:
-        for attempt in range(_ATTEMPTS):
-            has_begun = False
-            try:
-                if attempt:
-                    call = next(_numbers)
-                    coming = self._pool.stream(worker, method, (call, *arguments), check)
-                for one in coming:
-                    if isinstance(one, Work):
-                        self.tally.add(worker, one, 0, 0)
-                        return
-                    has_begun = True
-                    yield one
-                return
-            except Lost:
-                if has_begun or attempt == _ATTEMPTS - 1:
-                    raise worker_lost() from None
-                self._await_return(check)
-            except BaseException:
-                self._pool.tell(worker, "stop", call)
-                raise
-
-    def _ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
-        """The answers of several workers to their requests; a worker that dies is asked again."""
-        for _ in range(_ATTEMPTS):
-            call = next(_numbers)
-            try:
-                calls = [(worker, method, (call, *arguments)) for worker, arguments in asked]
-                answers = self._pool.call_each(calls, check)
-            except Lost:
-                self._await_return(check)
-                continue
-            except BaseException:
-                for worker, _ in asked:
-                    self._pool.tell(worker, "stop", call)
-                raise
-            for (worker, arguments), (answer, work) in zip(asked, answers, strict=True):
-                self.tally.add(worker, work, _byte_count(arguments), _byte_count(answer))
-            return [answer for answer, _ in answers]
-        raise worker_lost()
-
-    def _await_return(self, check: Check) -> None:
-        try:
-            self._pool.await_return(check)
-        except Lost:
-            raise worker_lost() from None
+    # --- whose ---
 
     def _is_ours(self, hop: Hop) -> bool:
         """Whether workers have the arrays of this hop, and there is no condition on each step."""
@@ -399,21 +332,28 @@ class ClusterBackend(NumpyBackend):
     def _shares(self, nodes: Positions) -> list[tuple[int, Positions]]:
         """(worker, which of the nodes it owns) for each worker that owns some."""
         owner = self.owners.of(nodes)
-        return [(worker, rows) for worker in range(self._pool.size) if len(rows := np.flatnonzero(owner == worker))]
+        return [(worker, rows) for worker in range(self._workers) if len(rows := np.flatnonzero(owner == worker))]
 
     def _group_shares(self, groups: Positions, sources: Positions) -> list[tuple[int, Positions]]:
         """The same by whole groups, each with the owner of its first source; no worker gets far more than its share."""
         firsts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
         owner = self.owners.of(sources[firsts])
-        most = -(-len(firsts) * 5 // (4 * self._pool.size))
-        for worker in range(self._pool.size):
+        most = -(-len(firsts) * 5 // (4 * self._workers))
+        for worker in range(self._workers):
             beyond = np.flatnonzero(owner == worker)[most:]
             if len(beyond):
-                order = np.argsort(np.bincount(owner, minlength=self._pool.size), kind="stable")
+                order = np.argsort(np.bincount(owner, minlength=self._workers), kind="stable")
                 others = order[order != worker]
                 owner[beyond] = others[np.arange(len(beyond)) % len(others)] if len(others) else worker
         of_row = np.repeat(owner, np.diff(np.append(firsts, len(groups))))
-        return [(worker, rows) for worker in range(self._pool.size) if len(rows := np.flatnonzero(of_row == worker))]
+        return [(worker, rows) for worker in range(self._workers) if len(rows := np.flatnonzero(of_row == worker))]
+
+
+def _unmarked(nodes: Positions, mark: NDArray[np.uint8]) -> Positions:
+    """Those of distinct nodes that were not marked; marks them."""
+    new = nodes[mark[nodes] == 0]
+    mark[new] = 1
+    return new
 
 
 def _hop_of(hop: Hop) -> HopOf:
@@ -448,9 +388,3 @@ def _offsets(counts: Positions) -> Positions:
 
 def _distinct_sorted(groups: Positions) -> Positions:
     return groups[np.flatnonzero(np.diff(groups, prepend=-1))]
-
-
-def _byte_count(value: Any) -> int:
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    return sum(map(_byte_count, value)) if isinstance(value, tuple) else 0

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from hoplite.api.result import Result
 from hoplite.cluster.backend import ClusterBackend
 from hoplite.cluster.pinned import PinnedDatabase
-from hoplite.cluster.placing import Place, Split, place_of, seeds_of
+from hoplite.cluster.placing import Place, Seeds, Split, place_of, seeds_of
 from hoplite.cluster.pool import Pool
+from hoplite.cluster.routed import Routed, shared_out
 from hoplite.cluster.worker import Bounds, Failed
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.hops.select import register, unregister
 from hoplite.engine.prepare import Prepared
 from hoplite.errors import driver_errors
+from hoplite.planner import physical as pp
 from hoplite.planner.explain import PlanFormat
+from hoplite.values.driver import from_parameters
 
 _clusters = count(1)
+
+
+_KEPT_ROUTES = 1024
+
+
+class Route(NamedTuple):
+    """Where a statement runs, its plan as JSON and how it finds its start nodes; and what that was decided for."""
+
+    place: Place
+    text: str = ""
+    seeds: Seeds | None = None
+    plan: pp.Plan | None = None
+    split: Split | None = None
 
 
 class Cluster(PinnedDatabase):
@@ -57,6 +74,7 @@ class Cluster(PinnedDatabase):
             self._pool.start(str(self._folder), self.version, self._worker_memory)
         self._hops = ClusterBackend(self._pool, self.snapshot(), self._split)
         register(self._name, self._hops)
+        self._routes: dict[int, Route] = {}
         self._backend = self._name  # type: ignore[assignment]  # a name that no user can ask for
 
     def refresh(self) -> None:
@@ -71,17 +89,53 @@ class Cluster(PinnedDatabase):
         before.close()
 
     def run_many(self, query: str, parameter_sets: Iterable[Mapping[str, Any]]) -> list[Result]:
-        """Run a statement once for each set of parameters, as many at a time as there are workers; returns the results
-        in that order. Each goes to the worker that owns its start nodes, so that a partition is read by one worker."""
-        sets = list(parameter_sets)
-
-        def run(parameters: Mapping[str, Any]) -> Result:
-            result = self.run(query, parameters)
+        """Run a statement once for each set of parameters; returns the results in that order. Each runs on the worker
+        that owns its start nodes, those of a partition after one another, so that a partition is read by one worker."""
+        given = [dict(parameters) for parameters in parameter_sets]
+        with driver_errors():
+            groups = self._prepared_sets(query, given)
+        results: list[Result | None] = [None] * len(given)
+        for prepared, sets in groups:
+            route = self._route(prepared)
+            is_whole = route.place.where == "one worker" or (self._split == "auto" and len(sets) >= self._pool.size)
+            if route.place.where == "here" or not is_whole or prepared.mode == "EXPLAIN":
+                for number, _ in sets:
+                    results[number] = self.run(query, given[number])
+            else:
+                for (number, parameters), batches in zip(sets, self._answers(route, sets), strict=True):
+                    results[number] = self._result(prepared, parameters, given[number], batches)
+        for result in results:
+            assert result is not None
             result.detach()
-            return result
+        return results  # type: ignore[return-value]  # every number is in a group
 
-        with ThreadPoolExecutor(self._pool.size) as threads:
-            return list(threads.map(run, sets))
+    def _prepared_sets(
+        self, query: str, given: Sequence[Mapping[str, Any]]
+    ) -> list[tuple[Prepared, list[tuple[int, dict[str, Any]]]]]:
+        """The numbers and the values of those sets of parameters that have the same plan, which depends on types."""
+        groups: dict[int, tuple[Prepared, list[tuple[int, dict[str, Any]]]]] = {}
+        allowance = self._limits.allowance()
+        for number, parameters in enumerate(given):
+            converted = from_parameters(parameters, allowance)
+            prepared = self._prepare(query, self.snapshot(), converted, allowance)
+            groups.setdefault(id(prepared.plan), (prepared, []))[1].append((number, converted))
+        return list(groups.values())
+
+    def _answers(self, route: Route, sets: Sequence[tuple[int, dict[str, Any]]]) -> list[list[Batch]]:
+        """The rows of a plan for each set of parameters."""
+        parameter_sets = [parameters for _, parameters in sets]
+        seeds = None if route.seeds is None else route.seeds.of_each(self.snapshot(), parameter_sets)
+        shares = shared_out(seeds, self._hops.owners, len(sets))
+        bounds = Bounds(self._limits.timeout, self._limits.memory_bytes)
+        with driver_errors():
+            return Routed(self._hops.calls, route.text, parameter_sets, bounds).run(shares)
+
+    def _result(
+        self, prepared: Prepared, parameters: Mapping[str, Any], given: Mapping[str, Any], batches: list[Batch]
+    ) -> Result:
+        limits = self._limits
+        execution = self._execution(self.snapshot(), parameters, None, limits, limits.allowance())
+        return Result(prepared, iter(batches), execution, given, limits.max_rows, hydrator=limits.hydrator)
 
     def explain(
         self, query: str, parameters: Mapping[str, Any] | None = None, /, *, format: PlanFormat = "text", **params: Any
@@ -92,18 +146,18 @@ class Cluster(PinnedDatabase):
             return said
         with driver_errors():
             prepared = self._prepare(query, self.snapshot(), {}, self._limits.allowance(), check_parameters=False)
-            place = self._place(prepared)
+            place = self._route(prepared).place
         return f"{said}\nRuns: {_described(place, self._pool.size)}"
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a statement in this process with its hops on workers, and report what each operator and each worker
         did."""
-        before = self._hops.tally.copy()
-        return f"{super().profile(query, parameters, **params)}\n\n{self._hops.tally.since(before)}"
+        before = self._hops.calls.tally.copy()
+        return f"{super().profile(query, parameters, **params)}\n\n{self._hops.calls.tally.since(before)}"
 
     def workers(self) -> str:
         """What each worker has done so far, as a table."""
-        return str(self._hops.tally)
+        return str(self._hops.calls.tally)
 
     def close(self) -> None:
         """Stop the workers."""
@@ -114,29 +168,36 @@ class Cluster(PinnedDatabase):
 
     # --- inside ---
 
-    def _place(self, prepared: Prepared) -> Place:
-        if prepared.plan is None or prepared.writes or prepared.mode == "PROFILE":
-            return Place("here", "it is a command, or is being profiled")
+    def _route(self, prepared: Prepared) -> Route:
+        """Where a statement runs; known for a text that ran before."""
+        plan = prepared.plan
+        if plan is None or prepared.writes or prepared.mode == "PROFILE":
+            return Route(Place("here", "it is a command, or is being profiled"))
         if self._functions.maps[0] or self._procedures.maps[0]:
-            return Place("here", "functions and procedures were added in this process")
-        return place_of(prepared.plan, self.snapshot(), self._split)
+            return Route(Place("here", "functions and procedures were added in this process"))
+        known = self._routes.get(id(plan))
+        if known is None or known.split != self._split:
+            place = place_of(plan, self.snapshot(), self._split)
+            known = Route(place) if place.where == "here" else Route(place, prepared.as_json(), seeds_of(plan))
+            known = known._replace(plan=plan, split=self._split)
+            if len(self._routes) >= _KEPT_ROUTES:
+                self._routes.clear()
+            self._routes[id(plan)] = known
+        return known
 
     def _batches(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
-        if self._place(prepared).where != "one worker":
+        route = self._route(prepared)
+        if route.place.where != "one worker":
             return super()._batches(prepared, execution)
-        return self._elsewhere(prepared, execution)
+        return self._elsewhere(route, execution)
 
-    def _elsewhere(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
+    def _elsewhere(self, route: Route, execution: Execution) -> Iterator[Batch]:
         """The rows of a plan that runs on one worker."""
-        assert prepared.plan is not None
-        seeds = seeds_of(prepared.plan, execution.graph, execution.parameters)
-        if seeds is None or not len(seeds):
-            worker = next(self._turn) % self._pool.size
-        else:
-            worker = int(self._hops.owners.of(seeds[:1])[0])
+        parameters = dict(execution.parameters)
+        seed = -1 if route.seeds is None else int(route.seeds.of_each(execution.graph, [parameters])[0])
+        worker = next(self._turn) % self._pool.size if seed < 0 else int(self._hops.owners.of(np.array([seed]))[0])
         bounds = Bounds(execution.seconds_left(), self._limits.memory_bytes)
-        arguments = prepared.as_json(), dict(execution.parameters), bounds
-        for one in self._hops.run(worker, arguments, execution.check_time):
+        for one in self._hops.calls.stream(worker, "run", (route.text, parameters, bounds), execution.check_time):
             if isinstance(one, Failed):
                 raise one.error
             yield one

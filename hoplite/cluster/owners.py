@@ -1,5 +1,4 @@
-"""Which worker owns which nodes: partitions are assigned so that workers have about the same number of
-relationships."""
+"""Which worker owns which nodes: partitions are assigned so that workers have about the same number of nodes."""
 
 from __future__ import annotations
 
@@ -11,6 +10,9 @@ from numpy.typing import NDArray
 from hoplite.engine.hops.interface import Positions
 from hoplite.storage.incidence import Adjacency
 
+# Nodes whose owners are looked up together.
+_AT_ONCE = 1 << 20
+
 
 class Owners:
     """Computed once for a version of the graph. A graph with fewer partitions than workers is split into ranges of
@@ -21,8 +23,10 @@ class Owners:
         self._node_count = max(adjacency.node_count, 1)
         self._partition_of = adjacency.partition_of
         self._worker_of = np.zeros(0, np.int64)
+        self._bits: dict[int, NDArray[np.uint8]] = {}
         if self._partition_of is not None and len(adjacency.partitions) >= workers:
-            self._worker_of = _assigned_workers(np.bincount(self._partition_of[self._partition_of >= 0]), workers)
+            sizes = np.bincount(self._partition_of[self._partition_of >= 0])
+            self._worker_of = np.append(_assigned_workers(sizes, workers), -1)  # the last: those in no partition
         else:
             self._partition_of = None
 
@@ -30,9 +34,26 @@ class Owners:
         """The worker of each node. Any worker may own nodes that are newer than the partitions."""
         if self._partition_of is None:
             return np.minimum(nodes * self.workers // self._node_count, self.workers - 1)
-        known = nodes < len(self._partition_of)
-        partition = self._partition_of[np.where(known, nodes, 0)].astype(np.int64)
-        return np.where(known & (partition >= 0), self._worker_of[partition], nodes % self.workers)
+        if len(nodes) and nodes.max() < len(self._partition_of):
+            owner = self._worker_of[self._partition_of[nodes]]
+        else:
+            known = nodes < len(self._partition_of)
+            owner = np.where(known, self._worker_of[self._partition_of[np.where(known, nodes, 0)]], -1)
+        return owner if not (owner < 0).any() else np.where(owner < 0, nodes % self.workers, owner)
+
+    def bits(self, worker: int, node_count: int) -> NDArray[np.uint8]:
+        """A bit for each node of the graph: those that a worker owns."""
+        known = self._bits.get(node_count)
+        if known is None:
+            known = np.zeros((self.workers, -(-node_count // 8)), np.uint8)
+            for first in range(0, node_count, _AT_ONCE):
+                owner = self.of(np.arange(first, min(first + _AT_ONCE, node_count)))
+                for each in range(self.workers):
+                    some = np.packbits(owner == each)
+                    known[each, first // 8 : first // 8 + len(some)] = some
+            self._bits[node_count] = known
+        found: NDArray[np.uint8] = known[worker]
+        return found
 
 
 def _assigned_workers(sizes: NDArray[np.int64], workers: int) -> NDArray[np.int64]:

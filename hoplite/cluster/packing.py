@@ -24,20 +24,34 @@ class Packed(NamedTuple):
         return int(self.array.nbytes)
 
 
+def are_shorter_as_bits(count: int, node_count: int) -> bool:
+    """Whether a bit for each node of the graph takes fewer bytes than this many positions."""
+    return count * _width(node_count) > node_count // 8
+
+
+def as_bits(nodes: Positions, node_count: int) -> NDArray[np.uint8]:
+    """A bit for each node of the graph."""
+    marked = np.zeros(node_count, np.bool_)
+    marked[nodes] = True
+    return np.packbits(marked)
+
+
 def pack(nodes: Positions, node_count: int) -> Packed:
     """Distinct nodes in the shorter of the two forms."""
-    width = 4 if node_count < 2**31 else 8
-    if len(nodes) * width <= node_count // 8:
-        return Packed(nodes.astype(np.int32) if width == 4 else nodes, False)
-    bits = np.zeros(node_count, np.bool_)
-    bits[nodes] = True
-    return Packed(np.packbits(bits), True)
+    if are_shorter_as_bits(len(nodes), node_count):
+        return Packed(as_bits(nodes, node_count), True)
+    return Packed(nodes.astype(np.int32) if _width(node_count) == 4 else nodes, False)
+
+
+def _width(node_count: int) -> int:
+    """Bytes of a position."""
+    return 4 if node_count < 2**31 else 8
 
 
 def unpack(packed: Packed) -> Positions:
     """The nodes; ascending if they came as bits."""
     if packed.is_bits:
-        return np.flatnonzero(np.unpackbits(cast(NDArray[np.uint8], packed.array)))
+        return np.flatnonzero(np.unpackbits(cast(NDArray[np.uint8], packed.array)).view(np.bool_))
     return packed.array.astype(np.int64)
 
 

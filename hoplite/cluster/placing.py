@@ -7,8 +7,10 @@ level. Everything else runs whole on one worker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from hoplite.engine.hops.interface import Positions
 from hoplite.grammar import ast
@@ -89,20 +91,38 @@ def likely_steps(degree: float, upper: int | None, relationship_count: int) -> f
     return total
 
 
-def seeds_of(plan: pp.Plan, graph: Snapshot, parameters: Mapping[str, Any]) -> Positions | None:
+class Seeds(NamedTuple):
+    """How a plan finds its start nodes: by a label, a property and a value, one or a list, that is given."""
+
+    label: str
+    key: str
+    value: ast.Literal | ast.Parameter
+    is_list: bool
+
+    def of_each(self, graph: Snapshot, parameter_sets: Sequence[Mapping[str, Any]]) -> Positions:
+        """A start node for each set of parameters; -1 where there is none."""
+        values = []
+        for parameters in parameter_sets:
+            value = parameters.get(self.value.name) if isinstance(self.value, ast.Parameter) else self.value.value
+            if self.is_list:
+                value = value[0] if isinstance(value, list) and value else None
+            values.append(value)
+        which, nodes = graph.seek_nodes(self.label, self.key, values)
+        found = np.full(len(values), -1, np.int64)
+        found[which[::-1]] = nodes[::-1]
+        return found
+
+
+def seeds_of(plan: pp.Plan) -> Seeds | None:
     """The start nodes of a plan, if it starts at a few that a literal or a parameter names."""
     for node in walk(plan):
         match node:
             case pp.ParameterSeek(label=label, key=key, value=value):
-                return graph.seek_nodes(label, key, [parameters.get(value.name)])[1]
+                return Seeds(label, key, value, False)
             case pp.ElementsSeek(label=label, key=key, elements=elements):
-                listed = parameters.get(elements.name)
-                return graph.seek_nodes(label, key, listed[:16])[1] if isinstance(listed, list) else None
-            case pp.IndexSeek(label=label, key=key, value=value, many=False):
-                match value:
-                    case ast.Literal(value=literal):
-                        return graph.seek_nodes(label, key, [literal])[1]
-                    case ast.Parameter(name=name):
-                        return graph.seek_nodes(label, key, [parameters.get(name)])[1]
+                return Seeds(label, key, elements, True)
+            case pp.IndexSeek(label=label, key=key, value=ast.Literal() | ast.Parameter() as value, many=False):
+                return Seeds(label, key, value, False)
+            case pp.IndexSeek():
                 return None
     return None

@@ -1,9 +1,9 @@
-"""Workers from the leader's point of view: calls are made, and waited for together. `ray_pool.py` implements them on
+"""Workers from the leader's point of view: calls are begun, and waited for together. `ray_pool.py` implements them on
 Ray."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from hoplite.errors import CypherError
@@ -28,12 +28,16 @@ class Pool(Protocol):
         """Have every worker open a version of a database, replacing the previous one."""
         ...
 
-    def call_each(self, calls: Sequence[tuple[int, str, tuple[Any, ...]]], check: Check) -> list[Any]:
-        """Call methods of workers at the same time; returns their results in order. Raises `Lost`."""
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Begin a call of a worker's method; returns what `collect` and `await_any` take."""
         ...
 
-    def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        """Call a method that yields, at once; yields what it yields, as it comes. Reading it raises `Lost`."""
+    def collect(self, calls: Sequence[Any], check: Check) -> list[Any]:
+        """Wait for all of these calls; returns their results in order. Raises `Lost`."""
+        ...
+
+    def await_any(self, calls: Sequence[Any], check: Check) -> int:
+        """Wait for any of these calls to end, and return its place among them."""
         ...
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:
@@ -53,4 +57,11 @@ def worker_lost() -> CypherError:
     """A worker died repeatedly, or in the middle of an answer."""
     return CypherError(
         WORKER_LOST, "A worker of the cluster ended while it ran this statement. It is being started again: retry."
+    )
+
+
+def cluster_closed() -> CypherError:
+    """The cluster was closed while a statement ran."""
+    return CypherError(
+        "Neo.TransientError.General.DatabaseUnavailable", "The cluster was closed while it ran this statement."
     )

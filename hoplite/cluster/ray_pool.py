@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from hoplite.cluster.pool import Check, Lost
+from hoplite.cluster.pool import Check, Lost, cluster_closed
 from hoplite.errors import CypherError, argument_error, driver_errors
 from hoplite.extras import optional
 from hoplite.storage.disk.graph import Version
@@ -17,8 +17,6 @@ from hoplite.storage.disk.graph import Version
 _PATIENCE_S = 0.02
 # Seconds that a dead worker may take to come back.
 _RETURN_S = 60.0
-# Batches of rows that a worker computes ahead of the reader.
-_AHEAD = 8
 
 
 class RayPool:
@@ -46,29 +44,39 @@ class RayPool:
         options = {"num_cpus": 0 if self._is_here else 1, "max_restarts": -1, "concurrency_groups": {"control": 1}}
         actor = self._ray.remote(**options)(Worker)
         self._actors = [actor.remote(path, version, memory) for _ in range(self.size)]
-        self.call_each([(number, "ready", ()) for number in range(self.size)], _no_check)
+        self._await_all(_no_check)
 
-    def call_each(self, calls: Sequence[tuple[int, str, tuple[Any, ...]]], check: Check) -> list[Any]:
-        waiting = [getattr(self._actors[worker], method).remote(*arguments) for worker, method, arguments in calls]
-        left = waiting
-        while left:
-            _, left = self._ray.wait(left, num_returns=len(left), timeout=_PATIENCE_S, fetch_local=False)
-            check()
-        return [self._get(one) for one in waiting]
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        if not self._actors:
+            raise cluster_closed()
+        return getattr(self._actors[worker], method).remote(*arguments)
 
-    def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        options = {"num_returns": "streaming", "_generator_backpressure_num_objects": _AHEAD}
-        return self._read(getattr(self._actors[worker], method).options(**options).remote(*arguments), check)
-
-    def _read(self, coming: Any, check: Check) -> Iterator[Any]:
+    def collect(self, calls: Sequence[Any], check: Check) -> list[Any]:
+        errors = self._ray.exceptions
         while True:
-            while not self._ray.wait([coming], timeout=_PATIENCE_S, fetch_local=False)[0]:
-                check()
+            check()
             try:
-                one = next(coming)
-            except StopIteration:
-                return
-            yield self._get(one)
+                results: list[Any] = self._ray.get(list(calls), timeout=_PATIENCE_S)
+                return results
+            except errors.GetTimeoutError:
+                continue
+            except (errors.ActorDiedError, errors.ActorUnavailableError, errors.ObjectLostError) as error:
+                cause = _cause(error)
+                if isinstance(cause, CypherError):  # it could not open the database
+                    raise cause from None
+                if not self._actors:
+                    raise cluster_closed() from None
+                raise Lost from error
+            except errors.RayTaskError as error:
+                cause = _cause(error)
+                raise cause if isinstance(cause, CypherError) else error from None
+
+    def await_any(self, calls: Sequence[Any], check: Check) -> int:
+        while True:
+            check()
+            ended, _ = self._ray.wait(list(calls), num_returns=1, timeout=_PATIENCE_S, fetch_local=False)
+            if ended:
+                return calls.index(ended[0])
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:
         if self._actors:  # a result may be dropped after the cluster was closed
@@ -78,12 +86,15 @@ class RayPool:
         deadline = time.monotonic() + _RETURN_S
         while True:
             try:
-                self.call_each([(number, "ready", ()) for number in range(self.size)], check)
+                self._await_all(check)
                 return
             except Lost:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_PATIENCE_S)
+
+    def _await_all(self, check: Check) -> None:
+        self.collect([self.submit(number, "ready", ()) for number in range(self.size)], check)
 
     def kill(self, worker: int) -> None:
         """End a worker's process, as a failure would."""
@@ -98,19 +109,6 @@ class RayPool:
         for actor in self._actors:
             self._ray.kill(actor)
         self._actors = []
-
-    def _get(self, one: Any) -> Any:
-        errors = self._ray.exceptions
-        try:
-            return self._ray.get(one)
-        except (errors.ActorDiedError, errors.ActorUnavailableError, errors.ObjectLostError) as error:
-            cause = _cause(error)
-            if isinstance(cause, CypherError):  # it could not open the database
-                raise cause from None
-            raise Lost from error
-        except errors.RayTaskError as error:
-            cause = _cause(error)
-            raise cause if isinstance(cause, CypherError) else error from None
 
 
 def _cause(error: Any) -> Any:

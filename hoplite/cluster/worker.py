@@ -1,6 +1,7 @@
 """What runs in a worker: a version of the database, opened for reading, and the kernels and plans it is asked to run.
 
-A worker keeps nothing between calls but the open database, so a call can be repeated after a restart.
+A worker keeps nothing between calls but the open database and the rest of results that are being read, so a call can be
+repeated after a restart, until some rows of its result have been used.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from hoplite.api.limits import Limits
 from hoplite.cluster.packing import Packed, pack, portable, unpack
 from hoplite.cluster.pinned import PinnedDatabase
+from hoplite.cluster.pool import Check
 from hoplite.engine.batch import Batch
 from hoplite.engine.guard import Guarded
 from hoplite.engine.hops.interface import (
@@ -36,8 +39,10 @@ from hoplite.engine.read_plans import prepare_plan
 from hoplite.errors import CypherError, transaction_terminated
 from hoplite.storage.disk.graph import Version
 
-# How many built plans are kept, by their text; and how many cancelled calls a worker remembers.
+# How many built plans are kept, by their text; and how many calls that were cancelled before they began.
 _KEPT_PLANS, _KEPT_STOPS = 256, 1024
+# A piece of a result ends with this many rows, or after this many seconds if there are some.
+_PIECE_ROWS, _PIECE_S = 32_768, 0.05
 
 
 class HopOf(NamedTuple):
@@ -75,6 +80,14 @@ class Work(NamedTuple):
     items: int
 
 
+class Piece(NamedTuple):
+    """Some of what a method yields; `Worker.more` has the rest, unless this is the last."""
+
+    items: list[Any]
+    is_last: bool
+    work: Work
+
+
 class Worker:
     """Created once in each process of a cluster."""
 
@@ -83,7 +96,8 @@ class Worker:
         self._graph = self._database.snapshot()
         self._hops: dict[HopOf, Hop] = {}
         self._plans: OrderedDict[str, Prepared] = OrderedDict()
-        self._stops: OrderedDict[int, threading.Event] = OrderedDict()
+        self._stops: OrderedDict[int, threading.Event] = OrderedDict()  # of calls that run, or were stopped before
+        self._open: dict[int, Iterator[Any]] = {}  # results of which some pieces have been asked for
         self._changing = threading.Lock()
         anticipate("auto")
 
@@ -100,8 +114,12 @@ class Worker:
         self._database.close()
 
     def stop(self, call: int) -> None:
-        """End a call that is running, or has not started."""
-        self._stop_of(call).set()
+        """End a call that is running or has not started, and forget the rest of its result."""
+        with self._changing:
+            self._open.pop(call, None)
+            self._stops.setdefault(call, threading.Event()).set()
+            while len(self._stops) > _KEPT_STOPS:
+                self._stops.popitem(last=False)
 
     def loads(self) -> dict[str, Any]:
         """The cache's counters."""
@@ -114,7 +132,8 @@ class Worker:
         begin = time.perf_counter()
         nodes = unpack(frontier)
         hop = self._hop(of)
-        found = backend_named("auto").bfs_nodes(hop, nodes, 1, mark_starts=False, check=self._check(call))
+        with self._running(call) as check:
+            found = backend_named("auto").bfs_nodes(hop, nodes, 1, mark_starts=False, check=check)
         return pack(found, hop.node_count), Work(time.perf_counter() - begin, len(nodes))
 
     def searches(
@@ -122,12 +141,13 @@ class Worker:
     ) -> tuple[NodeBatch, Work]:
         """Whole searches, one for each group of sources."""
         begin = time.perf_counter()
-        kernels, hop, check = backend_named("auto"), self._hop(of), self._check(call)
-        if len(offsets) == 2:
-            nodes = kernels.bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
-            found = NodeBatch(np.array((0, len(nodes)), np.int64), _narrow(nodes, hop.node_count))
-        else:
-            found = kernels.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        kernels, hop = backend_named("auto"), self._hop(of)
+        with self._running(call) as check:
+            if len(offsets) == 2:
+                nodes = kernels.bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
+                found = NodeBatch(np.array((0, len(nodes)), np.int64), _narrow(nodes, hop.node_count))
+            else:
+                found = kernels.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
         return found, Work(time.perf_counter() - begin, len(sources))
 
     def levels(
@@ -135,10 +155,10 @@ class Worker:
     ) -> tuple[SearchLevels, Work]:
         """The same with the distance of each node."""
         begin = time.perf_counter()
-        check = self._check(call)
-        found = backend_named("auto").bfs_levels(
-            self._hop(of), groups, sources, upper, mark_starts=mark_starts, check=check
-        )
+        with self._running(call) as check:
+            found = backend_named("auto").bfs_levels(
+                self._hop(of), groups, sources, upper, mark_starts=mark_starts, check=check
+            )
         return found, Work(time.perf_counter() - begin, len(sources))
 
     def steps(self, call: int, of: HopOf, nodes: Positions) -> tuple[Steps, Work]:
@@ -152,7 +172,8 @@ class Worker:
     ) -> tuple[Positions, Work]:
         """How many trails there are from each source."""
         begin = time.perf_counter()
-        counts = backend_named("auto").count_trails(self._hop(of), sources, lower, upper, check=self._check(call))
+        with self._running(call) as check:
+            counts = backend_named("auto").count_trails(self._hop(of), sources, lower, upper, check=check)
         return counts, Work(time.perf_counter() - begin, len(sources))
 
     def entered(self, call: int, of: HopOf, frontier: Packed) -> tuple[Entered, Work]:
@@ -160,33 +181,75 @@ class Worker:
         begin = time.perf_counter()
         nodes = unpack(frontier)
         hop = self._hop(of)
-        with borrowed(hop.node_count) as scratch:
+        with self._running(call) as check, borrowed(hop.node_count) as scratch:
             search = backend_named("auto").search(hop, nodes, scratch)
-            found = search.step(self._check(call)).astype(np.int64)
+            found = search.step(check).astype(np.int64)
             owners, relationships = scratch.owner[found], scratch.label[found]
             search.clear()
         count = hop.node_count
         answer = Entered(_narrow(found, count), _narrow(owners, count), relationships)
         return answer, Work(time.perf_counter() - begin, len(nodes))
 
-    def trails(
-        self, call: int, of: HopOf, sources: Positions, lower: int, upper: int | None, excluded: Excluded, chunk: int
-    ) -> Iterator[TrailBatch | Work]:
-        """The trails from each source in batches, then what they cost."""
-        begin = time.perf_counter()
-        hop, check = self._hop(of), self._check(call)
-        yield from backend_named("auto").trails(hop, sources, lower, upper, excluded=excluded, chunk=chunk, check=check)
-        yield Work(time.perf_counter() - begin, len(sources))
+    # --- results in pieces ---
 
-    # --- statements ---
+    def begin(self, call: int, method: str, arguments: tuple[Any, ...]) -> Piece:
+        """The first piece of what `trails` or `run` yields."""
+        made: dict[str, Callable[..., Iterator[Any]]] = {"trails": self._trails, "run": self._run}
+        return self._piece(call, made[method](call, *arguments))
 
-    def run(
-        self, call: int, plan: str, parameters: Mapping[str, Any], bounds: Bounds
-    ) -> Iterator[Batch | Failed | Work]:
-        """The rows of a plan in batches, then its cost; an error ends it."""
-        begin = time.perf_counter()
-        limits = Limits(timeout=bounds.seconds, memory_bytes=bounds.memory_bytes, read_only=True)
+    def more(self, call: int) -> Piece | None:
+        """The next piece; None if this worker did not begin it: it was restarted."""
+        with self._changing:
+            coming = self._open.pop(call, None)
+        return None if coming is None else self._piece(call, coming)
+
+    def run_several(
+        self, call: int, plan: str, parameter_sets: Sequence[Mapping[str, Any]], bounds: Bounds
+    ) -> list[Piece]:
+        """The results of a plan for several sets of parameters, or for the first of them: not many more rows than
+        those of a piece. Only the last result may be incomplete."""
+        pieces: list[Piece] = []
         rows = 0
+        for parameters in parameter_sets:
+            stop = self._stop_of(call)
+            piece = self._piece(call, self._run(call, plan, parameters, bounds))
+            pieces.append(piece)
+            rows += piece.work.items
+            has_failed = bool(piece.items) and isinstance(piece.items[-1], Failed)
+            if has_failed or not piece.is_last or rows >= _PIECE_ROWS or stop.is_set():
+                break
+        return pieces
+
+    def _piece(self, call: int, coming: Iterator[Any]) -> Piece:
+        begin = time.perf_counter()
+        items: list[Any] = []
+        rows, is_last = 0, False
+        while rows < _PIECE_ROWS and not (items and time.perf_counter() - begin > _PIECE_S):
+            one = next(coming, None)
+            if one is None:
+                is_last = True
+                break
+            items.append(one)
+            rows += one.row_count if isinstance(one, Batch) else len(one.row) if isinstance(one, TrailBatch) else 0
+        with self._changing:
+            if is_last:
+                self._stops.pop(call, None)
+            elif call not in self._stops or not self._stops[call].is_set():
+                self._open[call] = coming
+        return Piece(items, is_last, Work(time.perf_counter() - begin, rows))
+
+    def _trails(
+        self, call: int, of: HopOf, sources: Positions, lower: int, upper: int | None, excluded: Excluded, chunk: int
+    ) -> Iterator[TrailBatch]:
+        """The trails from each source in batches."""
+        check = _checked(self._stop_of(call))
+        return backend_named("auto").trails(
+            self._hop(of), sources, lower, upper, excluded=excluded, chunk=chunk, check=check
+        )
+
+    def _run(self, call: int, plan: str, parameters: Mapping[str, Any], bounds: Bounds) -> Iterator[Batch | Failed]:
+        """The rows of a plan in batches; an error ends it."""
+        limits = Limits(timeout=bounds.seconds, memory_bytes=bounds.memory_bytes, read_only=True)
         try:
             execution, batches = self._database.start(self._prepared(plan), parameters, limits, self._stop_of(call))
             while True:
@@ -194,13 +257,10 @@ class Worker:
                     batch = next(batches, None)
                     sent = None if batch is None else portable(batch)
                 if sent is None:
-                    break
-                rows += sent.row_count
+                    return
                 yield sent
         except CypherError as error:
             yield Failed(error)
-            return
-        yield Work(time.perf_counter() - begin, rows)
 
     # --- inside ---
 
@@ -222,19 +282,24 @@ class Worker:
 
     def _stop_of(self, call: int) -> threading.Event:
         with self._changing:
-            event = self._stops.setdefault(call, threading.Event())
-            if len(self._stops) > _KEPT_STOPS:
-                self._stops.popitem(last=False)
-            return event
+            return self._stops.setdefault(call, threading.Event())
 
-    def _check(self, call: int) -> Any:
-        stop = self._stop_of(call)
+    @contextmanager
+    def _running(self, call: int) -> Iterator[Check]:
+        """While a call runs: the check that ends it when it is stopped."""
+        try:
+            yield _checked(self._stop_of(call))
+        finally:
+            with self._changing:
+                self._stops.pop(call, None)
 
-        def check() -> None:
-            if stop.is_set():
-                raise transaction_terminated()
 
-        return check
+def _checked(stop: threading.Event) -> Check:
+    def check() -> None:
+        if stop.is_set():
+            raise transaction_terminated()
+
+    return check
 
 
 def _narrow(nodes: Positions, node_count: int) -> NDArray[np.int32] | Positions:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from hoplite.cluster.pool import Check, Lost
+from hoplite.cluster.pool import Check, Lost, cluster_closed
 from hoplite.cluster.worker import Worker
 from hoplite.storage.disk.graph import Version
 
@@ -24,7 +24,7 @@ class ThreadPool:
         self._faults = faults
         self._random = random.Random(seed)
         self._workers: list[Worker | None] = []
-        self._threads = ThreadPoolExecutor(2 * size)
+        self._threads = [ThreadPoolExecutor(1) for _ in range(size)]  # an actor runs one call at a time
         self._opened: tuple[str, Version, str | int | None] | None = None
 
     def start(self, path: str, version: Version, memory: str | int | None) -> None:
@@ -40,29 +40,21 @@ class ThreadPool:
         if dead is not None:
             dead.close()
 
-    def call_each(self, calls: Sequence[tuple[int, str, tuple[Any, ...]]], check: Check) -> list[Any]:
-        sent = pickle.loads(pickle.dumps(calls))
-        asked = [self._threads.submit(self._call, *one) for one in sent]
-        while wait(asked, timeout=0.01).not_done:
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Future[Any]:
+        if not self._workers:
+            raise cluster_closed()
+        return self._threads[worker].submit(self._call, worker, method, pickle.dumps(arguments))
+
+    def collect(self, calls: Sequence[Future[Any]], check: Check) -> list[Any]:
+        while wait(calls, timeout=0.01).not_done:
             check()
         check()
-        return [pickle.loads(pickle.dumps(one.result())) for one in asked]
+        return [pickle.loads(one.result()) for one in calls]
 
-    def stream(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        return self._read(worker, method, pickle.loads(pickle.dumps(arguments)), check)
-
-    def _read(self, worker: int, method: str, arguments: tuple[Any, ...], check: Check) -> Iterator[Any]:
-        coming = self._call(worker, method, arguments)
-        while (asked := self._threads.submit(next, coming, None)) and asked is not None:
-            while wait([asked], timeout=0.01).not_done:
-                check()
-            one = asked.result()
-            if one is None:
-                return
-            yield pickle.loads(pickle.dumps(one))
-            if self._random.random() < self._faults:
-                self.kill(worker)
-                raise Lost
+    def await_any(self, calls: Sequence[Future[Any]], check: Check) -> int:
+        while not (ended := wait(calls, timeout=0.01, return_when=FIRST_COMPLETED).done):
+            check()
+        return next(place for place, one in enumerate(calls) if one in ended)
 
     def tell(self, worker: int, method: str, *arguments: Any) -> None:
         one = self._workers[worker] if self._workers else None
@@ -74,7 +66,8 @@ class ThreadPool:
 
     def close(self) -> None:
         self._end()
-        self._threads.shutdown()
+        for one in self._threads:
+            one.shutdown()
 
     def _end(self) -> None:
         for worker in self._workers:
@@ -86,10 +79,14 @@ class ThreadPool:
         assert self._opened is not None
         return Worker(*self._opened)
 
-    def _call(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+    def _call(self, worker: int, method: str, arguments: bytes) -> bytes:
         if self._random.random() < self._faults:
             self.kill(worker)
-        one = self._workers[worker]
+        one = self._workers[worker] if self._workers else None
         if one is None:
             raise Lost
-        return getattr(one, method)(*arguments)
+        answer = pickle.dumps(getattr(one, method)(*pickle.loads(arguments)))
+        if self._random.random() < self._faults:
+            self.kill(worker)
+            raise Lost
+        return answer

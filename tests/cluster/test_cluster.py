@@ -18,10 +18,10 @@ from neo4j.exceptions import ClientError, Neo4jError, TransientError
 import hoplite
 from hoplite import cluster
 from hoplite.cluster.backend import ClusterBackend
-from hoplite.cluster.database import Cluster
+from hoplite.cluster.database import Cluster, Route
 from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import pack, unpack
-from hoplite.cluster.placing import Split
+from hoplite.cluster.placing import Place, Split
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
 
@@ -122,7 +122,7 @@ def test_trails_and_shortest_paths_answer_as_in_one_process(tmp_path: Path, seed
                 asked = dict(zip("ij", rng.sample(range(40), 2), strict=True))
                 here, there = (sorted(_rows(db, query, **asked), key=str) for db in (plain, several))
                 assert here == there, (query, asked)
-        assert several._hops.tally.table[:, 0].min() > 0, "every worker was asked"
+        assert several._hops.calls.tally.table[:, 0].min() > 0, "every worker was asked"
 
 
 def test_wide_hops_are_shared(tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_wide_hops_are_shared(tmp_path: Path) -> None:
         "MATCH (a:N) RETURN sum(COUNT { (a)-->() }), max(COUNT { (a)--() })",
     )
     with hoplite.open(path, read_only=True) as plain, Cluster(path, ThreadPool(3), split="never") as several:
-        place, several._place = several._place, lambda prepared: place(prepared)._replace(where="here")  # type: ignore[method-assign]
+        several._route = lambda prepared: Route(Place("here", "to be tested"))  # type: ignore[method-assign]
         for query in queries:
             assert _rows(several, query) == _rows(plain, query)
-        assert several._hops.tally.table[:, 0].min() > 0, "every worker was asked"
+        assert several._hops.calls.tally.table[:, 0].min() > 0, "every worker was asked"
 
 
 def test_a_worker_that_dies_costs_time_alone(tmp_path: Path, split: Split) -> None:
@@ -247,7 +247,7 @@ def test_many_statements_at_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert [answers[number] for number in range(4)] == [wanted] * 4
-        assert several._hops.tally.table[:, 0].min() > 0
+        assert several._hops.calls.tally.table[:, 0].min() > 0
 
 
 def test_explain_says_where_and_profile_who(tmp_path: Path) -> None:
