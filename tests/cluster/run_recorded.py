@@ -1,7 +1,9 @@
-"""Recorded queries over workers: every golden pattern and a sample of the machine-written queries, each of which must
-come to the verdict of one process. Workers are threads here, or actors of Ray.
+"""Recorded queries and random searches over workers: every golden pattern, a sample of the machine-written queries and
+random k-hop sets. A statement must come to the verdict of one process, a search to its nodes. Workers are threads here,
+or actors of Ray; each graph has another number of them and of partitions.
 
-    python -m tests.cluster.run_recorded --patterns 500 --queries 1000 --workers 4 [--ray] [--faults 0.1]
+    python -m tests.cluster.run_recorded --patterns 500 --queries 1000 --khops 5000 [--workers 2 4 8] [--ray]
+        [--faults 0.1]
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,42 +24,49 @@ from hoplite.cluster.database import Cluster
 from hoplite.cluster.placing import Split
 from hoplite.cluster.pool import WORKER_LOST
 from hoplite.cluster.ray_pool import RayPool
+from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
 from tests.golden import corpus, patterns
 from tests.plans.run_recorded import sample
-from tests.suites.workers import Task
+from tests.suites.workers import PASSED, Task
 
 SPLITS: tuple[Split, ...] = ("auto", "never", "always")
+_SEARCHES_PER_GRAPH = 250
+_REPORT_S = 30.0
 
 
 class Clusters:
-    """The graph of a database in a folder, over workers; one at a time."""
+    """A folder for each graph, and workers over it; one at a time."""
 
-    def __init__(self, workers: int, on_ray: bool, faults: float, seed: int) -> None:
+    def __init__(self, workers: list[int], on_ray: bool, faults: float) -> None:
         self._workers, self._on_ray, self._faults = workers, on_ray, faults
-        self._random = random.Random(seed)
+        self._random = random.Random(sum(workers))
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._cluster: Cluster | None = None
-        self._of: hoplite.Database | None = None
+        self.killed = 0
 
-    def of(self, db: hoplite.Database) -> Cluster:
-        """The cluster that has the graph of this database."""
-        if self._cluster is None or self._of is not db:
-            self.close()
-            self._folder = tempfile.TemporaryDirectory()
-            root = Path(self._folder.name)
-            db.export_jsonl(root / "graph.jsonl")
-            with hoplite.open(root / "graph.hop", partitions=self._random.choice((1, 3, 8))) as stored:
-                stored.import_jsonl(root / "graph.jsonl")
-            pool = RayPool(self._workers, None) if self._on_ray else ThreadPool(self._workers, self._faults)
-            self._cluster, self._of = Cluster(root / "graph.hop", pool), db
-        split = self._random.choice(SPLITS)
-        self._cluster._split = self._cluster._hops._split = split
+    def new_database(self) -> hoplite.Database:
+        """An empty one in a folder, which a cluster will have open too."""
+        self.close()
+        self._folder = tempfile.TemporaryDirectory()
+        return hoplite.open(Path(self._folder.name) / "graph.hop", partitions=self._random.choice((1, 3, 8, 16)))
+
+    def of(self, db: hoplite.Database, path: Path | None = None) -> Cluster:
+        """The cluster over the folder of this database. Half of the graphs are in the log, the others in partitions."""
+        if self._cluster is None:
+            assert self._folder is not None
+            if path is None and self._random.random() < 0.5:
+                db.checkpoint()
+            workers = self._random.choice(self._workers)
+            pool = RayPool(workers, None) if self._on_ray else ThreadPool(workers, self._faults)
+            self._cluster = Cluster(path or Path(self._folder.name) / "graph.hop", pool)
+        self._cluster._split = self._cluster._hops._split = self._random.choice(SPLITS)
         return self._cluster
 
     def close(self) -> None:
         """End the workers."""
         if self._cluster is not None:
+            self.killed += getattr(self._cluster._pool, "killed", 0)
             self._cluster.close()
         if self._folder is not None:
             self._folder.cleanup()
@@ -85,52 +95,87 @@ class _Way:
                     raise
 
 
-def differences(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[str]:
-    """What differs from a single process."""
+def statements(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[str | None]:
+    """For each task what differs from a single process. One that agrees with the record needs no comparison."""
     for task in sorted(tasks, key=lambda task: task.group):
         runner.prepare(task)
         plain = runner.db
-        wanted = runner.run(task)
         try:
             runner.db = _Way(plain, clusters)
-            _know_again(runner, plain.uuid, clusters.of(plain).uuid)
             found = runner.run(task)
         finally:
             runner.db = plain
-        if (found.outcome, found.kind) != (wanted.outcome, wanted.kind):
-            yield f"{task.name}: {found} instead of {wanted}\n{task.payload}"
+        wanted = PASSED if found.outcome == PASSED.outcome else runner.run(task)
+        same = (found.outcome, found.kind) == (wanted.outcome, wanted.kind)
+        yield None if same else f"{task.name}: {found} instead of {wanted}\n{task.payload}"
 
 
-def _know_again(runner: Any, here: str, there: str) -> None:
-    """Entities have the same numbers in the folder, under another database id."""
-    names = getattr(runner, "names", {})
-    if names and not any(there in one for one in list(names)[:1] + list(names)[-1:]):
-        names |= {one.replace(here, there): name for one, name in names.items()}
+def searches(count: int, clusters: Clusters) -> Iterator[str | None]:
+    """For each of many random seed sets what differs, on random graphs."""
+    rng = random.Random(count)
+    for seed in range(-(-count // _SEARCHES_PER_GRAPH)):
+        clusters.close()
+        clusters._folder = tempfile.TemporaryDirectory()
+        size = rng.choice((60, 500, 4_000))
+        path = random_folder(Path(clusters._folder.name), seed, size, 2 * size, rng.choice((1, 3, 8, 16)))
+        with hoplite.open(path, read_only=True) as plain:
+            alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
+            for _ in range(min(_SEARCHES_PER_GRAPH, count - seed * _SEARCHES_PER_GRAPH)):
+                seeds, k = rng.sample(alive, rng.randrange(1, 9)), rng.randrange(0, 8)
+                asked = {
+                    "direction": rng.choice(("out", "in", "both")),
+                    "types": rng.choice((None, "R", ["R", "S"])),
+                    "exact": rng.random() < 0.3,
+                }
+                wanted = sorted(plain.khop(seeds, k, **asked).tolist())
+                found = _retried(clusters.of(plain, path), seeds, k, asked)
+                yield None if found == wanted else f"{path.name}: khop({seeds}, {k}, {asked})"
+
+
+def _retried(several: Cluster, seeds: list[int], k: int, asked: dict[str, Any]) -> list[int]:
+    while True:
+        try:
+            found: list[int] = sorted(several.khop(seeds, k, **asked).tolist())
+            return found
+        except TransientError as error:
+            if error.code != WORKER_LOST:
+                raise
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--patterns", type=int)
     parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--khops", type=int, default=0)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--faults", type=float, default=0.0, help="how often a worker is killed, for each call")
     asked = parser.parse_args()
-    clusters = Clusters(asked.workers, asked.ray, asked.faults, seed=asked.workers)
-    count = 0
+    clusters = Clusters(asked.workers, asked.ray, asked.faults)
     machine_written = [task for task in corpus.read_tasks() if task.group != corpus.EXPLAIN]
-    try:
-        for runner, tasks in (
-            (patterns.PatternRunner(), sample(patterns.read_tasks(), asked.patterns)),
-            (corpus.CorpusRunner(), sample(machine_written, asked.queries)),
-        ):
-            for difference in differences(runner, tasks, clusters):
-                print(difference, flush=True)
-                count += 1
-    finally:
+    new = clusters.new_database
+    parts = {
+        "searches": searches(asked.khops, clusters),
+        "patterns": statements(patterns.PatternRunner(new), sample(patterns.read_tasks(), asked.patterns), clusters),
+        "queries": statements(corpus.CorpusRunner(new), sample(machine_written, asked.queries), clusters),
+    }
+    different = 0
+    for name, outcomes in parts.items():
+        done, reported = 0, time.monotonic()
+        for outcome in outcomes:
+            done += 1
+            if outcome is not None:
+                different += 1
+                print(outcome, flush=True)
+            if time.monotonic() - reported > _REPORT_S:
+                reported = time.monotonic()
+                print(f"{name}: {done:,}, {different:,} different", flush=True)
         clusters.close()
-    print(f"{count} differences")
-    return 1 if count else 0
+        print(
+            f"{name}: {done:,} in all, {different:,} different so far, {clusters.killed:,} workers killed", flush=True
+        )
+    print(f"{different} differences")
+    return 1 if different else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neo4j.exceptions import Neo4jError
@@ -46,21 +46,20 @@ def describe(task: Task) -> str:
 
 
 class CorpusRunner:
-    """One database per graph, loaded again after a query that changed it."""
+    """One database per graph, which `new` makes, loaded again after a query that changed it."""
 
-    def __init__(self) -> None:
+    def __init__(self, new: Callable[[], Any] | None = None) -> None:
+        self.new = new or _in_memory
         warnings.simplefilter("ignore")
         self.db: Any = None
         self.loaded: str | None = None
         self.names: dict[str, str] = {}
 
     def prepare(self, task: Task) -> None:
-        import hoplite
-
         if self.loaded != task.group:
             if self.db is not None:
                 self.db.close()
-            self.loaded, self.db = None, hoplite.open()
+            self.loaded, self.db = None, self.new()
             self.names = {} if task.group == EXPLAIN else load_graph(self.db, *demo_rows(task.group))
             self.loaded = task.group
 
@@ -89,6 +88,12 @@ class CorpusRunner:
 
     def _entity(self, entity: Any) -> Any:
         return recorded_entity(entity, self.names.get(entity.element_id))
+
+
+def _in_memory() -> Any:
+    import hoplite
+
+    return hoplite.open()
 
 
 def recorded_entity(entity: Any, name: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -41,9 +42,10 @@ def describe(task: Task) -> str:
 
 
 class PatternRunner:
-    """Only reads: one database per graph."""
+    """Only reads: one database per graph, which `new` makes."""
 
-    def __init__(self) -> None:
+    def __init__(self, new: Callable[[], Any] | None = None) -> None:
+        self.new = new or _in_memory
         self.graphs = _lines()[0]
         self.db: Any = None
         self.loaded: str | None = None
@@ -53,7 +55,8 @@ class PatternRunner:
             if self.db is not None:
                 self.db.close()
             self.loaded = None
-            self.db = _load(self.graphs[task.group])
+            self.db = self.new()
+            _load(self.db, self.graphs[task.group])
             self.loaded = task.group
 
     def run(self, task: Task) -> Verdict:
@@ -77,11 +80,14 @@ class PatternRunner:
         return PASSED
 
 
-def _load(graph: dict[str, Any]) -> Any:
+def _in_memory() -> Any:
     import hoplite
 
+    return hoplite.open()
+
+
+def _load(db: Any, graph: dict[str, Any]) -> None:
     decode = encoding().decode
-    db = hoplite.open()
     load_graph(
         db,
         [(node["properties"]["id"], node["labels"], decode(node["properties"])) for node in graph["nodes"]],
@@ -90,4 +96,3 @@ def _load(graph: dict[str, Any]) -> Any:
             for hop in graph["rels"]
         ],
     )
-    return db
