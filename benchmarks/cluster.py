@@ -1,40 +1,49 @@
-"""One process against workers on Ray: `python -m benchmarks.cluster [--workers 1 2] [--scale 0.2]`.
+"""One process against workers on Ray: `python -m benchmarks.cluster [--workers 1 2 4 8] [--scale 0.05] [--folder DIR]`.
 
-First Ray's own round trip. Then the UMLS shape on disk: searches across workers, and a batch of statements that each
-run on one worker. Last, the frontiers of those searches are replayed over a simulated network with the measured
-constants, and predictions are printed next to measurements; then predictions for machines that are not here.
+The PubMed shape on disk. Ray's own round trip comes first, then four figures: searches across two workers and in one
+process, a batch of statements over two workers and over one, what each worker holds, and searches under a budget that
+the graph exceeds. One process and workers take turns, and the best of several rounds counts: other programs may run on
+the machine. Last, the frontiers of the searches are replayed over a simulated network with the measured constants:
+predictions next to measurements, and predictions for machines that are not here.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hoplite
-from benchmarks.shapes import Shape, umls
+from benchmarks.large_graph import LargeGraph, pubmed
 from hoplite import cluster
+from hoplite.cluster.backend import _SHARED_STEPS
 from hoplite.cluster.database import Cluster
 from hoplite.cluster.owners import Owners
-from hoplite.cluster.packing import pack
+from hoplite.cluster.packing import Packed, as_bits, pack, unpack
 
-STATEMENT = "MATCH (a:N {id: $i})-[:E*1..3]->(b) RETURN count(DISTINCT b) AS c"
+STATEMENT = "MATCH (a:N {id: $i})-[*1..2]-(b) RETURN count(DISTINCT b) AS c"
+PARTITIONS = 16
 
 
 @dataclass(frozen=True)
 class Level:
-    """What one level of a search costs: bytes out and back, and the steps of the busiest worker."""
+    """What one level of a search costs: bytes out and back, steps in all and of the busiest worker, nodes handled by
+    that worker and by the leading process. A level that is taken in the leading process sends nothing."""
 
     sent: int
     received: int
     steps: int
+    busiest: int
+    nodes: int
 
 
 @dataclass(frozen=True)
@@ -44,154 +53,278 @@ class Network:
     round_s: float
     bytes_per_s: float
     steps_per_s: float
+    node_s: float  # to pack, unpack and compare a node
+    bit_s: float  # the same for each node of the graph, where nodes travel as bits
+    cores: int  # that the workers share; 0: one for each
 
-    def seconds(self, levels: Sequence[Level]) -> float:
+    def seconds(self, levels: Sequence[Level], node_count: int) -> float:
         """How long a search takes."""
-        return sum(
-            self.round_s + (one.sent + one.received) / self.bytes_per_s + one.steps / self.steps_per_s for one in levels
-        )
+        total = 0.0
+        for one in levels:
+            if not one.sent:
+                total += one.steps / self.steps_per_s
+                continue
+            busiest = max(one.busiest, one.steps / self.cores if self.cores else 0)
+            handled = one.nodes * self.node_s + 3 * node_count * self.bit_s
+            total += self.round_s + (one.sent + one.received) / self.bytes_per_s + busiest / self.steps_per_s + handled
+        return total
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--scale", type=float, default=0.2, help="of the UMLS shape")
-    parser.add_argument("--hops", type=int, default=6)
-    parser.add_argument("--searches", type=int, default=10)
-    parser.add_argument("--statements", type=int, default=200)
+    parser.add_argument("--scale", type=float, default=0.05, help="of the PubMed shape")
+    parser.add_argument("--hops", type=int, default=4)
+    parser.add_argument("--searches", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--statements", type=int, default=1000)
+    parser.add_argument("--folder", type=Path, help="where the graph is kept for the next run")
     asked = parser.parse_args()
-    shape = umls(asked.scale)
-    rng = np.random.default_rng(5)
-    seeds = rng.choice(np.unique(shape.start), asked.searches, replace=False).tolist()
-    parameters = [{"i": int(i)} for i in rng.choice(np.unique(shape.start), asked.statements)]
-    print(f"{shape.name}: {shape.node_count:,} nodes, {len(shape.start):,} relationships")
-    with tempfile.TemporaryDirectory() as folder:
-        path = _stored(shape, Path(folder) / "umls.hop", 2 * max(asked.workers))
+    shape = pubmed(asked.scale)
+    print(
+        f"{shape.name}: {shape.nodes:,} nodes, {shape.edges:,} relationships, load {os.getloadavg()[0]:.1f}", flush=True
+    )
+    with tempfile.TemporaryDirectory() as temporary:
+        path = _stored(shape, (asked.folder or Path(temporary)) / f"pubmed-{asked.scale:g}.hop")
         with hoplite.open(path, read_only=True) as db:
-            alone = _searches(db, seeds, asked.hops)
-            begin = time.perf_counter()
-            wanted = [db.run(STATEMENT, one).data() for one in parameters]
-            alone_batch = time.perf_counter() - begin
-            print(f"one process    search {1000 * alone:9.2f} ms    {asked.statements} statements {alone_batch:7.2f} s")
-            steps_per_s = sum(sum(one.steps for one in _levels(db, s, asked.hops, 1)) for s in seeds) / (
-                alone * len(seeds)
-            )
+            seeds = _seeds(db, shape, asked.searches, asked.hops)
+            measured = {}
             for workers in asked.workers:
-                _measure(db, path, workers, seeds, asked.hops, parameters, wanted, alone, alone_batch, steps_per_s)
-            _beyond(db, seeds, asked.hops, steps_per_s)
+                measured[workers] = _hops(db, path, workers, seeds, asked)
+            _statements(db, path, shape, asked)
+            _budget(db, path, seeds, asked)
+            _model(db, seeds, asked.hops, measured)
 
 
-def _measure(
-    db: hoplite.Database,
-    path: Path,
-    workers: int,
-    seeds: list[int],
-    hops: int,
-    parameters: list[dict[str, Any]],
-    wanted: list[Any],
-    alone: float,
-    alone_batch: float,
-    steps_per_s: float,
-) -> None:
-    with cluster.open(path, workers=workers, split="always") as several:
+# --- the four figures -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Medians over the searches of the best of the rounds."""
+
+    alone_s: float
+    across_s: float
+    round_s: float
+    bytes_per_s: float
+
+
+def _hops(db: hoplite.Database, path: Path, workers: int, seeds: list[int], asked: Any) -> Measured:
+    with cluster.open(path, workers=workers) as several:
         for seed in seeds:
-            if sorted(several.khop([seed], hops).tolist()) != sorted(db.khop([seed], hops).tolist()):
-                raise SystemExit(f"DIFFERENT: {hops} hops from {seed} over {workers} workers")
-        floor = _median(lambda: several._pool.call_each([(n, "ready", ()) for n in range(workers)], _no_check), 50)
-        across = _searches(several, seeds, hops)
-        several._split = "never"
-        several.run_many(STATEMENT, parameters[:workers])
-        begin = time.perf_counter()
-        found = [result.data() for result in several.run_many(STATEMENT, parameters)]
-        batch = time.perf_counter() - begin
-        if found != wanted:
-            raise SystemExit(f"DIFFERENT: statements over {workers} workers")
-        network = Network(floor, _bandwidth(several), steps_per_s)
-        predicted = statistics.median(network.seconds(_levels(db, seed, hops, workers)) for seed in seeds)
+            here, there = (np.sort(each.khop([seed], asked.hops, "both")) for each in (db, several))
+            if not np.array_equal(here, there):
+                raise SystemExit(f"DIFFERENT: {asked.hops} hops from {seed} over {workers} workers")
+        before = several._hops.calls.tally.copy()
+        alone, across = [], []
+        for seed in seeds:
+            run_here, run_there = (partial(each.khop, [seed], asked.hops, "both") for each in (db, several))
+            times = [(_seconds(run_here), _seconds(run_there)) for _ in range(asked.rounds)]
+            alone.append(min(one for one, _ in times))
+            across.append(min(other for _, other in times))
+        floor, bytes_per_s = _round(several), _bandwidth(several)
+        found = Measured(statistics.median(alone), statistics.median(across), floor, bytes_per_s)
+        print(f"workers {workers}: a round of Ray {1000 * floor:.2f} ms, {bytes_per_s / 1e6:,.0f} MB/s")
         print(
-            f"{workers} workers      search {1000 * across:9.2f} ms ({across / alone:.2f}x one process; predicted "
-            f"{1000 * predicted:.2f} ms)    {len(parameters)} statements {batch:7.2f} s ({alone_batch / batch:.2f}x as "
-            f"fast)    a round of Ray {1000 * floor:.2f} ms"
+            f"  hops      {1000 * found.across_s:9.2f} ms, one process {1000 * found.alone_s:9.2f} ms: "
+            f"{found.across_s / found.alone_s:.2f}x (load {os.getloadavg()[0]:.1f})"
         )
-        print(several.workers())
+        print("  " + str(several._hops.calls.tally.since(before)).replace("\n", "\n  "))
+        _memory(db, several, workers, seeds, asked)
+        return found
 
 
-def _beyond(db: hoplite.Database, seeds: list[int], hops: int, steps_per_s: float) -> None:
-    """The same frontiers over machines that are not here: 0.1 ms a round, 10 Gbit/s."""
-    network = Network(0.0001, 1.25e9, steps_per_s)
+def _memory(db: hoplite.Database, several: Cluster, workers: int, seeds: list[int], asked: Any) -> None:
+    """Searches with every level shared, so that workers read their whole shares and no more."""
+    several._hops._split = "always"
+    with hoplite.open(several._folder, read_only=True) as fresh:
+        for seed in seeds:
+            several.khop([seed], asked.hops, "both")
+            fresh.khop([seed], asked.hops, "both")
+        share = fresh.stats()["cache"]["used_bytes"] / workers
+    several._hops._split = "auto"
+    held = [stats["cache"]["used_bytes"] for stats in _each(several, "loads")]
+    print(
+        f"  memory    {max(held) / 1e6:9.1f} MB in the fullest worker, its share {share / 1e6:.1f} MB: "
+        f"{100 * (max(held) / share - 1):+.1f}%",
+        flush=True,
+    )
+
+
+def _statements(db: hoplite.Database, path: Path, shape: LargeGraph, asked: Any) -> None:
+    rng = np.random.default_rng(5)
+    parameters = [{"i": int(i)} for i in rng.integers(0, shape.nodes, asked.statements)]
+    wanted = [db.run(STATEMENT, one).data() for one in parameters]
+    with cluster.open(path, workers=1) as one, cluster.open(path, workers=2) as two:
+        for several in (one, two):
+            if [result.data() for result in several.run_many(STATEMENT, parameters)] != wanted:
+                raise SystemExit("DIFFERENT: a batch of statements")
+        times = [
+            (
+                _seconds(lambda: [db.run(STATEMENT, each).data() for each in parameters]),
+                _seconds(lambda: one.run_many(STATEMENT, parameters)),
+                _seconds(lambda: two.run_many(STATEMENT, parameters)),
+            )
+            for _ in range(asked.rounds)
+        ]
+        alone, single, both = (min(row[place] for row in times) for place in range(3))
+        each = _seconds(lambda: [two.run(STATEMENT, one).data() for one in parameters[:100]]) / 100
+    print(
+        f"batch       {asked.statements:,} statements {both:.3f} s over 2 workers, {single:.3f} s over 1: "
+        f"{single / both:.2f}x; one process {alone:.3f} s; one by one {1000 * each:.2f} ms each "
+        f"(load {os.getloadavg()[0]:.1f})",
+        flush=True,
+    )
+
+
+def _budget(db: hoplite.Database, path: Path, seeds: list[int], asked: Any) -> None:
+    budget = db.stats()["cache"]["used_bytes"] // 4
+    with cluster.open(path, workers=2, worker_memory=budget, memory=budget) as several:
+        for seed in seeds:
+            one, other = (np.sort(each.khop([seed], asked.hops, "both")) for each in (db, several))
+            if not np.array_equal(one, other):
+                raise SystemExit(f"DIFFERENT: {asked.hops} hops from {seed} within a budget")
+        evictions = [stats["cache"]["evictions"] for stats in _each(several, "loads")]
+    print(
+        f"budget      {len(seeds)} searches equal with {budget / 1e6:.1f} MB for each worker, a quarter of what "
+        f"they touch; evictions {evictions}",
+        flush=True,
+    )
+
+
+# --- the cost model --------------------------------------------------------------------------------------------------
+
+
+def _model(db: hoplite.Database, seeds: list[int], hops: int, measured: dict[int, Measured]) -> None:
+    node_count = db._graph.snapshot().node_count
+    node_s, bit_s = _handling(node_count)
+    levels = {seed: _frontiers(db, seed, hops) for seed in seeds}
+    steps = statistics.median(sum(one.steps for one in _levels(db, levels[seed], 1)) for seed in seeds)
+    for workers, one in measured.items():
+        network = Network(one.round_s, one.bytes_per_s, steps / one.alone_s, node_s, bit_s, os.cpu_count() or 1)
+        predicted = statistics.median(network.seconds(_levels(db, levels[seed], workers), node_count) for seed in seeds)
+        print(
+            f"model       {workers} workers: predicted {1000 * predicted:.2f} ms, "
+            f"measured {1000 * one.across_s:.2f} ms ({one.across_s / predicted:.2f}x)"
+        )
+    alone_s = min(one.alone_s for one in measured.values())
+    away = Network(0.0001, 1.25e9, steps / alone_s, node_s, bit_s, 0)
     for workers in (1, 2, 4, 8, 10, 100):
-        seconds = statistics.median(network.seconds(_levels(db, seed, hops, workers)) for seed in seeds)
-        print(f"{workers:>4} machines (0.1 ms a round, 10 Gbit/s): {1000 * seconds:9.2f} ms predicted")
+        seconds = statistics.median(away.seconds(_levels(db, levels[seed], workers), node_count) for seed in seeds)
+        print(f"model       {workers:>4} machines (0.1 ms a round, 10 Gbit/s): {1000 * seconds:9.2f} ms predicted")
 
 
-def _levels(db: hoplite.Database, seed: int, hops: int, workers: int) -> list[Level]:
-    """The levels of a search as workers would exchange them."""
+def _frontiers(db: hoplite.Database, seed: int, hops: int) -> list[tuple[Any, Any]]:
+    """The positions of each level of a search, and how many steps lead on from each."""
     graph = db._graph.snapshot()
-    owners = Owners(graph.adjacency(True), workers)
-    degree = np.bincount(_starts(db), minlength=graph.node_count)
-    levels, seen, frontier = [], np.zeros(graph.node_count, np.bool_), np.array([seed])
-    seen[frontier] = True
-    for _ in range(hops):
-        owner = owners.of(frontier)
-        sent = received = busiest = 0
-        entered = frontier[:0]
-        for worker in range(workers):
-            share = frontier[owner == worker]
-            if len(share):
-                neighbours = db.khop(share, 1, exact=False)
-                sent += pack(share, graph.node_count).size
-                received += pack(neighbours, graph.node_count).size
-                busiest = max(busiest, int(degree[share].sum()))
-                entered = np.union1d(entered, neighbours)
-        levels.append(Level(sent, received, busiest))
-        frontier = entered[~seen[entered]]
-        seen[frontier] = True
-        if not len(frontier):
+    degree = _degrees(db)
+    levels = []
+    for level in range(hops):
+        nodes = graph.node_positions(db.khop([seed], level, "both", exact=True))
+        if not len(nodes):
             break
+        levels.append((nodes, degree[nodes]))
     return levels
 
 
-def _starts(db: hoplite.Database) -> Any:
+def _levels(db: hoplite.Database, frontiers: list[tuple[Any, Any]], workers: int) -> list[Level]:
+    """The levels of a search as workers would exchange them."""
     graph = db._graph.snapshot()
+    owners = Owners(graph.adjacency(True), workers)
+    levels = []
+    for nodes, degree in frontiers:
+        steps = int(degree.sum())
+        if steps < _SHARED_STEPS:
+            levels.append(Level(0, 0, steps, 0, 0))
+            continue
+        owner = owners.of(nodes)
+        sent = received = busiest = most = entered = 0
+        for worker in range(workers):
+            share = nodes[owner == worker]
+            found = db.khop(graph.node_ids(share), 1, "both")
+            sent += pack(share, graph.node_count).size
+            received += pack(found, graph.node_count).size
+            busiest = max(busiest, int(degree[owner == worker].sum()))
+            most = max(most, len(share) + len(found))
+            entered += len(found)
+        levels.append(Level(sent, received, steps, busiest, most + entered))
+    return levels
+
+
+def _degrees(db: hoplite.Database) -> Any:
     known = _cache.get(id(db))
     if known is None:
-        rows = db.run("MATCH (a)-[r]->() RETURN id(a) AS a").to_arrow().column("a").to_numpy()
-        known = _cache[id(db)] = graph.node_positions(rows)
+        graph = db._graph.snapshot()
+        found = db.run("MATCH (a) RETURN id(a) AS a, COUNT { (a)--() } AS d").to_arrow()
+        known = np.zeros(graph.node_count, np.int64)
+        known[graph.node_positions(found.column("a").to_numpy())] = found.column("d").to_numpy()
+        _cache[id(db)] = known
     return known
 
 
 _cache: dict[int, Any] = {}
 
 
-def _stored(shape: Shape, path: Path, partitions: int) -> Path:
-    with hoplite.open(path, partitions=partitions) as db:
-        db.load(
-            nodes={"N": {"id": np.arange(shape.node_count)}},
-            relationships={("N", "E", "N"): {"start": shape.start, "end": shape.end}},
-        )
+def _handling(node_count: int) -> tuple[float, float]:
+    """Seconds to pack, unpack and compare a node, and for each node of the graph."""
+    nodes = np.random.default_rng(1).permutation(node_count)[: node_count // 4]
+    mark = np.zeros(node_count, np.uint8)
+
+    def handle(some: Any) -> None:
+        found = unpack(Packed(as_bits(some, node_count), True))
+        mark[found] = 0
+
+    empty, full = (min(_seconds(lambda some=some: handle(some)) for _ in range(9)) for some in (nodes[:0], nodes))  # type: ignore[misc]
+    return max(full - empty, 0.0) / len(nodes), empty / node_count
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+def _stored(shape: LargeGraph, path: Path) -> Path:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with hoplite.open(path, partitions=PARTITIONS) as db:
+            db.load(nodes={"N": {"id": np.arange(shape.nodes)}}, relationships=shape.relationship_tables())
     return path
 
 
-def _searches(db: hoplite.Database, seeds: list[int], hops: int) -> float:
-    for seed in seeds[:2]:
-        db.khop([seed], hops)
-    return statistics.median(_median(lambda seed=seed: db.khop([seed], hops), 3) for seed in seeds)  # type: ignore[misc]
+def _seeds(db: hoplite.Database, shape: LargeGraph, count: int, hops: int) -> list[int]:
+    """Nodes whose searches are wide."""
+    found: list[int] = []
+    for seed in np.random.default_rng(3).integers(0, shape.nodes, 100 * count).tolist():
+        if len(db.khop([seed], hops, "both")) > shape.nodes // 20:
+            found.append(seed)
+        if len(found) == count:
+            break
+    return found
+
+
+def _each(several: Cluster, method: str) -> list[Any]:
+    pool = several._pool
+    return pool.collect([pool.submit(worker, method, ()) for worker in range(pool.size)], _no_check)
+
+
+def _round(several: Cluster) -> float:
+    """A message to every worker and back."""
+    return sorted(_seconds(lambda: _each(several, "ready")) for _ in range(100))[25]
 
 
 def _bandwidth(several: Cluster) -> float:
     """Bytes per second to a worker and back, without the cost of an empty call."""
-    content = np.zeros(1 << 22, np.uint8)
-    seconds = _median(lambda: several._pool.call_each([(0, "echo", (content,))], _no_check), 5)
-    return float(2 * content.nbytes / max(seconds, 1e-6))
+    content = np.zeros(1 << 19, np.uint8)
+    pool = several._pool
+
+    def echo(sent: Any) -> float:
+        return min(_seconds(lambda: pool.collect([pool.submit(0, "echo", (sent,))], _no_check)) for _ in range(20))
+
+    return float(2 * content.nbytes / max(echo(content) - echo(content[:1]), 1e-6))
 
 
-def _median(run: Callable[[], Any], count: int) -> float:
-    times = []
-    for _ in range(count):
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+def _seconds(run: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
 
 
 def _no_check() -> None:

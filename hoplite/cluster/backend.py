@@ -1,8 +1,8 @@
 """Hops over workers: a single search runs level by level, many searches each run on the worker that owns their sources.
 
-For a level, the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and those
-not seen before are the next frontier. Searches with masks, bounds or exclusions run in this process, over the same
-files.
+For a wide level, the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and
+those not seen before are the next frontier. Narrow levels are taken in this process over the same files, and so are
+searches with masks, bounds or exclusions.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ from hoplite.storage.snapshot import Snapshot
 
 # From this many likely steps, a level of a search is worth a message to each worker.
 _SHARED_STEPS = 100_000
+# Marks are cleared all at once if one node in this many is marked.
+_CLEARED_SHARE = 32
+# A search from this many nodes begins with at most three levels in this process, less if more steps than these are
+# likely.
+_FEW_SOURCES, _MOST_HERE, _FEW_STEPS = 16, 3, 1_000
 # From this many nodes, a single hop is worth one.
 _FEWEST_ROWS = 4096
 # Sources whose first steps are taken together.
@@ -81,8 +86,10 @@ class ClusterBackend(AutoBackend):
     ) -> Positions:
         if not self._is_ours(hop) or not len(sources):
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
-        if self._is_wide(sources, upper):
-            return self._exchange(hop, sources, upper, mark_starts, check).nodes
+        if upper is not None and upper <= self._levels_here(hop, sources):
+            return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
+        if self._split != "never":
+            return np.concatenate(self._exchange(hop, sources, upper, mark_starts, check))
         offsets = np.array((0, len(sources)), np.int64)
         return self.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check).nodes.astype(np.int64)
 
@@ -102,9 +109,14 @@ class ClusterBackend(AutoBackend):
             return super().bfs_levels(
                 hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
             )
-        if groups[0] == groups[-1] and self._is_wide(sources, upper):
-            found = self._exchange(hop, sources, upper, mark_starts, check)
-            return found._replace(group=np.full(len(found.nodes), groups[0], np.int64))
+        if groups[0] == groups[-1] and self._split != "never":
+            levels = self._exchange(hop, sources, upper, mark_starts, check)
+            nodes = np.concatenate(levels)
+            level = np.repeat(np.arange(len(levels)), [len(one) for one in levels])
+            is_open = len(levels[-1]) and len(levels) - 1 == upper
+            return SearchLevels(
+                np.full(len(nodes), groups[0], np.int64), nodes, level, len(levels) - 1 if is_open else UNLIMITED
+            )
         of = _hop_of(hop)
         shares = self._group_shares(groups, sources)
         asked = [(worker, (of, groups[rows], sources[rows], upper, mark_starts)) for worker, rows in shares]
@@ -257,10 +269,10 @@ class ClusterBackend(AutoBackend):
     def mean_degree(self) -> float:
         return self._relationship_count / max(self._adjacencies[0].node_count, 1)
 
-    def shares_level(self, node_count: int) -> bool:
+    def shares_level(self, hop: Hop, frontier: Positions) -> bool:
         if self._split != "auto":
             return self._split == "always"
-        return node_count * max(self.mean_degree, 1.0) >= _SHARED_STEPS
+        return len(frontier) * len(hop.sides) * max(self.mean_degree, 1.0) >= _SHARED_STEPS
 
     def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
         of = _hop_of(hop)
@@ -269,31 +281,50 @@ class ClusterBackend(AutoBackend):
 
     def _exchange(
         self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
-    ) -> SearchLevels:
-        nodes, levels = [sources[:0]], [sources[:0]]
+    ) -> list[Positions]:
+        """The nodes that a search enters at each level; level 0 has the sources if they count as entered."""
         with borrowed(hop.node_count) as scratch:
             mark = scratch.mark[: hop.node_count]
             frontier = sources[distinct(sources, scratch.owner)]
-            if mark_starts:
-                mark[frontier] = 1
-                nodes.append(frontier)
-                levels.append(np.zeros(len(frontier), np.int64))
-            level = 0
-            try:
-                while len(frontier) and (upper is None or level < upper):
-                    level += 1
-                    frontier = self._next_level(hop, frontier, mark, check)
-                    nodes.append(frontier)
-                    levels.append(np.full(len(frontier), level, np.int64))
-            finally:
-                every = np.concatenate(nodes)
-                mark[every] = 0
-        depth = level if len(frontier) else UNLIMITED
-        return SearchLevels(np.zeros(len(every), np.int64), every, np.concatenate(levels), depth)
+            levels = [frontier if mark_starts else frontier[:0]]
+            if here := self._levels_here(hop, sources):
+                levels = self._first_levels(
+                    hop, sources, here if upper is None else min(here, upper), mark_starts, check
+                )
+                frontier = levels[-1]
+            for entered in levels:
+                mark[entered] = 1
+            while len(frontier) and (upper is None or len(levels) <= upper):
+                frontier = self._next_level(hop, frontier, mark, check)
+                levels.append(frontier)
+            if sum(map(len, levels)) * _CLEARED_SHARE > len(mark):
+                mark[:] = 0
+            else:
+                for entered in levels:
+                    mark[entered] = 0
+        return levels
+
+    def _levels_here(self, hop: Hop, sources: Positions) -> int:
+        """How many levels of a search are likely to be narrow: they are taken at once in this process."""
+        if self._split != "auto" or len(sources) > _FEW_SOURCES:
+            return 0
+        degree = max(len(hop.sides) * self.mean_degree, 1.0)
+        return next(
+            level for level in range(_MOST_HERE + 1) if level == _MOST_HERE or degree ** (level + 1) > _FEW_STEPS
+        )
+
+    def _first_levels(
+        self, hop: Hop, sources: Positions, count: int, mark_starts: bool, check: Check
+    ) -> list[Positions]:
+        together = np.zeros(len(sources), np.int64)
+        found = super().bfs_levels(hop, together, sources, count, mark_starts=mark_starts, check=check)
+        ends = np.searchsorted(found.level, np.arange(count + 1), side="right")
+        levels = np.split(found.nodes.astype(np.int64, copy=False), ends)[: count + 1]
+        return levels if found.depth != UNLIMITED else [*levels, sources[:0]]
 
     def _next_level(self, hop: Hop, frontier: Positions, mark: NDArray[np.uint8], check: Check) -> Positions:
         """The nodes one hop from a frontier that are not marked yet; marks them. A narrow level is taken here."""
-        if not self.shares_level(len(frontier)):
+        if not self.shares_level(hop, frontier):
             return _unmarked(super().bfs_nodes(hop, frontier, 1, mark_starts=False, check=check), mark)
         of = _hop_of(hop)
         asked = [(worker, (of, share)) for worker, share in self._packed_shares(frontier, hop.node_count)]

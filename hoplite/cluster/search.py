@@ -17,13 +17,8 @@ from hoplite.engine.hops.search import Search
 class Owning(Protocol):
     """Whoever has workers to ask."""
 
-    @property
-    def mean_degree(self) -> float:
-        """Relationships for each node."""
-        ...
-
-    def shares_level(self, node_count: int) -> bool:
-        """Whether a level of that many nodes is worth a message to each worker."""
+    def shares_level(self, hop: Hop, frontier: Positions) -> bool:
+        """Whether a level is worth a message to each worker."""
         ...
 
     def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
@@ -38,12 +33,9 @@ class SharedSearch(Search):
         super().__init__(hop, source, scratch)
         self._workers = workers
 
-    def breadth(self) -> int:
-        return int(len(self.frontier) * self._workers.mean_degree)
-
     def step(self, check: Check) -> Positions:
         frontier, scratch, level = self.frontier, self.scratch, len(self.levels)
-        if not self._workers.shares_level(len(frontier)):
+        if not self._workers.shares_level(self.hop, frontier):
             return super().step(check)
         entered = [frontier[:0]]
         for found in self._workers.entered(self.hop, frontier, check):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -25,6 +26,7 @@ class ThreadPool:
         self._random = random.Random(seed)
         self._workers: list[Worker | None] = []
         self._threads = [ThreadPoolExecutor(1) for _ in range(size)]  # an actor runs one call at a time
+        self._returning = threading.Lock()
         self._opened: tuple[str, Version, str | int | None] | None = None
 
     def start(self, path: str, version: Version, memory: str | int | None) -> None:
@@ -62,9 +64,15 @@ class ThreadPool:
             getattr(one, method)(*arguments)
 
     def await_return(self, check: Check) -> None:
-        self._workers = [one or self._new() for one in self._workers]
+        with self._returning:
+            for number, one in enumerate(self._workers):
+                if one is None:
+                    self._workers[number] = self._new()
 
     def close(self) -> None:
+        for worker in self._workers:
+            for call in list(worker._stops) if worker is not None else ():
+                worker.stop(call)
         self._end()
         for one in self._threads:
             one.shutdown()
