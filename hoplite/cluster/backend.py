@@ -382,7 +382,7 @@ class ClusterBackend(AutoBackend):
 
 def _unmarked(nodes: Positions, mark: NDArray[np.uint8]) -> Positions:
     """Those of distinct nodes that were not marked; marks them."""
-    new = nodes[mark[nodes] == 0]
+    new: Positions = nodes[mark[nodes] == 0]
     mark[new] = 1
     return new
 

@@ -70,8 +70,8 @@ class ThreadPool:
                     self._workers[number] = self._new()
 
     def close(self) -> None:
-        for worker in self._workers:
-            for call in list(worker._stops) if worker is not None else ():
+        for worker in filter(None, self._workers):
+            for call in list(worker._stops):
                 worker.stop(call)
         self._end()
         for one in self._threads:

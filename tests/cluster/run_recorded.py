@@ -122,7 +122,7 @@ def searches(count: int, clusters: Clusters) -> Iterator[str | None]:
             alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
             for _ in range(min(_SEARCHES_PER_GRAPH, count - seed * _SEARCHES_PER_GRAPH)):
                 seeds, k = rng.sample(alive, rng.randrange(1, 9)), rng.randrange(0, 8)
-                asked = {
+                asked: dict[str, Any] = {
                     "direction": rng.choice(("out", "in", "both")),
                     "types": rng.choice((None, "R", ["R", "S"])),
                     "exact": rng.random() < 0.3,

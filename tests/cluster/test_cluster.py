@@ -17,6 +17,7 @@ from neo4j.exceptions import ClientError, Neo4jError, TransientError
 
 import hoplite
 from hoplite import cluster
+from hoplite.cluster import backend, placing
 from hoplite.cluster.backend import ClusterBackend
 from hoplite.cluster.database import Cluster, Route
 from hoplite.cluster.owners import Owners
@@ -94,6 +95,28 @@ def test_searches_answer_as_in_one_process(tmp_path: Path, split: Split, seed: i
             assert here.offsets.tolist() == there.offsets.tolist()
             for first, last in zip(here.offsets[:-1], here.offsets[1:], strict=True):
                 assert sorted(here.values[first:last].tolist()) == sorted(there.values[first:last].tolist())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_narrow_levels_are_taken_here_and_wide_ones_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(backend, "_SHARED_STEPS", 60)
+    monkeypatch.setattr(backend, "_FEW_STEPS", 8)
+    rng = random.Random(seed)
+    path = random_folder(tmp_path, seed=40 + seed, nodes=500, relationships=1_000, partitions=1 + 4 * seed)
+    with hoplite.open(path, read_only=True) as plain, Cluster(path, ThreadPool(3)) as several:
+        alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
+        for number in range(60):
+            seeds = rng.sample(alive, rng.choice((1, 2, 8, 40)))
+            k, direction = rng.randrange(0, 8), rng.choice(("out", "in", "both"))
+            here, there = (db.khop(seeds, k, direction, exact=number % 2 == 0) for db in (plain, several))  # type: ignore[arg-type]
+            assert sorted(here.tolist()) == sorted(there.tolist()), (seeds, k, direction)
+        query = "MATCH (a:N {id: $i})-[*1..6]-(b) RETURN count(DISTINCT b), sum(DISTINCT b.id)"
+        monkeypatch.setattr(placing, "WIDE_STEPS", 1)
+        for i in (1, 7, 30):
+            assert _rows(several, query, i=i) == _rows(plain, query, i=i)
+        assert several._hops.calls.tally.table[:, 0].min() > 0, "every worker was asked"
 
 
 PATHS = (
