@@ -70,6 +70,11 @@ class Extended(MutableMapping[str, Entry]):
         self._built_in = built_in
         self._own: dict[str, Entry] = {}
 
+    @property
+    def has_own(self) -> bool:
+        """Whether the database has entries of its own."""
+        return bool(self._own)
+
     def __getitem__(self, name: str) -> Entry:
         return self._own[name] if name in self._own else self._built_in[name]
 

@@ -173,7 +173,7 @@ class Cluster(PinnedDatabase):
         plan = prepared.plan
         if plan is None or prepared.writes or prepared.mode == "PROFILE":
             return Route(Place("here", "it is a command, or is being profiled"))
-        if self._functions.maps[0] or self._procedures.maps[0]:
+        if self._functions.has_own or self._procedures.has_own:
             return Route(Place("here", "functions and procedures were added in this process"))
         known = self._routes.get(id(plan))
         if known is None or known.split != self._split:
