@@ -29,8 +29,8 @@ export class Sidebar {
     const { schema, appearance } = this.services;
     const chips = (names: ReadonlyMap<string, number>, query: (name: string) => string, colour?: (name: string) => string): HTMLElement[] =>
       [...names].map(([name, count]) => h('button', {
-        type: 'button', class: colour ? 'chip' : 'chip type', '--chip': colour?.(name), title: `Show some of ${count.toLocaleString('en')}`, onclick: () => this.services.run(query(name)),
-      }, colour && h('span', { class: 'dot' }), name, h('span', { class: 'count' }, count.toLocaleString('en'))));
+        type: 'button', class: colour ? 'chip' : 'chip type', '--chip': colour?.(name), title: `${name}: show some of ${count.toLocaleString('en')}`, onclick: () => this.services.run(query(name)),
+      }, colour && h('span', { class: 'dot' }), h('span', {}, name), h('span', { class: 'count' }, count.toLocaleString('en'))));
     fill(this.body,
       samplesFit(schema) && section('Begin here', h('ul', { class: 'query-list' }, SAMPLES.map(({ title, query }) => h('li', {},
         h('button', { type: 'button', class: 'query sample', title: query, onclick: () => this.services.run(query) }, h('span', {}, title)))))),

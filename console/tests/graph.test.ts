@@ -65,8 +65,9 @@ test('a line runs from rim to rim, and its arrow ends there', () => {
 
 test('captions break at spaces and humps, and are shortened after three lines', () => {
   assert.deepEqual(breakCaption('SideEffect', 6).lines, ['Side', 'Effect']);
-  assert.deepEqual(breakCaption('Gastrointestinal', 8).lines, ['Gastroin', 'testinal']);
-  assert.deepEqual(breakCaption('Amitriptylin', 8).lines, ['Amitriptylin']);
+  assert.deepEqual(breakCaption('Gastrointestinal bleeding', 8).lines, ['Gastroin-', 'testinal', 'bleeding']);
+  assert.deepEqual(breakCaption('Amitriptylin', 8).lines, ['Amitri-', 'ptylin']);
+  assert.deepEqual(breakCaption('Somnolence', 8).lines, ['Somnolence']);
   assert.equal(breakCaption('one two three four five six seven', 6).lines.length, 3);
   assert.deepEqual(breakCaption('', 6), { lines: [], longest: 0 });
 });
@@ -83,6 +84,19 @@ test('the layout comes to rest with nodes apart, and leaves pinned ones alone', 
   for (const left of nodes) for (const right of nodes) if (left !== right) assert.ok(Math.hypot(left.x - right.x, left.y - right.y) > 30);
   assert.deepEqual([pinned.x, pinned.y], [500, 500]);
   assert.ok(bounds(scene, 10).width > 100);
+});
+
+test('nodes of a small graph do not lie on the lines between others', () => {
+  const scene = new Scene();
+  for (const id of 'abcdefg') scene.add(node(id));
+  const pairs = ['ab', 'ac', 'bd', 'cd', 'ae', 'ef', 'fg', 'ag', 'de', 'bg'];
+  for (const pair of pairs) scene.add(relationship(pair, pair[0]!, pair[1]!));
+  const layout = new Layout(scene, () => 20, () => 'A_LONG_NAME');
+  while (layout.step());
+  for (const { source, target } of scene.edges.values()) {
+    const line = curveOf({ id: '', type: '', properties: {}, source, target, bend: 0 }, 0, 0)!;
+    for (const other of scene.nodes.values()) if (other !== source && other !== target) assert.ok(distanceTo(line, other.x, other.y) > 20, `${source.id}${target.id} ${other.id}`);
+  }
 });
 
 test('text in SVG is escaped', () => {

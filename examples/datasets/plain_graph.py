@@ -30,11 +30,11 @@ class PlainGraph:
         return db
 
     def fill(self, db: hoplite.Database, left_out: Collection[Edge] = ()) -> None:
-        """Load it into an empty database. Nodes have `id` and `name` and the label Entity beside their own,
-        relationships `kind` and `source`, and `via` where they were derived."""
+        """Load it into an empty database. Nodes have `id` and `name`, relationships `kind` and `source`, and `via`
+        where they were derived."""
         nodes: dict[Any, dict[str, list[str]]] = {}
         for id, (name, label) in self.nodes.items():
-            table = nodes.setdefault((label, "Entity"), {"id": [], "name": []})
+            table = nodes.setdefault(label, {"id": [], "name": []})
             table["id"].append(id)
             table["name"].append(name)
         db.load(nodes, self._relationship_tables(frozenset(left_out)))

@@ -61,7 +61,8 @@ class Clinic:
         self._db = db
         self._label = label
         self._embed = embed
-        self._linker = Linker(db, [("Entity", "name")])
+        others = sorted(db.schema()["labels"].keys() - {label})  # a disease is not a finding of itself
+        self._linker = Linker(db, [(other, "name") for other in others])
         nodes = db.run(f"MATCH (d:{label}) RETURN id(d)").value()
         rows = db.run(_DESCRIBED, diseases=nodes).values()
         self._id_of = {node: id for node, id, _ in rows}

@@ -50,7 +50,7 @@ def questions(db: hoplite.Database, graph: PlainGraph) -> list[Asked]:
 
 
 def test_the_graph_has_five_labels_and_provenance_everywhere(db: hoplite.Database) -> None:
-    assert set(db.schema()["labels"]) == {*LABELS, "Entity"}
+    assert set(db.schema()["labels"]) == set(LABELS)
     assert db.run("MATCH ()-[r]->() WHERE r.source IS NULL RETURN count(r)").value() == [0]
     derived = db.run("MATCH (:Disease)-[r:INVOLVES_PATHWAY]->(:Pathway) RETURN count(r), count(r.via)").values()[0]
     assert derived[0] == derived[1] > 0

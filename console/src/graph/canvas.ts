@@ -34,6 +34,7 @@ export class GraphCanvas {
   private width = 0;
   private height = 0;
   private running = false;
+  private roomAbove = ROOM_ABOVE;
   private readonly resize = new ResizeObserver(() => this.measure());
 
   constructor(readonly scene: Scene, appearance: Appearance, readonly captions: Captions, private readonly events: CanvasEvents, spacing = 1) {
@@ -114,12 +115,19 @@ export class GraphCanvas {
     requestAnimationFrame(() => this.frame());
   }
 
+  /** Something above the picture, such as a legend, has this height. */
+  makeRoomAbove(height: number): void {
+    this.roomAbove = Math.max(ROOM_ABOVE, height);
+    if (this.followsLayout) this.fit();
+  }
+
   fit(): void {
     const box = bounds(this.scene, 34);
-    const scale = Math.min(this.width / box.width, Math.max(80, this.height - ROOM_ABOVE - ROOM_BELOW) / box.height, 1.25);
+    const above = this.roomAbove;
+    const scale = Math.min(this.width / box.width, Math.max(80, this.height - above - ROOM_BELOW) / box.height, 1.25);
     this.camera.scale = Math.max(MIN_SCALE, scale);
     this.camera.x = -(box.x + box.width / 2) * this.camera.scale;
-    this.camera.y = -(box.y + box.height / 2) * this.camera.scale + (ROOM_ABOVE - ROOM_BELOW) / 2;
+    this.camera.y = -(box.y + box.height / 2) * this.camera.scale + (above - ROOM_BELOW) / 2;
     this.dirty = true;
   }
 

@@ -103,23 +103,35 @@ export interface Caption {
   readonly longest: number;
 }
 
-/** A caption in at most three lines for a circle with room for `perLine` characters; words are drawn smaller rather than cut. */
+/**
+ * A caption in at most three lines for a circle with room for `perLine` characters. Words that are a little too long are drawn
+ * smaller; longer ones are divided into equal pieces, so that no caption becomes too small to read.
+ */
 export function breakCaption(text: string, perLine: number): Caption {
-  const most = Math.floor(perLine * 1.5);
   const lines: string[] = [];
   let line = '';
-  for (let word of text.split(/(?<=[\s_/-])|(?<=\p{Ll})(?=\p{Lu})/u)) {
+  for (const word of text.split(/(?<=[\s_/-])|(?<=\p{Ll})(?=\p{Lu})/u)) {
     if (line !== '' && (line + word).trimEnd().length > perLine) {
       lines.push(line.trimEnd());
       line = '';
     }
-    while (line === '' && word.trimEnd().length > most) {
-      lines.push(word.slice(0, perLine));
-      word = word.slice(perLine);
-    }
-    line += word;
+    if (line === '' && word.trimEnd().length > perLine * 1.25) {
+      const pieces = dividedWord(word, perLine);
+      lines.push(...pieces.slice(0, -1));
+      line = pieces.at(-1)!;
+    } else line += word;
   }
   if (line.trimEnd() !== '') lines.push(line.trimEnd());
   const shown = lines.length <= 3 ? lines : [lines[0]!, lines[1]!, `${lines[2]!.slice(0, Math.max(1, perLine - 1))}…`];
   return { lines: shown, longest: Math.max(0, ...shown.map((each) => each.length)) };
+}
+
+/** A word in pieces of about the same length, with hyphens. */
+function dividedWord(word: string, perLine: number): string[] {
+  const letters = [...word.trimEnd()];
+  const length = Math.ceil(letters.length / Math.ceil(letters.length / perLine));
+  const pieces: string[] = [];
+  for (let from = 0; from < letters.length; from += length) pieces.push(letters.slice(from, from + length).join(''));
+  const space = word.slice(word.trimEnd().length);
+  return pieces.map((piece, index) => piece + (index < pieces.length - 1 ? '-' : space));
 }

@@ -6,6 +6,9 @@ import type { Scene, SceneEdge, SceneNode } from './scene.ts';
 // At 60 frames per second a frame has 16 ms; drawing needs its share.
 const MILLISECONDS_PER_FRAME = 9;
 const SETTLE_MILLISECONDS = 250;
+// Pairs of a node and a line up to which nodes are kept off the lines of others.
+const CLEARED = 400;
+const CLEARANCE = 14;
 
 export class Layout {
   private readonly simulation: Simulation<SceneNode, SceneEdge>;
@@ -26,10 +29,35 @@ export class Layout {
       .force('links', forceLink<SceneNode, SceneEdge>(edges).distance((edge) => this.radius(edge.source) + this.radius(edge.target) + (20 + 5 * Math.min(24, this.words(edge).length)) * spacing))
       .force('charge', forceManyBody<SceneNode>().strength(strength).theta(nodes.length > 600 ? 1.5 : 0.9).distanceMax(1200))
       .force('collide', nodes.length > 1000 ? null : forceCollide<SceneNode>((node) => this.radius(node) * spacing + 7))
+      .force('clear', nodes.length * edges.length > CLEARED ? null : this.clearLines(edges))
       .force('x', forceX<SceneNode>(0).strength(0.035))
       .force('y', forceY<SceneNode>(0).strength(0.05))
       .alphaDecay(nodes.length > 600 ? 0.025 : 0.03)
       .alpha(warmth);
+  }
+
+  /** Pushes nodes off the lines between others: a line behind a node looks as if it ended there. */
+  private clearLines(edges: readonly SceneEdge[]): (alpha: number) => void {
+    return (alpha) => {
+      for (const { source, target } of edges) {
+        const [dx, dy] = [target.x - source.x, target.y - source.y];
+        const squared = dx * dx + dy * dy;
+        if (squared === 0) continue;
+        for (const node of this.scene.nodes.values()) {
+          if (node === source || node === target) continue;
+          const along = ((node.x - source.x) * dx + (node.y - source.y) * dy) / squared;
+          if (along <= 0 || along >= 1) continue;
+          const across = ((node.x - source.x) * dy - (node.y - source.y) * dx) / Math.sqrt(squared);
+          const missing = this.radius(node) + CLEARANCE - Math.abs(across);
+          if (missing <= 0) continue;
+          const push = ((Math.sign(across) || 1) * missing * Math.max(alpha, 0.15)) / (2 * Math.sqrt(squared));
+          for (const [pushed, share] of [[node, 1], [source, -0.5], [target, -0.5]] as const) {
+            pushed.vx = (pushed.vx ?? 0) + dy * push * share;
+            pushed.vy = (pushed.vy ?? 0) - dx * push * share;
+          }
+        }
+      }
+    };
   }
 
   /** Let a small graph come to rest before it is first shown. */

@@ -37,6 +37,10 @@ export class GraphPanel {
     }, { pick: (picked) => this.inspect(picked), open: (node) => void this.expand(node) });
     const stage = h('div', { class: 'stage' }, this.canvas.element, this.legend, this.note, this.tools());
     fill(this.element, stage, this.inspector);
+    new ResizeObserver(() => {
+      // What one opens to change a colour lies over the picture.
+      if (this.look === null) this.canvas.makeRoomAbove(this.legend.offsetTop + this.legend.offsetHeight);
+    }).observe(this.legend);
     this.drawLegend();
     this.inspect(null);
     if (left) this.note.textContent = `Only the first ${this.scene.maxNodes.toLocaleString('en')} nodes are drawn.`;
@@ -123,7 +127,7 @@ export class GraphPanel {
         type: 'button', class: 'chip', '--chip': this.services.appearance.colour(label), title: 'Colour, size and caption',
         'aria-expanded': String(this.look === label), onclick: () => this.toggleLook(label),
       },
-      h('span', { class: 'dot' }), label || '(no label)', h('span', { class: 'count' }, count.toLocaleString('en')),
+      h('span', { class: 'dot' }), h('span', {}, label || '(no label)'), h('span', { class: 'count' }, count.toLocaleString('en')),
     ));
     fill(this.legend, entries, this.look !== null && this.lookEditor(this.look));
   }
