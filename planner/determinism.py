@@ -10,6 +10,7 @@ from typing import Any
 from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
 from hoplite.planner import logical as lp
+from hoplite.planner import physical as pp
 from hoplite.planner.catalogue import Catalogue
 
 
@@ -22,6 +23,7 @@ def is_deterministic(terms: Any, catalogue: Catalogue) -> bool:
                 signature = catalogue.function(name)
                 return signature is not None and not signature.deterministic
             case _:
-                return isinstance(node, lp.ProcedureCall)  # in a subquery; nothing is known about procedures
+                # In a subquery; nothing is known about procedures.
+                return isinstance(node, lp.ProcedureCall | pp.CallProcedure)
 
     return not contains(terms, varies)

@@ -19,7 +19,7 @@ class PlannedSubquery:
 
     The plan runs once for a whole batch; its argument has the imported variables and `ROW`. `kind` says what a row's
     value is: whether it has a result (exists), column `value` of its only result (count; single, null without one), or
-    the list of column `value` over its results in order (collect).
+    the list of column `value` over its results in order (collect). `repeatable`: equal rows have equal values.
     """
 
     kind: str
@@ -27,6 +27,7 @@ class PlannedSubquery:
     imports: tuple[str, ...]
     value: str | None = None
     span: Span = NOWHERE
+    repeatable: bool = False
 
 
 Term: TypeAlias = Expression | PlannedSubquery

@@ -13,6 +13,7 @@ from hoplite.grammar.tree import contains, transform
 from hoplite.planner import logical as lp
 from hoplite.planner.aggregates import is_aggregate
 from hoplite.planner.csv_place import PLACES
+from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.parts import AggregateCall, PlannedSubquery
 from hoplite.planner.projections import Imported
 from hoplite.planner.variables import free_variables
@@ -120,12 +121,13 @@ def _without_values(query: ast.Query, builder: Builder) -> ast.Query:
 def _planned(
     kind: str, plan: lp.Plan, imports: tuple[str, ...], value: str | None, span: ast.Span, builder: Builder
 ) -> PlannedSubquery:
+    repeatable = is_deterministic(plan, builder.catalogue)
     if kind == "exists":  # one result per row is as good as many; this tells the rules
         plan = lp.Distinct(plan, ())
     elif kind == "count":  # rules can count without making rows
         value = HIDDEN + "count"
         plan = lp.EagerAggregation(plan, (), (AggregateCall(value, "count", False, ()),))
-    return PlannedSubquery(kind, builder.physical(plan), imports, value, span)
+    return PlannedSubquery(kind, builder.physical(plan), imports, value, span, repeatable)
 
 
 def _matched(

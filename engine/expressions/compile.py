@@ -25,7 +25,7 @@ from hoplite.engine.expressions.evaluator import (
 from hoplite.engine.expressions.labels import has_labels, label_test
 from hoplite.engine.expressions.logic import conjunction, disjunction, exclusive_or, negation
 from hoplite.engine.expressions.ranges import Iterate, compile_with_range, iterated_range
-from hoplite.engine.expressions.subqueries import subquery
+from hoplite.engine.expressions.subqueries import is_in_collected, subquery
 from hoplite.engine.functions.registry import Function
 from hoplite.errors import execution_failed
 from hoplite.grammar import ast
@@ -206,6 +206,8 @@ def _compile_binary(expression: ast.Binary, functions: Functions) -> Compiled:
         return _compile_chain(links, functions)
     left, right = _compile(expression.left, functions), _compile(expression.right, functions)
     if expression.operator == "IN":
+        if isinstance(expression.right, PlannedSubquery) and expression.right.kind == "collect":
+            return _joined(is_in_collected(left, expression.right), [left, right])
         by_list = comparison.is_in_constant if right.constant and not left.constant else comparison.is_in_lists
         return _joined(by_list(left, right), [left, right])
     if expression.operator == "/" and _is_literal_number(expression.left) and _is_literal_number(expression.right):
