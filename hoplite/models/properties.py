@@ -1,8 +1,8 @@
 """Properties that an entity does not have, and values that do not occur.
 
 For a key that no such node has: the key that holds the value; the same key of the adjacent relationship or node;
-another spelling; the key that names such things. For a value that no such node has: another spelling, another type,
-another key that holds it.
+another spelling; the key that names such things; a neighbour that has it (`neighbours.py`). For a value that no such
+node has: another spelling, another type, another key that holds it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from hoplite.models.answers import gives_nothing
 from hoplite.models.edits import Edit, Fix
 from hoplite.models.facts import Facts, folded_text
 from hoplite.models.names import ALIKE, CLOSE, folded, likeness, ranked, words
+from hoplite.models.neighbours import added_hop, key_of, neighbour
 from hoplite.models.problems import Finding
 from hoplite.models.reading import Entity, Reading, Use
 from hoplite.models.writing import free_name, literal, named, quoted, with_entry, without_entry
@@ -109,7 +110,7 @@ class Properties:
         if fix is None:
             fix = self.called(use, groups, own, message)
         if fix is None and decides:
-            fix = self.by_name(use, own, message, CLOSE)
+            fix = self.of_neighbour(use, groups, message) or self.by_name(use, own, message, CLOSE)
         if fix is None and not decides:
             return None
         near = ranked(use.key, own)
@@ -206,6 +207,27 @@ class Properties:
         if key != use.key:
             edits.append(Edit(use.key_span.start, use.key_span.end, quoted(key)))
         return Fix("property of another", tuple(edits), reason, use.key_span.start)
+
+    def of_neighbour(self, use: Use, groups: list[tuple[str, ...]], message: str) -> Fix | None:
+        """What an adjacent node has under another name, or a neighbour that the query does not mention."""
+        if not use.entity.is_node or len(groups) != 1 or len(groups[0]) != 1:
+            return None
+        holding = []
+        for other in self.near(use.entity):
+            theirs = self.owners(other) if other.is_node else None
+            if theirs is not None and len(theirs) == 1 and len(theirs[0]) == 1:
+                key = key_of(self.facts, theirs[0][0], use.key)
+                holding += [] if key is None else [(other, key)]
+        if holding:
+            return self.moved_to(use, *holding[0], message) if len(holding) == 1 else None
+        to = neighbour(self.facts, groups[0][0], use.key)
+        if to is None:
+            return None
+        value = _compared_value(use)
+        is_known = not isinstance(value, str) or self.facts.has_value(True, to.label, to.key, value) is not False
+        if not is_known and not self.facts.spellings(True, to.label, to.key, folded_text(str(value))):
+            return None
+        return added_hop(use, to, self.reading, self.text, message)
 
     def entry(self, use: Use) -> tuple[int, list[tuple[int, int]]]:
         """The index of a use among the entries of its map, and the spans of all of them."""

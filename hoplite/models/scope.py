@@ -655,11 +655,28 @@ def _bars(refused: Refused, match: re.Match[str]) -> Fix | None:
     return None
 
 
+def _no_return(refused: Refused, match: re.Match[str]) -> Fix | None:
+    """A query that ends before it returns anything: the columns of its last WITH, or all of its variables."""
+    found = refused.query()
+    if found is None:
+        return None
+    query, number = found
+    clause = query.clauses[number]
+    reason = "A query ends with RETURN."
+    if isinstance(clause, ast.WithClause) and clause.predicate is None:
+        start = clause.span.start
+        return Fix("syntax", (Edit(start, start + len("WITH"), "RETURN"),), reason, refused.offset)
+    if not visible_before(query, number + 1):
+        return None
+    return Fix("syntax", (Edit(clause.span.end, clause.span.end, " RETURN *"),), reason, refused.offset)
+
+
 _RULES: tuple[tuple[re.Pattern[str], Rule, str], ...] = (
     (re.compile(r"exists\(variable\.property\)"), _exists, "syntax"),
     (re.compile(r"A pattern expression should only be used"), _sized_pattern, "syntax"),
     (re.compile(r"Invalid use of aggregating function"), _aggregated_condition, "scope"),
     (re.compile(r"RETURN can only be used at the end of the query"), _misplaced_ending, "syntax"),
+    (re.compile(r"Query cannot conclude with (?:MATCH|WITH|CALL|UNWIND)"), _no_return, "syntax"),
     (re.compile(r"Cannot use aggregation in ORDER BY"), _ordered_aggregate, "scope"),
     (re.compile(r"expected List<T> but was (?!List)"), _no_list, "type"),
     (re.compile(r"expected Path but was"), _length_of_text, "type"),

@@ -18,6 +18,7 @@ from hoplite.models.names import closest, folded
 from hoplite.models.operators import OPERATOR_RULES
 from hoplite.models.problems import Finding
 from hoplite.models.projections import PROJECTION_RULES
+from hoplite.models.selections import SELECTION_RULES
 from hoplite.models.stopped import CLAUSES, Stopped
 from hoplite.models.writing import quoted
 
@@ -449,6 +450,7 @@ _RULES: tuple[Callable[[Stopped], Offers], ...] = (
     _prose,
     _comments,
     *OPERATOR_RULES,
+    *SELECTION_RULES,
     _map_conditions,
     _old_parameter,
     *PROJECTION_RULES,

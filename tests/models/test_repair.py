@@ -47,6 +47,29 @@ WRONG = [
         "MATCH (d:Drug)-[c:CAUSES]->(s:SideEffect {frequency: 'common'}) RETURN d.name",
         "MATCH (d:Drug)-[c:CAUSES {frequency: 'common'}]->(s:SideEffect) RETURN d.name",
     ),
+    # properties of neighbours
+    (
+        "MATCH (d:Drug {name: 'Aspirin'}) RETURN d.chromosome AS c ORDER BY d.chromosome",
+        "MATCH (d:Drug {name: 'Aspirin'}) MATCH (d)-[:TARGETS]->(x:Gene) RETURN x.chromosome AS c "
+        "ORDER BY x.chromosome",
+    ),
+    (
+        "MATCH (x:Drug) WITH x RETURN x.Pathway",
+        "MATCH (x:Drug) WITH x MATCH (x)-[:AFFECTS_PATHWAY]->(x1:Pathway) RETURN x1.name",
+    ),
+    (
+        "MATCH (d:Drug) WHERE d.gene = 'PTGS1' RETURN d.name",
+        "MATCH (d:Drug) WHERE EXISTS { (d)-[:TARGETS]->(x:Gene) WHERE x.name = 'PTGS1' } RETURN d.name",
+    ),
+    (
+        "MATCH (d:Drug {gene: 'PTGS1', route: 'oral'}) RETURN d.name",
+        "MATCH (d:Drug {route: 'oral'} WHERE EXISTS { (d)-[:TARGETS]->(:Gene {name: 'PTGS1'}) }) RETURN d.name",
+    ),
+    (
+        "MATCH (g:Gene {drug: 'Aspirin'}) RETURN g.name",
+        "MATCH (g:Gene WHERE EXISTS { (g)<-[:TARGETS]-(:Drug {name: 'Aspirin'}) }) RETURN g.name",
+    ),
+    ("MATCH (d:Drug)-[:TARGETS]->(g:Gene) RETURN d.gene", "MATCH (d:Drug)-[:TARGETS]->(g:Gene) RETURN g.name"),
     ("MATCH (d:Drug) WHERE d.half_life_hours > '6' RETURN d", "MATCH (d:Drug) WHERE d.half_life_hours > 6 RETURN d"),
     # scope
     (
@@ -229,3 +252,56 @@ def test_what_was_found_right_is_asked_anew_when_functions_change() -> None:
         assert db.check(query).ok
         db.register_function("own.shout(text :: STRING, times :: INTEGER) :: STRING", lambda text, times: text * times)
         assert not db.check(query).ok
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (
+            "SELECT d.name FROM Drug d WHERE d.route = 'oral' ORDER BY d.name LIMIT 3",
+            "MATCH (d:Drug) WHERE d.route = 'oral' RETURN d.name ORDER BY d.name LIMIT 3",
+        ),
+        (
+            "SELECT name AS title, toUpper(route) FROM Drug WHERE route = 'name' LIMIT 2",
+            "MATCH (n:Drug) WHERE n.route = 'name' RETURN n.name AS title, toUpper(n.route) LIMIT 2",
+        ),
+        ("SELECT * FROM Gene AS g", "MATCH (g:Gene) RETURN g"),
+        (
+            "SELECT d.name FROM (d:Drug)-[:TREATS]->(x:Disease) WHERE x.name = 'Asthma'",
+            "MATCH (d:Drug)-[:TREATS]->(x:Disease) WHERE x.name = 'Asthma' RETURN d.name",
+        ),
+        ("MATCH (d:Drug) RETURN d.*", "MATCH (d:Drug) RETURN d"),
+        ("MATCH (d:Drug) RETURN {d.name, d.route}", "MATCH (d:Drug) RETURN d.name, d.route"),
+        ("MATCH (d:Drug) RETURN ORDER BY d.name DESC", "MATCH (d:Drug) RETURN d.name ORDER BY d.name DESC"),
+        (
+            "MATCH (d:Drug)-[r:Drug.TREATS]->(x:Disease) RETURN x.name",
+            "MATCH (d:Drug)-[r:TREATS]->(x:Disease) RETURN x.name",
+        ),
+        ("MATCH (d:Drug) WHERE d.name = 13 94-6 RETURN d", "MATCH (d:Drug) WHERE d.name = '13 94-6' RETURN d"),
+        ("MATCH (d:Drug {route: ?}) RETURN d.name", "MATCH (d:Drug) RETURN d.name"),
+        ("MATCH (d:Drug {name: 'Aspirin', route: ?x}) RETURN d", "MATCH (d:Drug {name: 'Aspirin'}) RETURN d"),
+        ("MATCH (d:Drug {route: <value>, name: 'Aspirin'}) RETURN d", "MATCH (d:Drug {name: 'Aspirin'}) RETURN d"),
+        ("MATCH (d:Drug)-[:TREATS] RETURN d.name", "MATCH (d:Drug)-[:TREATS]->() RETURN d.name"),
+        ("MATCH (x:Disease)<-[:TREATS] RETURN x.name", "MATCH (x:Disease)<-[:TREATS]-() RETURN x.name"),
+        ("MATCH (d:Drug)-(x:Disease) RETURN d.name", "MATCH (d:Drug)--(x:Disease) RETURN d.name"),
+        ("MATCH (d:Drug {name: 'Aspirin'})", "MATCH (d:Drug {name: 'Aspirin'}) RETURN *"),
+        ("MATCH (d:Drug) WITH d.name AS n LIMIT 2", "MATCH (d:Drug) RETURN d.name AS n LIMIT 2"),
+        ("MATCH (d:Drug) WITH d WHERE d.name = 'Aspirin'", "MATCH (d:Drug) WITH d WHERE d.name = 'Aspirin' RETURN *"),
+        ("CALL { MATCH (d:Drug) RETURN count(d) AS n }", "CALL { MATCH (d:Drug) RETURN count(d) AS n } RETURN *"),
+    ],
+)
+def test_selections_and_missing_ends_are_completed(db: Database, written: str, meant: str) -> None:
+    assert db.repair(written).query == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (d:Drug) RETURN d.name, d.pathway",  # the other column has values, so nulls may be intended
+        "MATCH (d:Drug) WHERE d.disease = 'Asthma' RETURN d.name",  # two types lead from drugs to diseases
+        "MATCH (g:Gene) RETURN g.frequency",  # no neighbour has it
+        "MATCH (d:Drug) WHERE d.gene = 'No such gene' RETURN d.name",
+    ],
+)
+def test_no_hop_is_added_if_it_is_not_the_only_choice(db: Database, text: str) -> None:
+    assert db.repair(text).query == text
