@@ -31,8 +31,8 @@ def words(name: str) -> tuple[str, ...]:
 def folded(name: str) -> str:
     """The letters of a name, whatever its case, separators and number.
 
-    >>> folded("bank_accounts") == folded("BankAccount")
-    True
+    >>> folded("bank_accounts") == folded("BankAccount"), folded("movies") == folded("Movie")
+    (True, True)
     """
     return _singular(_NOT_LETTERS.sub("", name).casefold())
 
@@ -40,6 +40,8 @@ def folded(name: str) -> str:
 def _singular(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
+    if len(word) > 4 and word.endswith("ie"):  # of movies and cookies, whose plural ends the same way
+        return word[:-2] + "y"
     if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
         return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
