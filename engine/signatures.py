@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from hoplite.lazy import lazy_pattern
@@ -158,6 +159,7 @@ def _default(text: str) -> Any:
         return text
 
 
+@cache
 def types_of(text: str) -> tuple[CypherType, ...]:
     """The types that a written type denotes: `INTEGER | FLOAT` is two."""
     bare = text.strip().rstrip("?").removesuffix("NOT NULL").strip()

@@ -7,22 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.guard import Stopped
 from hoplite.engine.procedures.fulltext_scores import Scoring
 from hoplite.engine.procedures.lucene import QueryError, parse_query
+from hoplite.engine.procedures.lucene_regexp import RegexpError
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.engine.procedures.vectors import index_for
 from hoplite.errors import transaction_timed_out
 from hoplite.storage.schema import Entity, IndexKind
 from hoplite.storage.search.analyzers import ANALYZERS, Analyzer, analyzer, is_known
 from hoplite.storage.search.fulltext import analyzer_of
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.columns import Floats, Int64s, Nodes, Relationships
 
 
 def _query(
     context: Execution, procedure: str, entity: Entity, name: str, text: str, options: dict[str, Any]
-) -> Iterator[tuple[int, float]]:
+) -> tuple[Int64s, Floats]:
+    """The entities that match, best first, and their scores."""
     index = index_for(context, procedure, name, IndexKind.FULLTEXT, entity)
     options = options or {}
     chosen = options.get("analyzer")
@@ -31,6 +34,8 @@ def _query(
         query = parse_query(text or "", index.keys, analyze)
     except QueryError as failure:
         raise call_failed(procedure, "org.apache.lucene.queryparser.classic.ParseException", str(failure)) from None
+    except RegexpError as failure:
+        raise call_failed(procedure, failure.java_class, str(failure)) from None
     search = context.graph.text_search(index)
     scoring = Scoring(search, index.keys, context.check_time, context.seconds_left)
     try:
@@ -38,9 +43,14 @@ def _query(
     except TimeoutError:
         raise Stopped.by(transaction_timed_out()) from None
     skip, limit = int(options.get("skip") or 0), options.get("limit")
-    entities = search.entities[hits.documents]
-    order = np.lexsort((entities, -hits.scores))[skip : None if limit is None else skip + int(limit)]
-    yield from zip(entities[order].tolist(), hits.scores[order].tolist(), strict=True)
+    documents, scores = hits.documents, hits.scores
+    end = None if limit is None else skip + int(limit)
+    if end is not None and 0 < end < len(scores):
+        best = np.flatnonzero(scores >= np.partition(scores, len(scores) - end)[len(scores) - end])
+        documents, scores = documents[best], scores[best]
+    entities = search.entities[documents]
+    order = np.lexsort((entities, -scores))[skip:end]
+    return entities[order], Floats(scores[order].astype(np.float64))
 
 
 def _search_analyzer(procedure: str, name: Any) -> Analyzer:
@@ -67,10 +77,10 @@ _OPTIONS = (
     description="Query the given full-text index. Returns the matching nodes and their Lucene query score, ordered by "
     f"score.{_OPTIONS}",
 )
-def query_nodes(context: Execution, name: str, text: str, options: dict[str, Any]) -> Iterator[Row]:
+def query_nodes(context: Execution, name: str, text: str, options: dict[str, Any]) -> Iterator[Batch]:
     """Nodes, best first."""
-    for node, score in _query(context, "db.index.fulltext.queryNodes", Entity.NODE, name, text, options):
-        yield (NodeRef(node), score)
+    nodes, scores = _query(context, "db.index.fulltext.queryNodes", Entity.NODE, name, text, options)
+    yield Batch({"node": Nodes(nodes), "score": scores}, len(nodes))
 
 
 @cypher_procedure(
@@ -81,11 +91,11 @@ def query_nodes(context: Execution, name: str, text: str, options: dict[str, Any
     "ordered "
     f"by score.{_OPTIONS}",
 )
-def query_relationships(context: Execution, name: str, text: str, options: dict[str, Any]) -> Iterator[Row]:
+def query_relationships(context: Execution, name: str, text: str, options: dict[str, Any]) -> Iterator[Batch]:
     """Relationships, best first."""
     procedure = "db.index.fulltext.queryRelationships"
-    for relationship, score in _query(context, procedure, Entity.RELATIONSHIP, name, text, options):
-        yield (RelationshipRef(relationship), score)
+    found, scores = _query(context, procedure, Entity.RELATIONSHIP, name, text, options)
+    yield Batch({"relationship": Relationships(found), "score": scores}, len(found))
 
 
 @cypher_procedure(

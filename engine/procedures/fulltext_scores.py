@@ -6,7 +6,7 @@ field, c times in a document of l words, where a document has a words on average
     idf    = ln(1 + (N - n + 0.5) / (n + 0.5))
     score  = boost · idf · c / (c + k1 · (1 - b + b · l / a))
 
-l is rounded down as Lucene stores it, to four significant bits beyond 24. For a phrase, idf is the sum over its words,
+l is rounded down as Lucene stores it (`LENGTHS`). For a phrase, idf is the sum over its words,
 and c how often it occurs, where an occurrence with gaps of s in total counts 1 / (1 + s). Patterns and ranges score
 their boost.
 """
@@ -37,10 +37,10 @@ from hoplite.engine.procedures.lucene import (
 from hoplite.engine.procedures.sloppy_phrases import weights_of_phrase
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.search.fulltext import Postings, Search
+from hoplite.storage.search.segments import LENGTHS
 from hoplite.values.columns import Int64s
 
 _K1, _B, _ONE = np.float32(1.2), np.float32(0.75), np.float32(1)
-_EXACT_LENGTHS = 24
 _MOST_SIMILAR_WORDS = 50
 _CHECKED = 1 << 10  # words between two checks of the clock
 
@@ -56,16 +56,6 @@ class Hits:
 
 
 _NOTHING = Hits(np.zeros(0, np.int64), np.zeros(0, np.float32))
-
-
-def _rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Lengths after a round trip through the byte in which Lucene stores each."""
-    beyond = np.maximum(lengths - _EXACT_LENGTHS, 1)
-    shift = np.maximum(np.floor(np.log2(beyond)).astype(np.int64) - 3, 0)
-    rounded: NDArray[np.int64] = np.where(
-        lengths < _EXACT_LENGTHS, lengths, _EXACT_LENGTHS + (np.maximum(lengths - _EXACT_LENGTHS, 0) >> shift << shift)
-    )
-    return rounded
 
 
 class Scoring:
@@ -129,11 +119,9 @@ class Scoring:
         return np.float32(math.log(1 + (count - having + 0.5) / (having + 0.5)))
 
     def _weighted(self, field: str, documents: Int64s, counts: NDArray[np.float32], weight: np.float32) -> Float32s:
-        lengths, having, total = self._search.lengths(field)
-        average = np.float32(total / having)
-        rounded = _rounded_lengths(lengths[documents].astype(np.int64)).astype(np.float32)
-        inverse = _ONE / (_K1 * ((_ONE - _B) + _B * rounded / average))
-        scores: Float32s = weight - weight / (_ONE + counts * inverse)
+        codes, having, total = self._search.lengths(field)
+        inverse = _ONE / (_K1 * ((_ONE - _B) + _B * LENGTHS.astype(np.float32) / np.float32(total / having)))
+        scores: Float32s = weight - weight / (_ONE + counts * inverse[codes[documents]])
         return scores
 
     def _term(self, field: str, found: Postings, having: int, boost: float) -> Hits:

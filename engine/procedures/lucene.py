@@ -14,6 +14,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol, TypeAlias
 
 from hoplite.engine.expressions.regex import Matcher, matcher
+from hoplite.engine.procedures.lucene_regexp import regexp_matcher
 from hoplite.errors import CypherError
 from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
@@ -303,7 +304,7 @@ class _Parser:
                 start = self._analyzer.normalised(_unescaped(text[:-1]))
                 return self._everywhere(field, lambda name: Prefix(name, start))
             case "regexp":
-                fits = self._matcher(_java_pattern(self._analyzer.normalised(text[1:-1])))
+                fits = regexp_matcher(self._analyzer.normalised(text[1:-1]))
                 return self._everywhere(field, lambda name: Pattern(name, fits))
             case "bare":
                 text = text[0]
@@ -421,28 +422,3 @@ def _any_of(queries: Sequence[Query]) -> Boolean:
 
 def _boosted(query: Query | None, boost: str | None) -> Query | None:
     return query if query is None or boost is None else Boosted(query, float(boost[1:]))
-
-
-_LUCENE_REGEXP = lazy_pattern(r'\\.|"[^"]*"|\[(?:\\.|[^\]\\])*\]|.', re.DOTALL)
-
-
-def _java_pattern(text: str) -> str:
-    """Lucene's regular expressions in Java's syntax: they have no anchors; "..." is literal text, @ any text, #
-    nothing. Complements, intersections and numeric intervals are not supported."""
-    written = ["(?s)"]
-    for part in _LUCENE_REGEXP.findall(text):
-        if part in ("~", "&", "<", ">"):
-            raise QueryError(f"{part} in regular expressions is not available.")
-        if part in ("^", "$"):
-            written.append("\\" + part)
-        elif part == "@":
-            written.append(".*")
-        elif part == "#":
-            written.append("(?!)")
-        elif part[0] == '"' and len(part) > 1:
-            written.append(re.escape(part[1:-1]))
-        elif part[0] == "\\" and part[1:].isalpha() and part[1] not in "dDsSwW":
-            written.append(part[1:])
-        else:
-            written.append(part)
-    return "".join(written)

@@ -118,9 +118,8 @@ def coerce(value: Any, written_type: str) -> Any:
 
 def call_failed(procedure: str, java_class: str, message: str) -> CypherError:
     """The error of a procedure that has thrown: `Failed to invoke procedure `p`: Caused by: java.lang....: message`"""
-    return CypherError(
-        PROCEDURE_CALL_FAILED, f"Failed to invoke procedure `{procedure}`: Caused by: {java_class}: {message}"
-    )
+    thrown = f"{java_class}: {message}" if message else java_class
+    return CypherError(PROCEDURE_CALL_FAILED, f"Failed to invoke procedure `{procedure}`: Caused by: {thrown}")
 
 
 _SCHEMA_CLASSES = {"IndexAlreadyExists": "AlreadyIndexed", "ConstraintAlreadyExists": "AlreadyConstrained"}

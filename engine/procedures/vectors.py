@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.arguments import are_numbers
 from hoplite.engine.functions.vector import vector_of
@@ -21,6 +22,7 @@ from hoplite.engine.procedures.registry import (
 from hoplite.errors import CypherError
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.search.vectors import is_cosine, vector_setting
+from hoplite.values.columns import Floats, Int64s, Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 
@@ -83,16 +85,15 @@ def _query_vector(procedure: str, index: Index, query: Any) -> Float32s:
 
 def _nearest(
     context: Execution, procedure: str, entity: Entity, name: str, count: int, query: Any
-) -> Iterator[tuple[int, float]]:
-    """The nearest entities, best first, with their scores."""
+) -> tuple[Int64s, Float32s]:
+    """The nearest entities, best first, and their scores."""
     index = index_for(context, procedure, name, IndexKind.VECTOR, entity)
     if count is None or count <= 0:
         raise illegal_argument(procedure, "'numberOfNearestNeighbours' must be positive")
     if count > _MOST_NEIGHBOURS:
         raise call_failed(procedure, "java.lang.ArithmeticException", "integer overflow")
     vector = _query_vector(procedure, index, query)
-    entities, scores = context.graph.nearest(index, vector, count)
-    yield from zip(entities.tolist(), scores.tolist(), strict=True)
+    return context.graph.nearest(index, vector, count)
 
 
 _MOST_NEIGHBOURS = 2**31 - 1
@@ -143,10 +144,10 @@ def create_node_index(
     "The similarity score is a value between [0, 1]; where 0 indicates least similar, 1 most similar.\n",
     works_on_system=False,
 )
-def query_nodes(context: Execution, name: str, count: int, query: Any) -> Iterator[Row]:
+def query_nodes(context: Execution, name: str, count: int, query: Any) -> Iterator[Batch]:
     """Nodes, best first."""
-    for node, score in _nearest(context, "db.index.vector.queryNodes", Entity.NODE, name, count, query):
-        yield (NodeRef(node), score)
+    nodes, scores = _nearest(context, "db.index.vector.queryNodes", Entity.NODE, name, count, query)
+    yield Batch({"node": Nodes(nodes), "score": Floats(scores.astype(np.float64))}, len(nodes))
 
 
 @cypher_procedure(
@@ -159,11 +160,11 @@ def query_nodes(context: Execution, name: str, count: int, query: Any) -> Iterat
     "index.\nThe similarity score is a value between [0, 1]; where 0 indicates least similar, 1 most similar.\n",
     works_on_system=False,
 )
-def query_relationships(context: Execution, name: str, count: int, query: Any) -> Iterator[Row]:
+def query_relationships(context: Execution, name: str, count: int, query: Any) -> Iterator[Batch]:
     """Relationships, best first."""
     procedure = "db.index.vector.queryRelationships"
-    for relationship, score in _nearest(context, procedure, Entity.RELATIONSHIP, name, count, query):
-        yield (RelationshipRef(relationship), score)
+    found, scores = _nearest(context, procedure, Entity.RELATIONSHIP, name, count, query)
+    yield Batch({"relationship": Relationships(found), "score": Floats(scores.astype(np.float64))}, len(found))
 
 
 # --- storing ---

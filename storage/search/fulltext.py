@@ -226,11 +226,12 @@ class Search:
         return np.concatenate([some + offset for some, offset in zip(found, self._offsets, strict=False)])
 
     @cached_property
-    def _lengths(self) -> dict[str, tuple[Int32s, int, int]]:
+    def _lengths(self) -> dict[str, tuple[NDArray[np.uint8], int, int]]:
         return {}
 
-    def lengths(self, key: str) -> tuple[Int32s, int, int]:
-        """How many words each document has in a field, how many documents have one, and how many words these have."""
+    def lengths(self, key: str) -> tuple[NDArray[np.uint8], int, int]:
+        """How many words each document has in a field (as a place in `LENGTHS`), how many documents have one, and how
+        many words these have."""
         known = self._lengths.get(key)
         if known is None:
             every = [segment.fields[key].lengths for segment, _ in self._parts]
@@ -240,8 +241,8 @@ class Search:
             ]
             having = sum(int(np.count_nonzero(lengths)) for lengths in counted)
             total = sum(int(lengths.sum(dtype=np.int64)) for lengths in counted)
-            joined = every[0] if len(every) == 1 else np.concatenate(every)
-            known = self._lengths[key] = (joined, having, total)
+            codes = [segment.fields[key].length_codes for segment, _ in self._parts]
+            known = self._lengths[key] = (codes[0] if len(codes) == 1 else np.concatenate(codes), having, total)
         return known
 
     def postings(self, key: str, word: str) -> Postings | None:

@@ -31,7 +31,7 @@ LEAST_NUMBERS = 1 << 22
 _EXPANSION = 192  # how many of the best are kept on the way through the graph
 _ADDED = 1 << 8  # vectors between two looks at whether to go on
 _SAMPLED = 1 << 12  # vectors that the scale is taken from
-_LARGEST = 6e4  # that half precision has, about
+_LARGEST = np.float32(6e4)  # that half precision has, about
 _MOST_CHANGED = 4  # a graph of which more than this part is gone or new is made anew
 _GONE = -1
 
@@ -133,9 +133,9 @@ class Neighbours:
         return np.stack(self._links.get(keys.astype(np.uint64)))
 
     def _halved(self, matrix: Float32s) -> NDArray[np.float16]:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # a difference may be infinite, but the scale is not 0
             scaled = (matrix - self._centre) * np.float32(self._scale)
-        halved: NDArray[np.float16] = np.clip(np.nan_to_num(scaled), -_LARGEST, _LARGEST).astype(np.float16)
+            halved: NDArray[np.float16] = np.minimum(np.maximum(scaled, -_LARGEST), _LARGEST).astype(np.float16)
         return halved
 
     def propose(self, vector: Float32s, count: int) -> Int64s:

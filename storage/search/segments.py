@@ -31,6 +31,18 @@ Words = Sequence[str | None]
 """The words of a text in order; None is a place where a word was left out."""
 
 
+_EXACT_LENGTHS = 24
+LENGTHS: Int64s = np.array(
+    [*range(_EXACT_LENGTHS)]
+    + [
+        _EXACT_LENGTHS + (code if code < 8 else (code & 7 | 8) << ((code >> 3) - 1))
+        for code in range(256 - _EXACT_LENGTHS)
+    ],
+    np.int64,
+)
+"""The lengths of documents that Lucene's byte for it stands for: all below 24, and four significant bits beyond."""
+
+
 class Terms:
     """Sorted words."""
 
@@ -88,6 +100,11 @@ class Field:
     places: Int64s
     positions: Int32s
     lengths: Int32s
+
+    @cached_property
+    def length_codes(self) -> NDArray[np.uint8]:
+        """The length of each document, rounded down to one of `LENGTHS`, by its place there."""
+        return (np.searchsorted(LENGTHS, self.lengths, "right") - 1).astype(np.uint8)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, by name."""

@@ -165,7 +165,7 @@ class Vectors:
         wanted = _PROPOSED * count + _PROPOSED_MORE
         while wanted * _WORTH_IT <= len(self.entities):
             rows = np.sort(self.rows_of(graph.propose(vector, wanted)))
-            if len(rows) - int(np.isin(rows, hidden).sum()) >= wanted // 2:
+            if len(rows) - (int(np.isin(rows, hidden).sum()) if len(hidden) else 0) >= wanted // 2:
                 return self._ranked(rows, vector, by_cosine, count, hidden)
             wanted *= 4
         return self.best(vector, by_cosine, count, hidden)

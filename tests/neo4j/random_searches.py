@@ -63,12 +63,24 @@ class RandomSearches:
             f"{word[:place]}{choose.choice(['', 'x'])}{word[place + 1 :]}~{choose.choice(['', '1', '2', '0.5', '0'])}",
             f"{choose.choice('[{')}{word} TO {choose.choice([words[0], '*'])}{choose.choice(']}')}",
             choose.choice(["/alp.*/", "/[a-f].*/", "/(fox|dog)s?/", "/run+(ing|er)?/"]),
+            f"/{self._expression(word)}/",
             f"{choose.choice('tu')}:{choose.choice([word, f'({word} {words[0]})'])}",
             choose.choice(["*:*", "*"]),
             f"({self.query(depth + 1)})" if depth < 2 else word,
         ]
         boost = choose.choice(["", "", "", "", "", "", "^2", "^0.5"])
         return choose.choice(forms) + boost
+
+    def _expression(self, word: str, depth: int = 0) -> str:
+        """A regular expression."""
+        choose = self._choose
+        part = word[: choose.randrange(1, 4)]
+        inner = part if depth > 1 else self._expression(choose.choice(WORDS), depth + 1)
+        forms = [
+            word, f"{part}.*", f"{part}@", f"~{part}", f"~({inner})", f".*&~({inner})", f"{part}.*&({inner})",
+            f"({inner})|{word}", f'"{part}".{{1,{choose.randrange(1, 5)}}}', "<1-9999>", "[^a-f].+", "\\w+s", "#",
+        ]  # fmt: skip
+        return choose.choice(forms)
 
     def vector(self, length: int) -> list[float]:
         """Numbers between -1 and 1."""
