@@ -48,7 +48,7 @@ def _query(
     if end is not None and 0 < end < len(scores):
         best = np.flatnonzero(scores >= np.partition(scores, len(scores) - end)[len(scores) - end])
         documents, scores = documents[best], scores[best]
-    entities = search.entities[documents]
+    entities = search.entities_of(documents)
     order = np.lexsort((entities, -scores))[skip:end]
     return entities[order], Floats(scores[order].astype(np.float64))
 

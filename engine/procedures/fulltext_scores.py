@@ -34,7 +34,7 @@ from hoplite.engine.procedures.lucene import (
     Range,
     Term,
 )
-from hoplite.engine.procedures.sloppy_phrases import weights_of_phrase
+from hoplite.engine.procedures.sloppy_phrases import common_documents, weights_of_phrase
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.search.fulltext import Postings, Search
 from hoplite.storage.search.segments import LENGTHS
@@ -134,9 +134,7 @@ class Scoring:
         if len(found) < len(every):
             return _NOTHING
         idf = np.float32(sum(float(self._idf(query.field, len(postings.documents))) for postings in found))
-        documents = found[0].documents
-        for postings in found[1:]:
-            documents = np.intersect1d(documents, postings.documents, assume_unique=True)
+        documents = common_documents(found)
         places = [place for _, place in query.words]
         words = [word for word, _ in query.words]
         weights = weights_of_phrase(documents, found, words, places, query.slop, self._check_time)

@@ -17,7 +17,8 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.search.fulltext import Postings
 from hoplite.values.columns import Int64s
 
-_WIDE = 1 << 32
+_MOST_SEEN = 1 << 26  # positions that are marked one by one
+_FEWER = 16  # documents than another word has: these are looked up
 _CHECKED = 256
 _FEW = 24  # documents that are sooner done one by one
 
@@ -34,7 +35,7 @@ def weights_of_phrase(
     all of the words."""
     if slop == 0:
         return _exact(documents, found, places)
-    rows = [np.searchsorted(postings.documents, documents) for postings in found]
+    rows = [_rows(postings.documents, documents) for postings in found]
     weights = np.zeros(len(documents), np.float32)
     left = np.arange(len(documents))
     if len(set(words)) == len(words):
@@ -52,19 +53,56 @@ def weights_of_phrase(
 
 def _exact(documents: Int64s, found: Sequence[Postings], places: Sequence[int]) -> NDArray[np.float32]:
     """Encode document and beginning of the phrase as one number per position of a word; keep those that all words
-    have."""
-    beginnings: Int64s | None = None
-    for postings, place in zip(found, places, strict=True):
-        rows = np.searchsorted(postings.documents, documents)
-        ends = np.append(postings.starts, 0)
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(postings.counts[rows], out=offsets[1:])
-        items = np.arange(offsets[-1]) + np.repeat(ends[rows] - offsets[:-1], np.diff(offsets))
-        owners = np.repeat(np.arange(len(rows)), np.diff(offsets))
-        keys = owners * _WIDE + (postings.positions[items].astype(np.int64) - place + max(places))
-        beginnings = keys if beginnings is None else np.intersect1d(beginnings, keys, assume_unique=True)
-    assert beginnings is not None
-    return np.bincount(beginnings // _WIDE, minlength=len(documents)).astype(np.float32)
+    have, beginning with the word that has the fewest."""
+    if not len(documents):
+        return np.zeros(0, np.float32)
+    width = max(int(postings.positions.max()) for postings in found) + max(places) + 1
+    ordered = sorted(zip(found, places, strict=True), key=lambda word: len(word[0].positions))
+    keys = (_beginnings(documents, postings, max(places) - place, width) for postings, place in ordered)
+    beginnings = next(keys)
+    seen = np.zeros(len(documents) * width, np.bool_) if len(documents) * width <= _MOST_SEEN else None
+    for mine in keys:
+        if seen is None:
+            beginnings = np.intersect1d(beginnings, mine, assume_unique=True)
+        else:
+            seen[beginnings] = True
+            common = mine[seen[mine]]
+            seen[beginnings] = False
+            beginnings = common
+    return np.bincount(beginnings // width, minlength=len(documents)).astype(np.float32)
+
+
+def _beginnings(documents: Int64s, postings: Postings, shift: int, width: int) -> Int64s:
+    """The positions of a word in some documents, each with the number of its document."""
+    rows = _rows(postings.documents, documents)
+    counts = postings.counts[rows].astype(np.int64)
+    offsets = np.cumsum(counts) - counts
+    items = np.arange(int(counts.sum())) + np.repeat(postings.starts[rows] - offsets, counts)
+    return np.repeat(np.arange(shift, shift + len(rows) * width, width), counts) + postings.positions[items]
+
+
+def _rows(having: Int64s, documents: Int64s) -> Int64s:
+    """Where documents are among those that have a word; all of them do."""
+    if len(documents) * _FEWER < len(having):
+        return np.searchsorted(having, documents)
+    place_of = np.empty(int(having[-1]) + 1, np.int64)
+    place_of[having] = np.arange(len(having))
+    rows: Int64s = place_of[documents]
+    return rows
+
+
+def common_documents(found: Sequence[Postings]) -> Int64s:
+    """The documents that have all of the words."""
+    few, *others = sorted((postings.documents for postings in found), key=len)
+    for having in others:
+        if len(few) * _FEWER < len(having):
+            places = np.minimum(np.searchsorted(having, few), len(having) - 1)
+            few = few[having[places] == few]
+        else:
+            marks = np.zeros(max(int(having[-1]), int(few[-1]) if len(few) else 0) + 1, np.bool_)
+            marks[having] = True
+            few = few[marks[few]]
+    return few
 
 
 # --- with gaps: Lucene's SloppyPhraseMatcher ---

@@ -25,6 +25,7 @@ from hoplite.storage.search.segments import Field, Int32s, Segment, Words, field
 from hoplite.values.columns import Bools, Int64s
 
 _NOBODY: Int64s = np.zeros(0, np.int64)
+_MERGED_AT_ONCE = 8
 
 
 def analyzer_of(index: Index) -> Analyzer:
@@ -142,9 +143,12 @@ class TextChanges:
     def look_again(self, delta: Delta, positions: Int64s) -> None:
         """Update what is known about these entities."""
         self._search = None
-        for part in self._parts:
-            part.alive[np.isin(part.segment.entities, positions)] = False
-        self._touched = np.union1d(self._touched, positions)
+        if self._touched.size and positions[0] <= self._touched[-1]:
+            for part in self._parts:
+                part.alive[np.isin(part.segment.entities, positions)] = False
+            self._touched = np.union1d(self._touched, positions)
+        else:  # all of them are new
+            self._touched = np.concatenate([self._touched, positions])
         texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in self._index.keys}
         for position in still_covered(delta, self._index, positions).tolist():
             for key, some in texts.items():
@@ -157,13 +161,15 @@ class TextChanges:
             self._merge()
 
     def _merge(self) -> None:
-        """Two of similar size become one, so that there are few of them, and each document is moved few times."""
+        """Several of similar size become one, so that there are few of them, and each document is moved few times."""
         parts = self._parts
-        while len(parts) > 1 and len(parts[-2]) <= 2 * len(parts[-1]):
-            last = [parts.pop(), parts.pop()]
-            both = [(part.segment, np.where(part.alive, part.segment.entities, -1)) for part in last]
-            segment = merged(both, self._index.keys)
-            parts.append(_Part(segment, np.ones(len(segment.entities), np.bool_)))
+        count, size = 1, len(parts[-1])
+        while count < len(parts) and len(parts[-count - 1]) <= 2 * size:
+            count, size = count + 1, size + len(parts[-count - 1])
+        if count >= _MERGED_AT_ONCE:
+            every = [(part.segment, np.where(part.alive, part.segment.entities, -1)) for part in parts[-count:]]
+            segment = merged(every, self._index.keys)
+            parts[-count:] = [_Part(segment, np.ones(len(segment.entities), np.bool_))]
 
     def copy(self) -> TextChanges:
         """An independent copy."""
@@ -211,10 +217,13 @@ class Search:
         self._offsets = np.cumsum([0, *(len(segment.entities) for segment, _ in parts)]).tolist()
         self.document_count: int = self._offsets[-1]
 
-    @cached_property
-    def entities(self) -> Int64s:
-        """The entity of each document."""
-        return np.concatenate([segment.entities for segment, _ in self._parts])
+    def entities_of(self, documents: Int64s) -> Int64s:
+        """The entities of some documents."""
+        found = np.empty(len(documents), np.int64)
+        for (segment, _), offset in zip(self._parts, self._offsets, strict=False):
+            mine = np.flatnonzero((documents >= offset) & (documents < offset + len(segment.entities)))
+            found[mine] = segment.entities[documents[mine] - offset]
+        return found
 
     @cached_property
     def documents(self) -> Int64s:
@@ -234,13 +243,12 @@ class Search:
         many words these have."""
         known = self._lengths.get(key)
         if known is None:
-            every = [segment.fields[key].lengths for segment, _ in self._parts]
-            counted = [
-                lengths if alive is None else lengths[alive]
-                for lengths, (_, alive) in zip(every, self._parts, strict=True)
-            ]
-            having = sum(int(np.count_nonzero(lengths)) for lengths in counted)
-            total = sum(int(lengths.sum(dtype=np.int64)) for lengths in counted)
+            having = total = 0
+            for segment, alive in self._parts:
+                field = segment.fields[key]
+                gone = _NOBODY if alive is None else field.lengths[~alive]
+                having += field.having - int(np.count_nonzero(gone))
+                total += field.total - int(gone.sum(dtype=np.int64))
             codes = [segment.fields[key].length_codes for segment, _ in self._parts]
             known = self._lengths[key] = (codes[0] if len(codes) == 1 else np.concatenate(codes), having, total)
         return known

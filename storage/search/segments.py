@@ -106,6 +106,16 @@ class Field:
         """The length of each document, rounded down to one of `LENGTHS`, by its place there."""
         return (np.searchsorted(LENGTHS, self.lengths, "right") - 1).astype(np.uint8)
 
+    @cached_property
+    def having(self) -> int:
+        """How many documents have words."""
+        return int(np.count_nonzero(self.lengths))
+
+    @cached_property
+    def total(self) -> int:
+        """How many words there are."""
+        return int(self.lengths.sum(dtype=np.int64))
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, by name."""
         return {

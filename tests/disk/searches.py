@@ -73,7 +73,7 @@ def _words(snapshot: Snapshot, index: Index, named: Callable[[Index, Int64s], li
             postings = search.postings(key, word)
             if postings is None:
                 continue  # nobody has it any more
-            ids = named(index, search.entities[postings.documents])
+            ids = named(index, search.entities_of(postings.documents))
             places = zip(postings.starts.tolist(), postings.counts.tolist(), strict=True)
             where = [postings.positions[first : first + count].tolist() for first, count in places]
             found.append((key, word, sorted(zip(ids, where, strict=True))))
