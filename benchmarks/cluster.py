@@ -29,6 +29,7 @@ from hoplite.cluster.backend import _SHARED_STEPS
 from hoplite.cluster.database import Cluster
 from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import Packed, as_bits, pack, unpack
+from hoplite.cluster.ray_pool import RayPool
 
 STATEMENT = "MATCH (a:N {id: $i})-[*1..2]-(b) RETURN count(DISTINCT b) AS c"
 PARTITIONS = 16
@@ -86,6 +87,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as temporary:
         path = _stored(shape, (asked.folder or Path(temporary)) / f"pubmed-{asked.scale:g}.hop")
+        RayPool(max(asked.workers), None)  # Ray is started once, for all clusters
         with hoplite.open(path, read_only=True) as db:
             seeds = _seeds(db, shape, asked.searches, asked.hops)
             measured = {}
@@ -122,16 +124,38 @@ def _hops(db: hoplite.Database, path: Path, workers: int, seeds: list[int], aske
             times = [(_seconds(run_here), _seconds(run_there)) for _ in range(asked.rounds)]
             alone.append(min(one for one, _ in times))
             across.append(min(other for _, other in times))
+        cpu = statistics.median(_cpu_ratio(db, several, seed, asked) for seed in seeds)
         floor, bytes_per_s = _round(several), _bandwidth(several)
         found = Measured(statistics.median(alone), statistics.median(across), floor, bytes_per_s)
         print(f"workers {workers}: a round of Ray {1000 * floor:.2f} ms, {bytes_per_s / 1e6:,.0f} MB/s")
         print(
             f"  hops      {1000 * found.across_s:9.2f} ms, one process {1000 * found.alone_s:9.2f} ms: "
-            f"{found.across_s / found.alone_s:.2f}x (load {os.getloadavg()[0]:.1f})"
+            f"{found.across_s / found.alone_s:.2f}x (load {os.getloadavg()[0]:.1f}); by CPU time of the leading process "
+            f"and the busiest worker {cpu:.2f}x"
         )
         print("  " + str(several._hops.calls.tally.since(before)).replace("\n", "\n  "))
         _memory(db, several, workers, seeds, asked)
         return found
+
+
+def _cpu_ratio(db: hoplite.Database, several: Cluster, seed: int, asked: Any) -> float:
+    """What a search takes if nothing else runs on the cores: the CPU time of the leading process and that of the worker
+    that has most, against the CPU time of one process."""
+    processes = [stats["process"] for stats in _each(several, "loads")]
+    begin = time.process_time()
+    for _ in range(asked.rounds):
+        db.khop([seed], asked.hops, "both")
+    alone = time.process_time() - begin
+    begin, before = time.process_time(), [_cpu_of(process) for process in processes]
+    for _ in range(asked.rounds):
+        several.khop([seed], asked.hops, "both")
+    busiest = max(_cpu_of(process) - then for process, then in zip(processes, before, strict=True))
+    return (time.process_time() - begin + busiest) / alone
+
+
+def _cpu_of(process: int) -> float:
+    """CPU seconds of a process (Linux)."""
+    return time.clock_gettime((~process << 3) | 2)
 
 
 def _memory(db: hoplite.Database, several: Cluster, workers: int, seeds: list[int], asked: Any) -> None:

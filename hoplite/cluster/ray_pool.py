@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -19,6 +20,8 @@ _PATIENCE_S = 0.02
 # Messages up to this size go directly from process to process, larger ones through the object store: twice as fast at
 # 340 kB, slower from about 2 MB.
 _DIRECT_BYTES = 1 << 20
+# Seconds after which it is said that workers are still missing.
+_SLOW_START_S = 20.0
 # Seconds that a dead worker may take to come back.
 _RETURN_S = 60.0
 
@@ -46,7 +49,7 @@ class RayPool:
         options = {"num_cpus": 0 if self._is_here else 1, "max_restarts": -1, "concurrency_groups": {"control": 1}}
         actor = self._ray.remote(**options)(_Actor)
         self._actors = [actor.remote(path, version, memory) for _ in range(self.size)]
-        self._await_all(_no_check)
+        self._await_all(self._slow_start())
 
     def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
         if not self._actors:
@@ -94,6 +97,23 @@ class RayPool:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_PATIENCE_S)
+
+    def _slow_start(self) -> Check:
+        """Says once that workers are still missing: Ray waits, without a word, for processors that it does not have."""
+        begin, is_told = time.monotonic(), False
+
+        def check() -> None:
+            nonlocal is_told
+            if not is_told and time.monotonic() - begin > _SLOW_START_S:
+                is_told = True
+                free = self._ray.available_resources().get("CPU", 0)
+                warnings.warn(
+                    f"Still waiting for {self.size} workers. Ray has {free:g} free processors; "
+                    "a worker on a Ray cluster takes one.",
+                    stacklevel=2,
+                )
+
+        return check
 
     def _await_all(self, check: Check) -> None:
         self.collect([self.submit(number, "ready", ()) for number in range(self.size)], check)
@@ -143,7 +163,3 @@ def _init(ray: Any, address: str | None, size: int) -> None:
     with suppress(KeyError):  # workers import this package from the same place as this process
         settings["runtime_env"] = {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}
     ray.init(log_to_driver=False, logging_level="error", **settings)
-
-
-def _no_check() -> None:
-    """Workers of a cluster that is being opened are always waited for."""

@@ -6,6 +6,7 @@ repeated after a restart, until some rows of its result have been used.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -122,8 +123,8 @@ class Worker:
                 self._stops.popitem(last=False)
 
     def loads(self) -> dict[str, Any]:
-        """The cache's counters."""
-        return self._database.stats()
+        """The cache's counters, and the number of the process."""
+        return {**self._database.stats(), "process": os.getpid()}
 
     # --- hops ---
 

@@ -399,6 +399,30 @@ def test_ray_streams_many_rows(tmp_path: Path, on_ray: Callable[..., Cluster]) -
         assert total == 300_000 * 300_001 // 2
 
 
+def test_ray_serves_several_readers_and_outlives_its_workers(tmp_path: Path, on_ray: Callable[..., Cluster]) -> None:
+    path = random_folder(tmp_path, seed=23)
+    query = "MATCH (a:N {id: $i})-[*1..3]->(b) RETURN count(DISTINCT b) AS c"
+    sets = [{"i": i % 50} for i in range(300)]
+    several = on_ray(path, workers=2)
+    with hoplite.open(path, read_only=True) as plain:
+        wanted = [plain.run(query, one).data() for one in sets]
+    unread = [several.run("UNWIND range(1, 200000) AS i RETURN i") for _ in range(3)]
+    first = [next(result)["i"] for result in unread]
+    assert [result.data() for result in several.run_many(query, sets)] == wanted, "unread results block nobody"
+    assert [one + sum(record["i"] for record in rest) for one, rest in zip(first, unread, strict=True)] == [
+        200_000 * 200_001 // 2
+    ] * 3
+    killer = threading.Timer(0.05, several._pool.kill, args=(1,))  # type: ignore[attr-defined]
+    killer.start()
+    assert [result.data() for result in several.run_many(query, sets * 4)] == wanted * 4, "a worker died on the way"
+    killer.join()
+    closer = threading.Timer(0.5, several.close)
+    closer.start()
+    with pytest.raises((Neo4jError, RuntimeError)):
+        several.run("MATCH p = (a:N)-[*1..60]-(b) RETURN count(p)").data()
+    closer.join()
+
+
 def test_without_ray_the_error_says_what_to_install(tmp_path: Path) -> None:
     if find_spec("ray") is not None:
         pytest.skip("Ray is installed")
