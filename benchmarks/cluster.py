@@ -130,8 +130,8 @@ def _hops(db: hoplite.Database, path: Path, workers: int, seeds: list[int], aske
         print(f"workers {workers}: a round of Ray {1000 * floor:.2f} ms, {bytes_per_s / 1e6:,.0f} MB/s")
         print(
             f"  hops      {1000 * found.across_s:9.2f} ms, one process {1000 * found.alone_s:9.2f} ms: "
-            f"{found.across_s / found.alone_s:.2f}x (load {os.getloadavg()[0]:.1f}); by CPU time of the leading process "
-            f"and the busiest worker {cpu:.2f}x"
+            f"{found.across_s / found.alone_s:.2f}x (load {os.getloadavg()[0]:.1f})\n"
+            f"  by CPU time of the leading process and the busiest worker {cpu:.2f}x"
         )
         print("  " + str(several._hops.calls.tally.since(before)).replace("\n", "\n  "))
         _memory(db, several, workers, seeds, asked)
@@ -236,6 +236,21 @@ def _model(db: hoplite.Database, seeds: list[int], hops: int, measured: dict[int
     for workers in (1, 2, 4, 8, 10, 100):
         seconds = statistics.median(away.seconds(_levels(db, levels[seed], workers), node_count) for seed in seeds)
         print(f"model       {workers:>4} machines (0.1 ms a round, 10 Gbit/s): {1000 * seconds:9.2f} ms predicted")
+    _on_paper(steps / alone_s)
+
+
+def _on_paper(steps_per_s: float) -> None:
+    """A level that looks at every relationship of graphs that are not here, ten for each node, on machines with 10
+    Gbit/s: everything through the leading process, and if workers sent each other what they own."""
+    for relationships in (10**10, 10**12):
+        bits = relationships / 10 / 8
+        for workers in (10, 100, 1000):
+            computed = relationships / workers / steps_per_s
+            led, direct = 2 * workers * bits / 1.25e9, 2 * bits / 1.25e9
+            print(
+                f"on paper    {relationships:.0e} relationships, {workers:>4} workers: steps {computed:,.1f} s, "
+                f"exchange {led:,.1f} s through the leading process, {direct:,.1f} s directly"
+            )
 
 
 def _frontiers(db: hoplite.Database, seed: int, hops: int) -> list[tuple[Any, Any]]:

@@ -104,7 +104,7 @@ class RayPool:
 
         def check() -> None:
             nonlocal is_told
-            if not is_told and time.monotonic() - begin > _SLOW_START_S:
+            if not (is_told or self._is_here) and time.monotonic() - begin > _SLOW_START_S:
                 is_told = True
                 free = self._ray.available_resources().get("CPU", 0)
                 warnings.warn(
