@@ -196,6 +196,7 @@ def _is_integer(number: str) -> bool:
 # --- the pass over the tokens -------------------------------------------------------------------------------
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_BRACKETS = frozenset("()[]{}")
 _SEEN_OF_OPEN_BRACKET = 200  # tokens
 _LOOKED_AHEAD = [END] * 8
 _SINGLE_SIGNS = tuple("()[]{},:;=<>+*/%^|&!-.")
@@ -251,10 +252,11 @@ class _Row:
     def _pair(self) -> dict[int, int]:
         partner: dict[int, int] = {}
         opened: list[int] = []
-        for index, word in enumerate(self.words):
+        brackets = [(index, word) for index, word in enumerate(self.words) if word in _BRACKETS]
+        for index, word in brackets:
             if word in _CLOSING:
                 opened.append(index)
-            elif word in (")", "]", "}") and opened and _CLOSING[self.words[opened[-1]]] == word:
+            elif opened and _CLOSING[self.words[opened[-1]]] == word:
                 partner[opened.pop()] = index
         return partner
 

@@ -53,7 +53,8 @@ _OWN_ARGUMENTS = {
 
 def aggregates_in(check: Check, expression: ast.Expression, *, subqueries: bool = False) -> list[ast.Expression]:
     """The aggregating calls anywhere in an expression; on request, inside its subqueries too."""
-    if not check.aggregates or isinstance(expression, ast.Variable):
+    inner = expression.subject if isinstance(expression, ast.Property) else expression
+    if not check.aggregates or isinstance(inner, ast.Variable):  # most expressions
         return []
     nodes = walk(expression) if subqueries else walk(expression, not_below=(ast.SubqueryExpression,))
     return [node for node in nodes if check.is_aggregate(node)]

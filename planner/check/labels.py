@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hoplite.errors import CypherError, invalid_token_name
@@ -33,19 +33,19 @@ def note_labels(check: Check, labels: ast.LabelExpression | None, kind: str) -> 
             check.mentions.names[part.span.start] = (kind, part.name)
 
 
-def label_parts(labels: ast.LabelExpression) -> Iterator[ast.LabelExpression]:
-    yield labels
+def label_parts(labels: ast.LabelExpression) -> Sequence[ast.LabelExpression]:
+    """A label expression and everything in it, the whole first."""
+    if isinstance(labels, ast.LabelName):  # most are, and every check asks
+        return (labels,)
     if isinstance(labels, ast.LabelAnd | ast.LabelOr):
-        for operand in labels.operands:
-            yield from label_parts(operand)
-    elif isinstance(labels, ast.LabelNot):
-        yield from label_parts(labels.operand)
+        return [labels, *(part for operand in labels.operands for part in label_parts(operand))]
+    return [labels, *label_parts(labels.operand)] if isinstance(labels, ast.LabelNot) else (labels,)
 
 
 def check_labels(check: Check, labels: ast.LabelExpression | None, node: ast.NodePattern | None, kind: str) -> None:
     if labels is None:
         return
-    parts = list(label_parts(labels))
+    parts = label_parts(labels)
     for part in parts:
         if isinstance(part, ast.LabelOr) and part.colon and kind == "node":
             message = "Label expressions are not allowed to contain '|:'."
@@ -85,12 +85,12 @@ def _forbid_mixed(check: Check, nodes: Iterable[object]) -> None:
     for node in nodes:
         match node:
             case ast.NodePattern(labels=labels) | ast.HasLabels(labels=labels) if labels is not None:
-                parts = list(label_parts(labels))
+                parts = label_parts(labels)
                 colons += [(labels, part) for part in parts if isinstance(part, ast.LabelAnd) and part.colon]
                 newer = newer or any(isinstance(part, ast.LabelOr) for part in parts)
                 uses_is = uses_is or _uses_is(check, labels)
             case ast.RelationshipPattern(types=types) if types is not None:
-                parts = list(label_parts(types))
+                parts = label_parts(types)
                 uses_is = uses_is or _uses_is(check, types)
             case _:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hoplite.gql_status import because
 from hoplite.grammar import ast
@@ -30,17 +30,22 @@ def chain_of(part: ast.PathPattern) -> ast.PatternChain:
     return part.pattern.pattern if isinstance(part.pattern, ast.ShortestPathFunction) else part.pattern
 
 
-def elements_of(part: ast.PathPattern) -> Iterator[Element]:
+def elements_of(part: ast.PathPattern) -> Sequence[Element]:
     """Nodes, relationships and quantified paths; parentheses that only group are removed."""
-    yield from opened(chain_of(part))
+    return opened(chain_of(part))
 
 
-def opened(chain: ast.PatternChain) -> Iterator[Element]:
+def opened(chain: ast.PatternChain) -> Sequence[Element]:
+    """The same of a chain."""
+    if ast.ParenthesizedPath not in map(type, chain.elements):
+        return chain.elements
+    found: list[Element] = []
     for element in chain.elements:
         if isinstance(element, ast.ParenthesizedPath) and element.repetition is None:
-            yield from opened(element.pattern)
+            found += opened(element.pattern)
         else:
-            yield element
+            found.append(element)
+    return found
 
 
 def inner_path(part: ast.PathPattern) -> ast.Variable | None:
