@@ -25,15 +25,17 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.determinism import is_deterministic
-from hoplite.planner.parts import Branch, ChainHop, Term
+from hoplite.planner.parts import Branch, ChainHop, MatchHop, Term
 from hoplite.planner.rules.begin_at_groups import begun_at
 from hoplite.planner.rules.distinct_chains import is_plain_filter
-from hoplite.planner.rules.match_counts import countable
+from hoplite.planner.rules.match_counts import countable, is_countable
 from hoplite.planner.rules.weighted_aggregates import DEGREE, counts_rows, is_blind, weighted
 from hoplite.planner.tree import bottom_up, operators
 from hoplite.planner.variables import free_variables
 
 Names: TypeAlias = frozenset[str]
+
+_MOST_HOPS_TO_CLOSE = 3
 
 
 @dataclass(slots=True)
@@ -87,8 +89,18 @@ def _seen_once(source: lp.Plan, used: Names, terms: Any, catalogue: Catalogue) -
     below, paths = _without_paths(source)
     if paths & used or not is_deterministic(terms, catalogue):
         return None
-    found = _to_ends(*_steps(below, catalogue), used, catalogue)
+    steps, base = _steps(below, catalogue)
+    found = _closed(steps, base, catalogue) if not used else _to_ends(steps, base, used, catalogue)
     return found.plan() if found is not None and found.counted.has_conditions and not found.taken.hops else None
+
+
+def _closed(steps: list[_Step], base: lp.Plan, catalogue: Catalogue) -> _Found | None:
+    """A pattern of two or three hops that begins and ends in the rows; None if it is longer, or open at its end: to
+    find one match of those, a few rows are enough."""
+    found = _Found(steps, base, frozenset(), catalogue)
+    hops = [step for step in found.counted.steps if isinstance(step, MatchHop)]
+    is_closed = 1 < len(hops) <= _MOST_HOPS_TO_CLOSE and hops[-1].into and not found.makes_rows
+    return found if is_closed else None
 
 
 def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
@@ -118,6 +130,13 @@ class _Found:
         self, steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogue, with_end: bool = False
     ) -> None:
         self._base = base
+        self._above: list[lp.Filter] = []  # what is asked of the row and the end together
+        if with_end:
+            made = {step.to_node for step in steps if isinstance(step, lp.Expand)}
+            filters = [step for step in steps if isinstance(step, lp.Filter) and free_variables(step.predicate) & made]
+            self._above = [step for step in filters if not is_countable(step, steps)]
+            steps = [step for step in steps if not any(step is one for one in self._above)]
+            used |= free_variables(tuple(one.predicate for one in self._above))
         self.taken = _Taken(steps, used, catalogue)
         self._left = [step for step in steps if id(step) not in self.taken.gone]
         self.counted = countable(self._left, steps, used, with_end)
@@ -137,9 +156,12 @@ class _Found:
         base = self._base
         for step in reversed(self._left[self.counted.count :]):
             base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
-        if self.counted.steps:
-            return lp.CountMatches(base, self.counted.steps, self.taken.branches(), DEGREE, self.counted.end)
-        return lp.CountBranches(base, self.taken.branches(), DEGREE)
+        if not self.counted.steps:
+            return lp.CountBranches(base, self.taken.branches(), DEGREE)
+        plan: lp.Plan = lp.CountMatches(base, self.counted.steps, self.taken.branches(), DEGREE, self.counted.end)
+        for step in reversed(self._above):
+            plan = replace(step, source=plan)
+        return plan
 
 
 def _found(steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogue) -> _Found:

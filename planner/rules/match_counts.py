@@ -48,14 +48,11 @@ def countable(
     `every` are the operators of the whole pattern, `used` the names that are used above: with an end, one of them may
     be a node that is not in the rows.
     """
-    hops = [o for o in every if isinstance(o, lp.Expand)]
-    nodes = frozenset(name for hop in hops for name in (hop.from_node, hop.to_node))
-    relationships = frozenset(hop.relationship for hop in hops)
     ends = [(place, o.to_node) for place, o in enumerate(operators) if isinstance(o, lp.Expand) and _makes(o, used)]
     if with_end and not ends:
         return Countable()
     place, end = ends[0] if with_end else (len(operators), None)
-    known = _Known(nodes, relationships, used - {end})
+    known = _Known(every, used - {end})
     count = 0
     while count < len(operators) and known.can_stand_for(operators[count]):
         count += 1
@@ -69,6 +66,11 @@ def countable(
     return Countable()
 
 
+def is_countable(condition: lp.Filter, every: Sequence[lp.Plan]) -> bool:
+    """Whether a search for matches can ask a condition."""
+    return _Known(every, frozenset()).can_stand_for(condition)
+
+
 def _makes(hop: lp.Expand, used: frozenset[str]) -> bool:
     """Whether a hop leads to a new node that is used above."""
     return not hop.into and hop.to_node in used
@@ -77,9 +79,10 @@ def _makes(hop: lp.Expand, used: frozenset[str]) -> bool:
 class _Known:
     """What is known of the names in a pattern."""
 
-    def __init__(self, nodes: frozenset[str], relationships: frozenset[str], used: frozenset[str]) -> None:
-        self._nodes = nodes
-        self._relationships = relationships
+    def __init__(self, every: Sequence[lp.Plan], used: frozenset[str]) -> None:
+        hops = [o for o in every if isinstance(o, lp.Expand)]
+        self._nodes = frozenset(name for hop in hops for name in (hop.from_node, hop.to_node))
+        self._relationships = frozenset(hop.relationship for hop in hops)
         self._used = used
 
     def can_stand_for(self, operator: lp.Plan) -> bool:

@@ -99,6 +99,13 @@ def _holds(graph: Graph, predicate: Predicate, row: Row) -> bool | None:
         case "<":
             xs = [None if node is None else graph.nodes[node].x for node in (left, right)]
             return None if xs[0] is None or xs[1] is None else xs[0] < xs[1]
+        case "way":
+            assert predicate.step is not None
+            assert predicate.second is not None
+            firsts = () if left is None else _ways(graph, predicate.step, left, frozenset())
+            return any(
+                end == right for middle, used in firsts for end, _ in _ways(graph, predicate.second, middle, used)
+            )
         case _:
             assert predicate.step is not None
             there = left is not None and any(end == right for end, _ in _ways(graph, predicate.step, left, frozenset()))

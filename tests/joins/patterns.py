@@ -76,16 +76,22 @@ class Chain:
 
 @dataclass(frozen=True)
 class Predicate:
-    """kind: `<>`, `=`, `<` between two nodes (`<` on x), `>` of x and a number, `there` or `missing` relationship."""
+    """kind: `<>`, `=`, `<` between two nodes (`<` on x), `>` of x and a number, `there` or `missing` relationship, a
+    `way` over a node between."""
 
-    kind: Literal["<>", "=", "<", ">", "there", "missing"]
+    kind: Literal["<>", "=", "<", ">", "there", "missing", "way"]
     left: str
     right: str = ""
     number: int = 0
     step: Step | None = None
+    second: Step | None = None
 
     def text(self) -> str:
         match self.kind:
+            case "way":
+                assert self.step is not None
+                assert self.second is not None
+                return f"EXISTS {{ ({self.left}){self.step.text()}(){self.second.text()}({self.right}) }}"
             case "<>" | "=":
                 return f"{self.left} {self.kind} {self.right}"
             case "<":
@@ -213,7 +219,11 @@ class _Writer:
     def predicate(self) -> Predicate:
         random = self.random
         left, right = random.choice(self.nodes), random.choice(self.nodes)
-        match random.choice(("<>", "<>", "=", "<", ">", "there", "missing", "missing")):
+        match random.choice(("<>", "<>", "=", "<", ">", "there", "missing", "missing", "way")):
+            case "way":
+                steps = [self.step(repeated=False) for _ in range(2)]
+                first, second = (Step("", step.types, step.side) for step in steps)
+                return Predicate("way", left, right, step=first, second=second)
             case "there" | "missing" as kind:
                 step = self.step(repeated=False)
                 return Predicate(kind, left, right, step=Step("", step.types, step.side))
