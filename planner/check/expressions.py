@@ -136,9 +136,11 @@ def type_of(check: Check, expression: ast.Expression, scope: Scope, place: Place
             for operand in operands:
                 type_of(check, operand, scope, place.value)
             return BOOLEANS
-        case ast.IsNull(operand=operand) | ast.IsType(operand=operand) | ast.IsNormalized(operand=operand):
-            if isinstance(expression, ast.IsType):
-                _check_type_name(check, expression.type)
+        case ast.IsType(operand=operand):
+            _check_type_name(check, expression.type)
+            type_of(check, operand, scope, place.value)
+            return BOOLEANS if expression.negated else ALL  # the other form has no type of its own in Neo4j
+        case ast.IsNull(operand=operand) | ast.IsNormalized(operand=operand):
             type_of(check, operand, scope, place.value)
             return BOOLEANS
         case ast.HasLabels(operand=operand):
@@ -319,9 +321,8 @@ def _expect_key(check: Check, place: str, expected: TypeSpec, index: TypeSpec, e
 
 
 def _slice(check: Check, node: ast.Slice, scope: Scope, place: Place) -> TypeSpec:
-    subject = type_of(check, node.subject, scope, place.value)
+    lists = check.expect(LISTS, type_of(check, node.subject, scope, place.value), node.subject)
     bounds = [(b, type_of(check, b, scope, place.value)) for b in (node.start, node.end) if b is not None]
-    lists = check.expect(LISTS, subject, node.subject)
     if not bounds:
         message = "The start or end (or both) is required for a collection slice"
         raise check.error_at(message, node, because("42N20"))
