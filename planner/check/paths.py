@@ -10,8 +10,18 @@ from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
 from hoplite.planner.check import render
 from hoplite.planner.check.labels import label_position, only_alternatives
-from hoplite.planner.check.pattern_parts import Element, chain_of, elements_of, inner_path, is_quantified, variables_of
+from hoplite.planner.check.pattern_parts import (
+    Element,
+    chain_of,
+    elements_of,
+    has_fixed_length,
+    inner_path,
+    is_quantified,
+    variables_of,
+)
 from hoplite.planner.check.state import Check
+
+_ALL_OF_A_LENGTH = ("ALL SHORTEST", "SHORTEST GROUPS")
 
 
 def check_path(check: Check, part: ast.PathPattern) -> None:
@@ -108,9 +118,13 @@ def _forbid_sub_paths(check: Check, part: ast.PathPattern) -> None:
     allowed = inner_path(part)
     for group in _groups(chain_of(part)):
         variable = group.path_variable
-        if group.repetition is None and variable is not None and variable is not allowed:
-            message = "Sub-path assignment is currently not supported."
-            raise check.error(message, variable.span.start, because("42N42"))
+        if group.repetition is not None or variable is None:
+            continue
+        error = check.error("Sub-path assignment is currently not supported.", variable.span.start, because("42N42"))
+        if variable is not allowed:
+            raise error
+        if part.selector is not None and part.selector.kind in _ALL_OF_A_LENGTH and has_fixed_length(chain_of(part)):
+            check.later(error)  # Neo4j drops the selector, which chooses nothing, between the rounds
 
 
 def _groups(chain: ast.PatternChain) -> Iterator[ast.ParenthesizedPath]:

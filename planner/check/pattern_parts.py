@@ -59,6 +59,19 @@ def inner_path(part: ast.PathPattern) -> ast.Variable | None:
             return None
 
 
+def has_fixed_length(chain: ast.PatternChain) -> bool:
+    """Whether all paths that a chain matches are equally long; Neo4j takes `*2` for a variable length."""
+    for element in opened(chain):
+        if isinstance(element, ast.NodePattern):
+            continue
+        repetition = element.repetition
+        if repetition is not None and repetition.lower != repetition.upper:
+            return False
+        if isinstance(element, ast.RelationshipPattern) and element.hops is not None:
+            return False
+    return True
+
+
 def variables_of(element: Element) -> Iterator[ast.Variable]:
     if isinstance(element, ast.ParenthesizedPath):
         for inner in element.pattern.elements:

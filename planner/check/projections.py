@@ -7,6 +7,7 @@ only what is projected: by its name, or as the same expression written again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hoplite.errors import cypher_error
@@ -128,24 +129,38 @@ def _check_order(
         if predicate is not None:
             check_predicate(check, _by_column(predicate, projection), visible)
         return
+    if not expressions and predicate is None:
+        return
+    dropped = frozenset(before.visible().keys() - after.visible().keys())
     for expression in expressions:
         narrow = _by_column(expression, projection)
         _forbid_left_behind(check, narrow, before, after)
-        type_of(check, narrow, after.inner(), PROJECTED)
+        type_of(check, narrow, Scope({}, after, dropped=dropped), PROJECTED)
         _forbid_new_aggregates(check, narrow)
     if predicate is not None:
         narrow = _by_column(predicate, projection)
         _forbid_left_behind(check, narrow, before, after)
-        check_predicate(check, narrow, after.inner())
+        check_predicate(check, narrow, Scope({}, after, dropped=dropped))
 
 
 def _by_column(expression: ast.Expression, projection: ast.Projection) -> ast.Expression:
-    """The expression with projected parts replaced by the names of their columns."""
+    """The expression with projected parts replaced by the names of their columns.
 
-    def column(node: Any) -> ast.Variable | None:
+    What has variables of its own is not looked into: Neo4j does not find a column inside it.
+    """
+
+    def column(node: Any) -> Any:
         for item in projection.items:
             if node == item.expression:
                 return ast.Variable(item.name, node.span)
+        match node:
+            case ast.ListComprehension() | ast.Quantifier():
+                return replace(node, source=_by_column(node.source, projection))
+            case ast.Reduce():
+                initial, over = _by_column(node.initial, projection), _by_column(node.source, projection)
+                return replace(node, initial=initial, source=over)
+            case ast.SubqueryExpression() | ast.PatternComprehension():
+                return node
         return None
 
     changed: ast.Expression = transform(expression, column)
@@ -156,11 +171,7 @@ def _forbid_left_behind(check: Check, expression: ast.Expression, before: Scope,
     """Raise if an expression needs a variable that DISTINCT or an aggregation has dropped."""
     for variable in free_variables(expression, frozenset()):
         if after.find(variable.name) is None and before.find(variable.name) is not None:
-            raise check.error(
-                "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared "
-                f"before the WITH/RETURN: {variable.name}",
-                variable.span.start,
-            )
+            raise check.dropped(variable)
 
 
 def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:

@@ -30,6 +30,14 @@ class Scope:
     names: dict[str, TypeSpec] = field(default_factory=dict)
     outer: Scope | None = None
     guard: Guard = Guard.OPEN
+    dropped: frozenset[str] = frozenset()  # by the DISTINCT or the aggregation of its WITH or RETURN
+
+    def has_dropped(self, name: str) -> bool:
+        """Whether a variable is out of reach because a WITH or RETURN around here has dropped it."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.dropped:
+            scope = scope.outer
+        return scope is not None
 
     def find(self, name: str) -> TypeSpec | None:
         """The types of a variable, searched from the inside out; None where it is not defined."""

@@ -99,8 +99,18 @@ class Check:
         """The types of a variable, which must be defined."""
         types = scope.refer(variable.name)
         if types is None:
+            if scope.has_dropped(variable.name):
+                raise self.dropped(variable)
             raise self.error(f"Variable `{variable.name}` not defined", variable.span.start)
         return types
+
+    def dropped(self, variable: ast.Variable) -> CypherError:
+        """The error about a variable that DISTINCT or an aggregation has dropped."""
+        return self.error(
+            "In a WITH/RETURN with DISTINCT or an aggregation, it is not possible to access variables declared before "
+            f"the WITH/RETURN: {variable.name}",
+            variable.span.start,
+        )
 
     def declare(self, variable: ast.Variable, types: TypeSpec, scope: Scope) -> None:
         """Add a variable, which must be new to the scope."""
