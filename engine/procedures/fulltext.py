@@ -32,9 +32,7 @@ def _query(
     analyze = analyzer_of(index) if chosen is None else _search_analyzer(procedure, chosen)
     try:
         query = parse_query(text or "", index.keys, analyze)
-    except QueryError as failure:
-        raise call_failed(procedure, "org.apache.lucene.queryparser.classic.ParseException", str(failure)) from None
-    except RegexpError as failure:
+    except (QueryError, RegexpError) as failure:
         raise call_failed(procedure, failure.java_class, str(failure)) from None
     search = context.graph.text_search(index)
     scoring = Scoring(search, index.keys, context.check_time, context.seconds_left)

@@ -106,7 +106,11 @@ Query: TypeAlias = Term | Phrase | Prefix | Pattern | Fuzzy | Range | Everything
 
 
 class QueryError(ValueError):
-    """Text that is not a query."""
+    """Text that is not a query. `java_class` is the class of the exception that Lucene throws."""
+
+    def __init__(self, message: str, name: str = "ParseException") -> None:
+        super().__init__(message)
+        self.java_class = f"org.apache.lucene.queryparser.classic.{name}"
 
 
 class Analyzes(Protocol):
@@ -163,7 +167,9 @@ _RANGE_TOKENS = tuple(
     )
 )
 _NOT_BEHIND_PLAIN_WORDS = frozenset({"colon", "star", "slop", "boost", "and", "or"})
-_UNICODE_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
+_ESCAPED_DIGITS = 4
+_ESCAPE = lazy_pattern(rf"\\u(.{{0,{_ESCAPED_DIGITS}}})|\\(.)", re.DOTALL)
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _NUMBER = lazy_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _LONGEST_EDITS = 2
 
@@ -171,6 +177,7 @@ _LONGEST_EDITS = 2
 class _Token(NamedTuple):
     kind: str
     text: str
+    column: int
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -181,15 +188,20 @@ def _tokens(text: str) -> list[_Token]:
         while at < len(text) and text[at] in _SPACE:
             at += 1
         if at == len(text):
-            found.append(_Token("end", ""))
+            found.append(_Token("end", "", at))
             return found
-        best = _Token("", "")
+        best = _Token("", "", at)
         for kind, pattern in _RANGE_TOKENS if in_range else _TOKENS:
             match = pattern.match(text, at)
             if match is not None and len(match[0]) > len(best.text):
-                best = _Token(kind, match[0])
+                best = _Token(kind, match[0], at)
         if not best.text:
-            raise QueryError(f"Cannot parse '{text}': Lexical error at column {at}.")
+            rest = text[at:].replace('"', '\\"')
+            prefix = f' after prefix "{rest}"' if len(rest) > 1 else ""
+            message = (
+                f"Lexical error at line 1, column {len(text) + 1}.  Encountered: <EOF>{prefix} (in lexical state 2)"
+            )
+            raise QueryError(message, "TokenMgrError")
         in_range = best.kind == "range" or (in_range and best.kind != "range_end")
         found.append(best)
         at += len(best.text)
@@ -198,7 +210,17 @@ def _tokens(text: str) -> list[_Token]:
 def _unescaped(text: str) -> str:
     if text.endswith("\\") and (len(text) - len(text.rstrip("\\"))) % 2:
         raise QueryError("Term can not end with escape character.")
-    return _UNICODE_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2], text)
+    return _ESCAPE.sub(lambda found: found[2] or _escaped(found[1]), text)
+
+
+def _escaped(digits: str) -> str:
+    """The character that \\u and four digits stand for."""
+    for digit in digits:
+        if digit not in _HEX_DIGITS:
+            raise QueryError(f"Non-hex character in Unicode escape sequence: {digit}")
+    if len(digits) < _ESCAPED_DIGITS:
+        raise QueryError("Truncated unicode escape sequence.")
+    return chr(int(digits, 16))
 
 
 # --- rules ---
@@ -230,10 +252,9 @@ class _Parser:
         """The next token, of one of these kinds."""
         if self._kind() not in kinds:
             found = self._tokens[self._at]
-            raise QueryError(
-                f"Cannot parse '{self._text}': Encountered \"{found.text or '<EOF>'}\". Was expecting one of: "
-                f"{', '.join(kinds)}."
-            )
+            what = f'"{found.text}' if found.text else '"<EOF>'
+            expected = ", ".join(kinds)
+            raise QueryError(f'Encountered {what}" at line 1, column {found.column}. Was expecting one of: {expected}.')
         return self._next()
 
     # --- clauses ---
@@ -313,7 +334,7 @@ class _Parser:
             return self._field_query(field, word, False)
         likeness = _number(slop, float(_LONGEST_EDITS))
         if likeness >= 1 and likeness != int(likeness):
-            raise QueryError(f"Cannot parse '{self._text}': Fractional edit distances are not allowed!")
+            raise QueryError("Fractional edit distances are not allowed!")
         wanted = self._analyzer.normalised(word)
         edits = int(likeness) if likeness >= 1 else int((1 - likeness) * len(wanted)) if likeness else 0
         return self._everywhere(field, lambda name: Fuzzy(name, wanted, min(edits, _LONGEST_EDITS)))
@@ -395,7 +416,7 @@ class _Parser:
         try:
             return matcher(pattern)
         except CypherError as error:
-            raise QueryError(f"Cannot parse '{self._text}': {error.message}") from None
+            raise QueryError(str(error.message)) from None
 
 
 def _add(clauses: list[tuple[Occur, Query]], is_and: bool, modifier: str | None, query: Query | None) -> None:

@@ -78,7 +78,9 @@ def _beginnings(documents: Int64s, postings: Postings, shift: int, width: int) -
     counts = postings.counts[rows].astype(np.int64)
     offsets = np.cumsum(counts) - counts
     items = np.arange(int(counts.sum())) + np.repeat(postings.starts[rows] - offsets, counts)
-    return np.repeat(np.arange(shift, shift + len(rows) * width, width), counts) + postings.positions[items]
+    beginnings: Int64s = np.repeat(np.arange(shift, shift + len(rows) * width, width), counts)
+    beginnings += postings.positions[items]
+    return beginnings
 
 
 def _rows(having: Int64s, documents: Int64s) -> Int64s:

@@ -1,4 +1,5 @@
-"""Lucene's regular expressions: which words match, and what is refused. The table is what a Neo4j 5.26 answers."""
+"""Lucene's regular expressions: which words match, and what is refused; malformed queries. The answers are those of a
+Neo4j 5.26."""
 
 from __future__ import annotations
 
@@ -103,3 +104,20 @@ def test_operators_agree_with_pythons_expressions(one: str, other: str, words: l
         assert intersection(word, None) is (is_first and is_second)
         assert union(word, None) is (is_first or is_second)
         assert complement(word, None) is not is_first
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (r"\u12", "ParseException: Truncated unicode escape sequence."),
+        (r"\uzzzz", "ParseException: Non-hex character in Unicode escape sequence: z"),
+        ("a~1.5", "ParseException: Fractional edit distances are not allowed!"),
+        ("foo AND", 'ParseException: Encountered "<EOF>" at line 1, column 7.'),
+        ('"abc', 'TokenMgrError: Lexical error at line 1, column 5.  Encountered: <EOF> after prefix "\\"abc"'),
+    ],
+)
+def test_malformed_queries_are_refused_in_the_words_of_lucene(query: str, message: str) -> None:
+    with hoplite.Database() as database:
+        database.run("CREATE FULLTEXT INDEX f FOR (n:D) ON EACH [n.t]").consume()
+        with pytest.raises(Exception, match=re.escape(message)):
+            list(database.run("CALL db.index.fulltext.queryNodes('f', $query)", query=query))
