@@ -80,6 +80,7 @@ class Connection:
         self._taken = asyncio.Event()
         self._ended = False  # no further message will come
         self._closing = False
+        self.is_working = False  # in a thread
 
     # --- the whole of it ---------------------------------------------------------------------------------------
 
@@ -211,7 +212,9 @@ class Connection:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
+            self.is_working = True
             data, goes_on = await loop.run_in_executor(self._threads, self._some_replies, exchange)
+            self.is_working = False
             self._taken.set()
             if data:
                 self._stream.write(data)

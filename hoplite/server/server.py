@@ -22,6 +22,7 @@ from hoplite.server.settings import Settings
 from hoplite.server.websocket import PlainStream, WebSocketError, WebSocketStream
 
 LOG = logging.getLogger("hoplite.server")
+_SHORTEST_WAIT_S = 0.1
 _LOST = (OSError, EOFError, TimeoutError, WebSocketError)
 
 
@@ -77,11 +78,13 @@ class Server:
             await asyncio.wait(self._tasks, timeout=self._settings.grace)
         for connection in self._connections.values():
             connection.cut_off()
-        if self._tasks:
-            _, left = await asyncio.wait(self._tasks, timeout=self._settings.grace)
-            for task in left:  # a client that does not read what is sent
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+        while self._tasks:
+            _, left = await asyncio.wait(self._tasks, timeout=max(self._settings.grace, _SHORTEST_WAIT_S))
+            for task in left:
+                connection = self._connections.get(task)
+                # What runs has been told to end; a commit does not, and its client must learn of it.
+                if connection is None or not connection.is_working:
+                    task.cancel()  # a client that does not read what is sent
         await asyncio.to_thread(self._threads.shutdown)
 
     # --- connections -------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -14,7 +16,9 @@ import pytest
 from neo4j import GraphDatabase, TrustAll
 
 import hoplite
+from hoplite.api.transaction import Transaction
 from tests.server.drivers.run import ROOT, serving
+from tests.server.wire import Wire
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
 
@@ -50,6 +54,30 @@ def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
     )
+
+
+def test_a_commit_that_takes_longer_than_the_end_is_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
+    committing = threading.Event()
+    commit = Transaction.commit
+
+    def slow(self: Transaction) -> None:
+        committing.set()
+        time.sleep(1)
+        commit(self)
+
+    monkeypatch.setattr(Transaction, "commit", slow)
+    with hoplite.open() as db:
+        server = hoplite.serve(db, grace=0.1)
+        with Wire(server.port, (5, 8)) as wire:
+            wire.log_on((5, 8))
+            wire.ask("BEGIN", {})
+            wire.ask("RUN", "CREATE (:Kept)", {}, {})
+            wire.ask("PULL", {"n": -1})
+            wire.send("COMMIT")
+            committing.wait()
+            server.close()
+            assert wire.reply()[0] == "SUCCESS"
+        assert db.run("MATCH (n:Kept) RETURN count(n)").value() == [1]
 
 
 def test_other_machines_are_not_let_in_without_a_password(tmp_path: Path) -> None:
