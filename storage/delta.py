@@ -35,6 +35,7 @@ _serials = itertools.count()
 
 Values: TypeAlias = dict[int, Any]
 """Values written, by position; None: removed."""
+_NOT_WRITTEN = object()
 
 
 class Delta:
@@ -276,18 +277,18 @@ class Delta:
         if self.watches:
             self._touch((node,), key, True)
 
-    def set_node_values(self, nodes: Iterable[int], key: str, values: Sequence[Any], journal: Journal) -> None:
-        """Write a property of new nodes that do not have it yet."""
-        fresh = dict(zip(nodes, values, strict=True))
-        if not fresh:
+    def set_node_values(self, nodes: Sequence[int], key: str, values: Sequence[Any], journal: Journal) -> None:
+        """Write a property of many; of two values for one the later stays. None removes it."""
+        if not nodes:
             return
-        self.node_values.setdefault(key, {}).update(fresh)
-        journal.append((Delta._forget_node_values, (key, fresh)))
+        written = self.node_values.setdefault(key, {})
+        journal.append((Delta._restore_node_values, (key, _before(written, nodes))))
+        written.update(zip(nodes, values, strict=True))
         if key in self.by_value:
-            for node, value in fresh.items():
+            for node, value in zip(nodes, values, strict=True):
                 self._index_node(node, key, value)
         self.writes += 1
-        self._touch(fresh, key, True)
+        self._touch(nodes, key, True)
 
     def _restore_node_value(self, node: int, key: str, had: bool, value: Any) -> None:
         _restore(self.node_values, node, key, had, value)
@@ -296,10 +297,18 @@ class Delta:
         self.writes += 1
         self._touch((node,), key, True)
 
-    def _forget_node_values(self, key: str, fresh: Values) -> None:
-        _forget(self.node_values, key, fresh)
+    def _restore_node_values(self, key: str, before: Values) -> None:
+        written = self.node_values[key]
+        for node, value in before.items():
+            if value is _NOT_WRITTEN:
+                del written[node]
+            else:
+                written[node] = value
+                self._index_node(node, key, value)
+        if not written:
+            del self.node_values[key]
         self.writes += 1
-        self._touch(fresh, key, True)
+        self._touch(before, key, True)
 
     def _index_node(self, node: int, key: str, value: Any) -> None:
         if value is not None and (index := self.by_value.get(key)) is not None:
@@ -318,19 +327,19 @@ class Delta:
             self._touch((relationship,), key, False)
 
     def set_relationship_values(
-        self, relationships: Iterable[int], key: str, values: Sequence[Any], journal: Journal
+        self, relationships: Sequence[int], key: str, values: Sequence[Any], journal: Journal
     ) -> None:
-        """Write a property of new relationships that do not have it yet."""
-        fresh = dict(zip(relationships, values, strict=True))
-        if not fresh:
+        """Write a property of many; of two values for one the later stays. None removes it."""
+        if not relationships:
             return
-        self.relationship_values.setdefault(key, {}).update(fresh)
-        journal.append((Delta._forget_relationship_values, (key, fresh)))
+        written = self.relationship_values.setdefault(key, {})
+        journal.append((Delta._restore_relationship_values, (key, _before(written, relationships))))
+        written.update(zip(relationships, values, strict=True))
         if key in self.relationships_by_value:
-            for relationship, value in fresh.items():
+            for relationship, value in zip(relationships, values, strict=True):
                 self._index_relationship(relationship, key, value)
         self.writes += 1
-        self._touch(fresh, key, False)
+        self._touch(relationships, key, False)
 
     def _restore_relationship_value(self, relationship: int, key: str, had: bool, value: Any) -> None:
         _restore(self.relationship_values, relationship, key, had, value)
@@ -339,10 +348,18 @@ class Delta:
         self.writes += 1
         self._touch((relationship,), key, False)
 
-    def _forget_relationship_values(self, key: str, fresh: Values) -> None:
-        _forget(self.relationship_values, key, fresh)
+    def _restore_relationship_values(self, key: str, before: Values) -> None:
+        written = self.relationship_values[key]
+        for relationship, value in before.items():
+            if value is _NOT_WRITTEN:
+                del written[relationship]
+            else:
+                written[relationship] = value
+                self._index_relationship(relationship, key, value)
+        if not written:
+            del self.relationship_values[key]
         self.writes += 1
-        self._touch(fresh, key, False)
+        self._touch(before, key, False)
 
     def _index_relationship(self, relationship: int, key: str, value: Any) -> None:
         if value is not None and (index := self.relationships_by_value.get(key)) is not None:
@@ -443,20 +460,16 @@ def _remember(journal: Journal, step: Callable[..., None], written: Values, posi
         journal.append((step, (position, key, False, None)))
 
 
+def _before(written: Values, positions: Iterable[int]) -> Values:
+    return {position: written.get(position, _NOT_WRITTEN) for position in positions}
+
+
 def _restore(values: dict[str, Values], position: int, key: str, had: bool, value: Any) -> None:
     if had:
         values[key][position] = value
         return
     del values[key][position]
     if not values[key]:
-        del values[key]
-
-
-def _forget(values: dict[str, Values], key: str, fresh: Values) -> None:
-    written = values[key]
-    for position in fresh:
-        del written[position]
-    if not written:
         del values[key]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,6 +36,14 @@ _STORABLE_TYPES = (
     "BOOLEAN, STRING, INTEGER, FLOAT, DATE, LOCAL TIME, ZONED TIME, LOCAL DATETIME, ZONED DATETIME, DURATION, POINT, "
     "NODE or RELATIONSHIP"
 )  # Neo4j names entities too
+
+
+_SCALAR_TYPES = {type(None), bytes, *SCALARS}
+
+
+def are_scalars(values: Iterable[Any]) -> bool:
+    """Whether all values are stored as they are: null, and everything but lists."""
+    return _SCALAR_TYPES.issuperset(map(type, values))
 
 
 def storable(value: Any, ids: PublicIds | None = None) -> Any:

@@ -124,6 +124,10 @@ class Schema:
         """The uniqueness constraints on a label or type."""
         return self._unique.get((entity, label), ())
 
+    def constrains(self, entity: Entity, key: str) -> bool:
+        """Whether a uniqueness constraint on any label or type covers the key."""
+        return any(rule.entity is entity and key in rule.keys for rule in self.constraints)
+
     def names(self, entity: Entity) -> frozenset[str]:
         """The labels or types that an index or constraint covers."""
         rules: tuple[Index | Constraint, ...] = (*self.indexes, *self.constraints)

@@ -16,7 +16,7 @@ from hoplite.errors import CypherError, constraint_violation, lost_at_fork
 from hoplite.storage import uniqueness
 from hoplite.storage.delta import Delta, Journal
 from hoplite.storage.index_options import checked_config
-from hoplite.storage.property_values import storable
+from hoplite.storage.property_values import are_scalars, storable
 from hoplite.storage.schema import Entity, IndexKind, Schema
 from hoplite.storage.schema_changes import (
     Outcome,
@@ -121,6 +121,14 @@ class Transaction(Snapshot):
             if value is not None:
                 self._check_node(delta, node, mark, key)
 
+    def set_node_properties(self, nodes: Int64s, key: str, values: Column) -> None:
+        """Set a property of existing nodes, for which no constraint has to be checked; nulls in the column remove
+        it."""
+        stored = _stored(values, self)
+        with self._writing() as delta:
+            delta.base.tokens.keys.admit(key)
+            delta.set_node_values(nodes.tolist(), key, stored, self._journal)
+
     def add_label(self, node: int, label: str) -> bool:
         """Add a label; returns whether the node did not have it."""
         with self._writing() as delta:
@@ -200,6 +208,13 @@ class Transaction(Snapshot):
             delta.set_relationship_value(relationship, key, value, self._journal)
             if value is not None:
                 self._check_relationship(delta, relationship, mark, key)
+
+    def set_relationship_properties(self, relationships: Int64s, key: str, values: Column) -> None:
+        """The same for relationships."""
+        stored = _stored(values, self)
+        with self._writing() as delta:
+            delta.base.tokens.keys.admit(key)
+            delta.set_relationship_values(relationships.tolist(), key, stored, self._journal)
 
     def delete_relationship(self, relationship: int) -> bool:
         """Delete a relationship; returns whether it existed."""
@@ -468,4 +483,10 @@ def _storable_map(properties: Mapping[str, Any], ids: Snapshot) -> dict[str, Any
 def _storable_column(column: Column, ids: Snapshot) -> tuple[Int64s, Sequence[Any]]:
     """The rows that have a value, and the values as they are stored."""
     rows = np.flatnonzero(~column.null_mask())
-    return rows, [storable(value, ids) for value in column.take(rows).objects().tolist()]
+    return rows, _stored(column.take(rows), ids)
+
+
+def _stored(column: Column, ids: Snapshot) -> list[Any]:
+    """The values as they are stored."""
+    values: list[Any] = column.objects().tolist()
+    return values if are_scalars(values) else [storable(value, ids) for value in values]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, assert_never
 
-from hoplite.engine.operators import making, merging, row_values, setting, writes
+from hoplite.engine.operators import assignments, making, merging, row_values, writes
 from hoplite.engine.operators.base import Evaluator, Operator
 from hoplite.grammar import ast
 from hoplite.grammar.tree import contains
@@ -93,32 +93,38 @@ class StepBuilder:
     def _optional(self, term: Term | None) -> row_values.RowValue | None:
         return None if term is None else self._value(term)
 
+    def _entries(self, term: Term | None) -> tuple[tuple[str, row_values.RowValue], ...] | None:
+        if not isinstance(term, ast.MapLiteral):
+            return None
+        return tuple((key, self._value(value)) for key, value in term.entries)
+
     def _creation(self, creation: Creation) -> making.NewEntity:
         match creation:
             case CreateNode(variable=variable, labels=labels, properties=properties):
-                return making.NewNode(variable, self._names(labels), self._optional(properties))
+                values, entries = self._optional(properties), self._entries(properties)
+                return making.NewNode(variable, self._names(labels), values, entries)
             case CreateRelationship(variable=variable, start=start, end=end, properties=properties):
-                type_name, values = self._name(creation.type), self._optional(properties)
-                return making.NewRelationship(variable, start, end, type_name, values)
+                values, entries = self._optional(properties), self._entries(properties)
+                return making.NewRelationship(variable, start, end, self._name(creation.type), values, entries)
             case _:
                 assert_never(creation)
 
-    def _assignment(self, assignment: pp.Assignment) -> setting.Assignment:
+    def _assignment(self, assignment: pp.Assignment) -> assignments.Assignment:
         match assignment:
             case AssignProperty(subject=subject, key=key, value=value):
-                return setting.PropertyAssignment(self._value(subject), self._name(key), self._value(value))
+                return assignments.PropertyAssignment(self._value(subject), self._name(key), self._value(value))
             case pp.AssignTogether(subject=subject, entries=entries):
                 values = tuple((key, self._value(value)) for key, value in entries)
-                return setting.EntityAssignments(self._value(subject), values)
+                return assignments.EntityAssignments(self._value(subject), values)
             case DropProperty(subject=subject, key=key):
-                return setting.PropertyAssignment(self._value(subject), self._name(key), None)
+                return assignments.PropertyAssignment(self._value(subject), self._name(key), None)
             case AssignProperties(variable=variable, value=value, merge=merge):
                 written = f"${value.name}" if isinstance(value, ast.Parameter) else None
-                return setting.MapAssignment(variable, self._value(value), merge, written)
+                return assignments.MapAssignment(variable, self._value(value), merge, written)
             case AddLabels(variable=variable, labels=labels):
-                return setting.LabelAssignment(variable, self._names(labels), remove=False)
+                return assignments.LabelAssignment(variable, self._names(labels), remove=False)
             case DropLabels(variable=variable, labels=labels):
-                return setting.LabelAssignment(variable, self._names(labels), remove=True)
+                return assignments.LabelAssignment(variable, self._names(labels), remove=True)
             case _:
                 assert_never(assignment)
 

@@ -43,6 +43,9 @@ from hoplite.values.value_types import wrong_value
 # --- properties ----------------------------------------------------------------------------------------------------
 
 
+_ONLY_MAPS, _STORED = {dict}, {NodeRef, RelationshipRef}
+
+
 def property_of(column: Column, key: str, execution: Execution) -> Column:
     """`column.key`"""
     match column:
@@ -54,8 +57,13 @@ def property_of(column: Column, key: str, execution: Execution) -> Column:
             if execution.writer is not None and execution.graph.known_key(key):
                 refuse_deleted_relationships(positions, execution)
             return execution.graph.relationship_property(positions, key)
-        case Objects(values=values) if not {NodeRef, RelationshipRef}.isdisjoint(map(type, values)):
-            return by_kind(column, lambda part: property_of(part, key, execution))
+        case Objects(values=values):
+            kinds = set(map(type, values))
+            if kinds == _ONLY_MAPS:
+                return from_objects([value.get(key) for value in values])
+            if not kinds.isdisjoint(_STORED):
+                return by_kind(column, lambda part: property_of(part, key, execution))
+            return map_rows(lambda value: _property_of_value(value, key), column)
         case _:
             return map_rows(lambda value: _property_of_value(value, key), column)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
+from hoplite.engine.guard import interruptible
 from hoplite.engine.operators.base import null_column
 from hoplite.engine.operators.row_values import RowValue, gone, is_alive, names_of, value_at, writer_of
 from hoplite.errors import CypherError, execution_failed, type_error
@@ -26,6 +28,7 @@ class NewNode:
     variable: str
     labels: tuple[str | RowValue, ...]
     properties: RowValue | None
+    entries: tuple[tuple[str, RowValue], ...] | None = None  # of the properties, if they are written as a map
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +40,7 @@ class NewRelationship:
     end: str
     type: str | RowValue
     properties: RowValue | None
+    entries: tuple[tuple[str, RowValue], ...] | None = None
 
 
 NewEntity: TypeAlias = NewNode | NewRelationship
@@ -65,11 +69,18 @@ class Maker:
         self.batch = batch
         self.context = context
         self.made_here = frozenset(creation.variable for creation in creations)
-        self.values: list[Callable[[int], Any] | None] = []  # if they do not depend on what is created here
-        for creation in creations:
+
+    @cached_property
+    def values(self) -> list[Callable[[int], Any] | None]:
+        """The property maps by row, of creations whose properties do not depend on what is created here."""
+        values: list[Callable[[int], Any] | None] = []
+        for creation in self.creations:
             own = creation.properties
             known = own is not None and not own.reads & self.made_here
-            self.values.append(own.over(batch, context, subqueries_first=True) if own is not None and known else None)
+            values.append(
+                own.over(self.batch, self.context, subqueries_first=True) if own is not None and known else None
+            )
+        return values
 
     def make(self, row: int, refuse: Callable[[NewEntity, Any], None] | None = None) -> dict[str, int]:
         """Create everything for one row, unless `refuse` raises for its properties; returns the positions by
@@ -104,18 +115,14 @@ class Maker:
         nodes = [creation for creation in self.creations if isinstance(creation, NewNode)]
         if len(nodes) > 1 or len(self.creations) - len(nodes) > 1:
             return None
-        if not all(map(self._is_plain, self.creations)):
+        if not all(map(_has_literal_names, self.creations)):
             return None
         writer, counters, count = writer_of(self.context), self.context.counters, self.batch.row_count
         savepoint, made, properties_set = writer.savepoint(), dict[str, Int64s](), 0
         try:
-            for number, creation in enumerate(self.creations):
-                values, maps = self.values[number], list[dict[str, Any]]()
-                if values is not None:
-                    maps = [_properties(values(row)) for row in range(count)]
-                keys = dict.fromkeys(key for held in maps for key in held)
-                columns = {key: from_objects([held.get(key) for held in maps]) for key in keys}
-                properties_set += sum(map(len, maps))
+            for creation in self.creations:
+                columns = self._columns(creation)
+                properties_set += sum(count - int(column.null_mask().sum()) for column in columns.values())
                 if isinstance(creation, NewNode):
                     names = names_of(creation.labels, self.batch, 0, self.context)
                     made[creation.variable] = writer.create_nodes(count, names, columns)
@@ -135,13 +142,25 @@ class Maker:
         counters.properties_set += properties_set
         return made
 
-    def _is_plain(self, creation: NewEntity) -> bool:
-        """Whether its labels or type are literal, and no write can change its properties."""
-        names = creation.labels if isinstance(creation, NewNode) else (creation.type,)
-        own = creation.properties
-        if own is not None and (own.reads & self.made_here or not own.is_settled(self.batch)):
-            return False
-        return all(isinstance(name, str) for name in names)
+    def _columns(self, creation: NewEntity) -> dict[str, Column]:
+        """The properties by key, in all rows."""
+        if creation.properties is None:
+            return {}
+        if creation.properties.reads & self.made_here:
+            raise _NotAtOnce
+        if creation.entries is not None:
+            return {key: self._settled(value) for key, value in creation.entries}
+        with interruptible():
+            maps = list(map(_properties, self._settled(creation.properties).objects()))
+            keys = dict.fromkeys(key for held in maps for key in held)
+            return {key: from_objects([held.get(key) for held in maps]) for key in keys}
+
+    def _settled(self, value: RowValue) -> Column:
+        """The values in all rows, which no write can change."""
+        column = value.column(self.batch, self.context)
+        if column is None:
+            raise _NotAtOnce
+        return column
 
     def _ends(self, name: str, made: dict[str, Int64s]) -> Int64s:
         if name in made:
@@ -197,6 +216,11 @@ class Maker:
             "If you prefer to simply ignore rows where a relationship node is missing, set "
             "'dbms.cypher.lenient_create_relationship = true' in neo4j.conf",
         )
+
+
+def _has_literal_names(creation: NewEntity) -> bool:
+    names = creation.labels if isinstance(creation, NewNode) else (creation.type,)
+    return all(isinstance(name, str) for name in names)
 
 
 def made_columns(creations: tuple[NewEntity, ...], made: list[dict[str, int]]) -> dict[str, Column]:

@@ -14,17 +14,17 @@ import numpy as np
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.apply import numbered
-from hoplite.engine.operators.base import Operator, argument_rows, node_positions, null_column
-from hoplite.engine.operators.making import Maker, NewEntity, NewNode, NewRelationship, made_columns
-from hoplite.engine.operators.row_values import writer_of
-from hoplite.engine.operators.setting import (
+from hoplite.engine.operators.assignments import (
     Assignment,
     EntityAssignments,
     LabelAssignment,
     MapAssignment,
     PropertyAssignment,
-    Setter,
 )
+from hoplite.engine.operators.base import Operator, argument_rows, node_positions, null_column
+from hoplite.engine.operators.making import Maker, NewEntity, NewNode, NewRelationship, made_columns
+from hoplite.engine.operators.row_values import writer_of
+from hoplite.engine.operators.setting import Setter
 from hoplite.engine.operators.writes import Step
 from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
 from hoplite.gql_status import because

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from hoplite.values.columns import (
     Strings,
 )
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+
+WORTH_DOING_AT_ONCE = 8  # rows
 
 
 def writer_of(context: Execution) -> Transaction:
@@ -58,6 +60,26 @@ class RowValue:
         columns = [batch[name] for name in self.reads if name in batch]
         return not self.reads_graph or all(not _may_hold_entities(column) for column in columns)
 
+    def column(
+        self,
+        batch: Batch,
+        context: Execution,
+        written: frozenset[str] | None = None,
+        *,
+        subqueries_first: bool = False,
+    ) -> Column | None:
+        """The values of all rows; None if a write can change one, or a row fails: those before it are written first.
+
+        Subqueries evaluated beforehand do not see what is written.
+        """
+        needed = self._needed(batch)
+        if self.is_settled(needed, written) or (self.has_subquery and subqueries_first):
+            try:
+                return self.evaluator(needed, context)
+            except RowError:
+                return None
+        return None
+
     def over(
         self,
         batch: Batch,
@@ -66,15 +88,13 @@ class RowValue:
         *,
         subqueries_first: bool = False,
     ) -> Callable[[int], Any]:
-        """A function from row number to value. Subqueries evaluated beforehand do not see what is written."""
-        needed = batch.only([name for name in self.reads if name in batch])
-        if self.is_settled(needed, written) or (self.has_subquery and subqueries_first):
-            try:
-                column = self.evaluator(needed, context)
-            except RowError:
-                pass  # the rows before the failing one are written first
-            else:
-                return _by_row(column)
+        """A function from row number to value: from the `column`, if there is one, or `one_by_one`."""
+        column = self.column(batch, context, written, subqueries_first=subqueries_first)
+        return self.one_by_one(batch, context) if column is None else by_row(column)
+
+    def one_by_one(self, batch: Batch, context: Execution) -> Callable[[int], Any]:
+        """A function from row number to value, which is computed when it is asked for."""
+        needed = self._needed(batch)
 
         def one(row: int) -> Any:
             try:
@@ -84,8 +104,11 @@ class RowValue:
 
         return one
 
+    def _needed(self, batch: Batch) -> Batch:
+        return batch.only([name for name in self.reads if name in batch])
 
-def _by_row(column: Column) -> Callable[[int], Any]:
+
+def by_row(column: Column) -> Callable[[int], Any]:
     """The value at a row; entities are made on demand, because many rows may have the same few."""
     if isinstance(column, Nodes | Relationships):
         ids = column.positions
@@ -100,15 +123,28 @@ def _may_hold_entities(column: Column) -> bool:
     if isinstance(column, Integers | Floats | Booleans | Strings | FloatLists):
         return False
     with interruptible():
-        return not isinstance(column, Objects) or any(map(_holds_entity, column.values))
+        return not isinstance(column, Objects) or _hold_entities(column.values)
 
 
-def _holds_entity(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds_entity, value))
-    if isinstance(value, dict):
-        return any(map(_holds_entity, value.values()))
-    return isinstance(value, NodeRef | RelationshipRef | PathValue)
+_ENTITIES = {NodeRef, RelationshipRef, PathValue}
+_NESTED = {list, tuple, dict}
+
+
+def _hold_entities(values: Iterable[Any]) -> bool:
+    """Whether a value is an entity or has one inside.
+
+    All values of one depth are looked at together; what several of them share is looked at once.
+    """
+    values = list(values)
+    while values:
+        kinds = set(map(type, values))
+        if not kinds.isdisjoint(_ENTITIES):
+            return True
+        if kinds.isdisjoint(_NESTED):
+            return False
+        distinct = {id(value): value for value in values if type(value) in _NESTED}.values()
+        values = [item for value in distinct for item in (value.values() if type(value) is dict else value)]
+    return False
 
 
 def names_of(

@@ -1,17 +1,26 @@
-"""Setting properties and labels: what a SET, REMOVE or MERGE describes, and a setter that does it row by row."""
+"""Setting properties and labels row by row, or in all rows at once where that gives the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.expressions.java import TEXT_VALUE, expected
+from hoplite.engine.operators.assignments import (
+    Assignment,
+    EntityAssignments,
+    LabelAssignment,
+    MapAssignment,
+    PropertyAssignment,
+)
 from hoplite.engine.operators.row_values import (
+    WORTH_DOING_AT_ONCE,
     RowValue,
+    by_row,
     gone,
     is_alive,
     names_of,
@@ -19,51 +28,12 @@ from hoplite.engine.operators.row_values import (
     value_at,
     writer_of,
 )
+from hoplite.engine.operators.setting_at_once import set_at_once
 from hoplite.errors import type_error
-from hoplite.lazy_dataclass import dataclass
-from hoplite.values.columns import Nodes, Relationships
+from hoplite.values.columns import Column, Nodes, Relationships
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.render import describe
 from hoplite.values.value_types import wrong_value
-
-
-@dataclass(slots=True, eq=False)
-class PropertyAssignment:
-    """`subject.key = value`, or its removal if there is no value."""
-
-    subject: RowValue
-    key: str | RowValue
-    value: RowValue | None
-
-
-@dataclass(slots=True, eq=False)
-class EntityAssignments:
-    """`n.a = 1, n.b = n.a`: several properties of one entity, all values computed before any is set."""
-
-    subject: RowValue
-    entries: tuple[tuple[str | RowValue, RowValue], ...]
-
-
-@dataclass(slots=True, eq=False)
-class MapAssignment:
-    """`variable = map` or `variable += map`."""
-
-    variable: str
-    value: RowValue
-    merge: bool
-    written: str | None = None  # the value, if it is a parameter
-
-
-@dataclass(slots=True, eq=False)
-class LabelAssignment:
-    """`variable:A:B`, or their removal."""
-
-    variable: str
-    labels: tuple[str | RowValue, ...]
-    remove: bool
-
-
-Assignment: TypeAlias = PropertyAssignment | EntityAssignments | MapAssignment | LabelAssignment
 
 
 def _keys_written(items: tuple[Assignment, ...]) -> frozenset[str] | None:
@@ -92,6 +62,7 @@ class Setter:
         self.items = items
         self.batch = batch
         self.context = context
+        self._columns: dict[int, Column | None] = {}
         self._values: dict[int, Callable[[int], Any]] = {}
         self._every = items + others
         self._written = _keys_written(self._every)
@@ -105,6 +76,9 @@ class Setter:
         """Apply one item after another, each to all rows, so that it sees what those before it have set in every
         row."""
         for item in self.items:
+            is_worth_it = self.batch.row_count >= WORTH_DOING_AT_ONCE
+            if is_worth_it and set_at_once(item, self.batch, self.context, self._column):
+                continue
             for row in range(self.batch.row_count):
                 self.context.check_time()
                 self._set(item, row)
@@ -123,9 +97,17 @@ class Setter:
     def _of(self, value: RowValue, row: int) -> Any:
         known = self._values.get(id(value))
         if known is None:
-            written = frozenset[str]() if self._touches_itself_only(value) else self._written
-            known = self._values[id(value)] = value.over(self.batch, self.context, written)
+            column = self._column(value)
+            known = value.one_by_one(self.batch, self.context) if column is None else by_row(column)
+            self._values[id(value)] = known
         return known(row)
+
+    def _column(self, value: RowValue) -> Column | None:
+        """The values in all rows, if no write can change them and none fails."""
+        if id(value) not in self._columns:
+            written = frozenset[str]() if self._touches_itself_only(value) else self._written
+            self._columns[id(value)] = value.column(self.batch, self.context, written)
+        return self._columns[id(value)]
 
     def _touches_itself_only(self, value: RowValue) -> bool:
         """Whether this is the value of a single `n.k = n.k + 1` with a different n in each row: no row sees another."""

@@ -10,17 +10,16 @@ from typing import Any
 from hoplite.engine.batch import Batch, concatenate_batches
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.comparison import as_list
+from hoplite.engine.operators.assignments import Assignment
 from hoplite.engine.operators.base import Evaluator, Operator, column_of
 from hoplite.engine.operators.making import Maker, NewEntity, made_columns, new_columns
-from hoplite.engine.operators.row_values import RowValue, writer_of
-from hoplite.engine.operators.setting import Assignment, Setter
+from hoplite.engine.operators.row_values import WORTH_DOING_AT_ONCE, RowValue, writer_of
+from hoplite.engine.operators.setting import Setter
 from hoplite.engine.profile import Watch
 from hoplite.errors import type_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.physical import Shown
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
-
-_WORTH_DOING_AT_ONCE = 8  # rows
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +61,7 @@ class Create(Step):
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows with what was created for them."""
         maker = Maker(self.creations, batch, context)
-        if batch.row_count >= _WORTH_DOING_AT_ONCE and (at_once := maker.make_all()) is not None:
+        if batch.row_count >= WORTH_DOING_AT_ONCE and (at_once := maker.make_all()) is not None:
             return batch.with_columns(new_columns(self.creations, at_once))
         made: list[dict[str, int]] = []
         for row in range(batch.row_count):

@@ -206,7 +206,12 @@ def _checked_text(text: str) -> str:
 
 def from_driver(value: Any) -> Value:
     """The engine's value for a parameter."""
-    if type(value) is list:
+    kind = type(value)
+    if kind is int and MIN_INTEGER <= value <= MAX_INTEGER:
+        return value  # type: ignore[no-any-return]
+    if kind is dict:
+        return _map_from_driver(value)
+    if kind is list:
         return _list_from_driver(value)
     if value is None or isinstance(value, bool):
         return value
@@ -261,9 +266,17 @@ def _map_from_driver(entries: Mapping[Any, Any]) -> dict[str, Value]:
     check_time()
     taken: dict[str, Value] = {}
     for key, item in entries.items():
-        if not isinstance(key, str):
-            raise TypeError(f"Map keys must be strings, not {type(key)}")
-        taken[_checked_text(key)] = from_driver(item)
+        if type(key) is not str or not key.isascii():
+            if not isinstance(key, str):
+                raise TypeError(f"Map keys must be strings, not {type(key)}")
+            key = _checked_text(key)
+        kind = type(item)  # rows to write are maps of plain values: most are taken without a call for each
+        if kind is str:
+            taken[key] = item if item.isascii() else _checked_text(item)
+        elif kind is float or kind is bool or item is None:
+            taken[key] = item
+        else:
+            taken[key] = from_driver(item)
     return taken
 
 

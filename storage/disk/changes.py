@@ -62,9 +62,9 @@ def _touched(delta: Delta, journal: Journal) -> _Touched:
             found.first_node = min(found.first_node, base.node_count + arguments[0])
         elif step is Delta._drop_relationships:
             found.first_relationship = min(found.first_relationship, base.relationship_count + arguments[0])
-        elif step is Delta._forget_node_values:
+        elif step is Delta._restore_node_values:
             found.node_values.setdefault(arguments[0], {}).update(dict.fromkeys(arguments[1]))
-        elif step is Delta._forget_relationship_values:
+        elif step is Delta._restore_relationship_values:
             found.relationship_values.setdefault(arguments[0], {}).update(dict.fromkeys(arguments[1]))
         elif step is Delta._put_label_set:
             found.relabelled[arguments[0]] = None
