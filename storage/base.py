@@ -183,6 +183,17 @@ class Base:
             found[mine] = incidence.indptr[rows[mine] + 1] - incidence.indptr[rows[mine]]
         return found
 
+    def relationships_at(self, nodes: Int64s, outgoing: bool) -> Int64s:
+        """The relationships of these nodes (all of them in the base) on one side."""
+        side = self.outgoing if outgoing else self.incoming
+        if self.partition_of is None or self.row_of is None:
+            return side[0].relationships_in(nodes)
+        partitions, rows = self.partition_of[nodes], self.row_of[nodes].astype(np.int64)
+        needed = np.unique(partitions).tolist()
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(side[number].relationships_in(rows[partitions == number]) for number in needed)]
+        )
+
     def relationships_with_type(self, type_code: int) -> Int64s:
         """Positions, ascending."""
         return np.flatnonzero(self.relationship_types == type_code)

@@ -11,6 +11,7 @@ index) are built on first use and extended after further writes.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -406,15 +407,20 @@ class Delta:
         """Delete a node with its labels and properties; its relationships are left to the caller."""
         for key in self.node_keys(node):
             self.set_node_value(node, key, None, journal)
-        if self.label_set(node) != NO_LABELS:
-            self.set_label_set(node, NO_LABELS, journal)
-        journal.append((Delta._revive_node, (node,)))
-        self.removed_nodes.add(node)
+        self.remove_bare_nodes((node,), journal)
+
+    def remove_bare_nodes(self, nodes: Sequence[int], journal: Journal) -> None:
+        """Delete nodes that have no properties any more, with their labels."""
+        for node in nodes:
+            if self.label_set(node) != NO_LABELS:
+                self.set_label_set(node, NO_LABELS, journal)
+        journal.append((Delta._revive_nodes, (nodes,)))
+        self.removed_nodes.update(nodes)
         self.writes += 1
         self.node_set += 1
 
-    def _revive_node(self, node: int) -> None:
-        self.removed_nodes.discard(node)
+    def _revive_nodes(self, nodes: Sequence[int]) -> None:
+        self.removed_nodes.difference_update(nodes)
         self.writes += 1
         self.node_set += 1
 
@@ -422,15 +428,23 @@ class Delta:
         """Delete a relationship with its properties. It keeps its type and ends."""
         for key in self.relationship_keys(relationship):
             self.set_relationship_value(relationship, key, None, journal)
-        journal.append((Delta._revive_relationship, (relationship,)))
-        self.removed_relationships.add(relationship)
-        self.type_changes[self.type_of(relationship)] = self.type_changes.get(self.type_of(relationship), 0) - 1
-        self.writes += 1
-        self.topology += 1
+        self.remove_bare_relationships((relationship,), (self.type_of(relationship),), journal)
 
-    def _revive_relationship(self, relationship: int) -> None:
-        self.removed_relationships.discard(relationship)
-        self.type_changes[self.type_of(relationship)] += 1
+    def remove_bare_relationships(
+        self, relationships: Sequence[int], type_codes: Sequence[int], journal: Journal
+    ) -> None:
+        """Delete relationships, of these types, that have no properties any more."""
+        journal.append((Delta._revive_relationships, (relationships, type_codes)))
+        self.removed_relationships.update(relationships)
+        self._count_types(type_codes, -1)
+
+    def _revive_relationships(self, relationships: Sequence[int], type_codes: Sequence[int]) -> None:
+        self.removed_relationships.difference_update(relationships)
+        self._count_types(type_codes, 1)
+
+    def _count_types(self, type_codes: Sequence[int], change: int) -> None:
+        for code, count in Counter(type_codes).items():
+            self.type_changes[code] = self.type_changes.get(code, 0) + change * count
         self.writes += 1
         self.topology += 1
 

@@ -68,6 +68,16 @@ class Incidence:
     first_relationship: int = 0
     ranges: TypeRanges = field(default_factory=TypeRanges)
 
+    def relationships_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The relationships of some rows."""
+        firsts = self.indptr[rows].astype(np.int64, copy=False)
+        lengths = self.indptr[rows + 1] - firsts
+        ends = np.cumsum(lengths)
+        entries = np.repeat(firsts - ends + lengths, lengths) + np.arange(lengths.sum(), dtype=np.int64)
+        if self.relationships is None:
+            return entries + self.first_relationship
+        return self.relationships[entries].astype(np.int64, copy=False)
+
 
 class Partitions(Protocol):
     """The partitions of one side, by number: a tuple, or a sequence that loads each when it is first used."""

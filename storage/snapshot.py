@@ -22,6 +22,7 @@ from hoplite.storage.value_index import NO_POSITIONS
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
 _FEW_WRITTEN = 10_000
+_MANY = 32  # nodes, for which arrays are worth their while
 
 T = TypeVar("T")
 
@@ -219,6 +220,19 @@ class Snapshot:
         both = dict.fromkeys(self._delta.relationships_of(node, True))
         both.update(dict.fromkeys(self._delta.relationships_of(node, False)))
         return _array(both)
+
+    def relationships_at(self, nodes: Int64s) -> Int64s:
+        """The relationships of many nodes on either side, each once."""
+        if len(nodes) < _MANY:
+            return _array(dict.fromkeys(at for node in nodes.tolist() for at in self.relationships_of(node).tolist()))
+        delta, base = self._delta, self._delta.base
+        old = nodes[nodes < base.node_count]
+        found = [base.relationships_at(old, True), base.relationships_at(old, False)]
+        if len(delta.types):
+            is_there = np.isin(delta.starts.array(), nodes) | np.isin(delta.ends.array(), nodes)
+            found.append(np.flatnonzero(is_there) + base.relationship_count)
+        every = np.unique(np.concatenate(found))
+        return every[self.relationship_exists(every)]
 
     def neighbours(self, node: int, outgoing: bool, type_codes: Sequence[int] | None = None) -> tuple[Int64s, Int64s]:
         """One hop from one node: relationships, and the nodes at their other ends. The cost is proportional to the

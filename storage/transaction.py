@@ -6,7 +6,7 @@ the changes are in a journal, so that a rollback, a savepoint or a reader who ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,8 @@ class Transaction(Snapshot):
         self._in_place = False  # the delta is the graph's
         self._holds_lock = False
         self._journal: Journal = []
-        self._deleted_nodes: list[int] = []
-        self._deleted_relationships: list[int] = []
+        self._deleted_nodes: dict[int, None] = {}  # in the order of their deletion
+        self._deleted_relationships: dict[int, None] = {}
         self._first_new_relationship = 0
         self._pin: Snapshot | None = (
             start  # keeps the delta unchanged while this transaction only reads, and after its end
@@ -162,8 +162,21 @@ class Transaction(Snapshot):
             if node < 0 or node in delta.removed_nodes:
                 return False
             delta.remove_node(node, self._journal)
-            self._deleted_nodes.append(node)
+            self._deleted_nodes[node] = None
             return True
+
+    def delete_nodes(self, nodes: Int64s) -> int:
+        """Delete many nodes; returns how many of them existed."""
+        nodes = _distinct(nodes[self.node_exists(nodes)])
+        keys = self.node_property_columns(nodes)
+        with self._writing() as delta:
+            for key, column in keys.items():
+                having = nodes[~column.null_mask()].tolist()
+                delta.set_node_values(having, key, [None] * len(having), self._journal)
+            gone = nodes.tolist()
+            delta.remove_bare_nodes(gone, self._journal)
+            self._deleted_nodes.update(dict.fromkeys(gone))
+        return len(nodes)
 
     # --- relationships ---
 
@@ -222,14 +235,27 @@ class Transaction(Snapshot):
             if relationship < 0 or relationship in delta.removed_relationships:
                 return False
             delta.remove_relationship(relationship, self._journal)
-            self._deleted_relationships.append(relationship)
+            self._deleted_relationships[relationship] = None
             return True
+
+    def delete_relationships(self, relationships: Int64s) -> int:
+        """Delete many relationships; returns how many of them existed."""
+        relationships = _distinct(relationships[self.relationship_exists(relationships)])
+        keys, types = self.relationship_property_columns(relationships), self.relationship_types(relationships)
+        with self._writing() as delta:
+            for key, column in keys.items():
+                having = relationships[~column.null_mask()].tolist()
+                delta.set_relationship_values(having, key, [None] * len(having), self._journal)
+            gone = relationships.tolist()
+            delta.remove_bare_relationships(gone, types.tolist(), self._journal)
+            self._deleted_relationships.update(dict.fromkeys(gone))
+        return len(relationships)
 
     # --- deleted and new entities ---
 
-    def deleted_here(self, *, nodes: bool) -> list[int]:
+    def deleted_here(self, *, nodes: bool) -> KeysView[int]:
         """The nodes or relationships deleted since the last `commit_and_go_on`."""
-        return self._deleted_nodes if nodes else self._deleted_relationships
+        return (self._deleted_nodes if nodes else self._deleted_relationships).keys()
 
     def made_here(self, relationship: int) -> bool:
         """Whether this transaction created the relationship and nothing else has seen it yet."""
@@ -247,9 +273,9 @@ class Transaction(Snapshot):
             return
         with self._writing() as delta:
             self._take_back(delta, savepoint)
-            self._deleted_nodes = [node for node in self._deleted_nodes if node in delta.removed_nodes]
+            self._deleted_nodes = {node: None for node in self._deleted_nodes if node in delta.removed_nodes}
             removed = delta.removed_relationships
-            self._deleted_relationships = [gone for gone in self._deleted_relationships if gone in removed]
+            self._deleted_relationships = {gone: None for gone in self._deleted_relationships if gone in removed}
 
     def commit(self) -> Snapshot:
         """Make the changes visible to all. Returns the new version, in the transaction's positions.
@@ -270,14 +296,15 @@ class Transaction(Snapshot):
     def commit_and_go_on(self) -> None:
         """Make the changes so far visible to all, and stay open with the same positions."""
         self._publish()
-        self._deleted_nodes, self._deleted_relationships = [], []
+        self._deleted_nodes, self._deleted_relationships = {}, {}
         self._first_new_relationship = self._delta.relationship_count
 
     def _publish(self) -> None:
         self._refuse_if_lost()
         assert self._open, "The transaction is closed."
-        left = next((node for node in self._deleted_nodes if len(self.relationships_of(node))), None)
-        if left is not None:
+        deleted = np.fromiter(self._deleted_nodes, np.int64, len(self._deleted_nodes))
+        if len(self.relationships_at(deleted)):
+            left = next(node for node in self._deleted_nodes if len(self.relationships_of(node)))
             public = int(self.node_ids(np.array([left], np.int64))[0])
             raise constraint_violation(
                 f"Cannot delete node<{public}>, because it still has relationships. "
@@ -474,6 +501,11 @@ class _Writing:
 
     def __exit__(self, *_: object) -> None:
         self._transaction._graph._guard.release()
+
+
+def _distinct(positions: Int64s) -> Int64s:
+    """Each position once, in the order of its first occurrence."""
+    return np.fromiter(dict.fromkeys(positions.tolist()), np.int64)
 
 
 def _storable_map(properties: Mapping[str, Any], ids: Snapshot) -> dict[str, Any]:

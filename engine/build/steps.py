@@ -71,7 +71,7 @@ class StepBuilder:
             case pp.Set(assignments=assignments):
                 return writes.Set(tuple(map(self._assignment, assignments)))
             case pp.Delete(expressions=expressions, detach=detach):
-                return writes.Delete(self.parts.terms(expressions), detach)
+                return writes.Delete(tuple(map(self._value, expressions)), detach)
             case pp.Foreach(variable=variable, list=values, body=body, imports=imports):
                 return writes.Foreach(variable, self._value(values), self.parts.build(body), imports)
             case _:

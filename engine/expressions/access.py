@@ -114,7 +114,7 @@ def _deleted_here(entities: Nodes | Relationships, execution: Execution) -> Bool
     gone = deleted(entities, execution)
     if gone.any() and execution.writer is not None:
         here = execution.writer.deleted_here(nodes=isinstance(entities, Nodes))
-        gone &= np.isin(entities.positions, np.array(here, np.int64))
+        gone &= np.isin(entities.positions, np.fromiter(here, np.int64, len(here)))
     return gone
 
 

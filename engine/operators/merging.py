@@ -23,7 +23,7 @@ from hoplite.engine.operators.assignments import (
 )
 from hoplite.engine.operators.base import Operator, argument_rows, node_positions, null_column
 from hoplite.engine.operators.making import Maker, NewEntity, NewNode, NewRelationship, made_columns
-from hoplite.engine.operators.row_values import writer_of
+from hoplite.engine.operators.row_values import WORTH_DOING_AT_ONCE, writer_of
 from hoplite.engine.operators.setting import Setter
 from hoplite.engine.operators.writes import Step
 from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError, semantic_error
@@ -32,10 +32,21 @@ from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.schema import Entity
 from hoplite.storage.value_index import lookup_key
-from hoplite.values.columns import Int64s, Nodes, Relationships
+from hoplite.values.columns import Bools, Int64s, Nodes, Relationships
 from hoplite.values.order import equals
 
 _WORTH_TOGETHER = 4  # from this many rows on, matching them together pays
+
+
+@dataclass(slots=True, eq=False)
+class _Paired:
+    """Rows and what they are paired with: a position, or -1 - the place of the row that creates it in `new_rows`."""
+
+    rows: Int64s
+    positions: Int64s
+    new_rows: Int64s
+    is_new: Bools  # for each of `rows`
+    refusal: CypherError | None  # of the row after the last of these
 
 
 @dataclass(slots=True, eq=False)
@@ -74,36 +85,83 @@ class Merge(Step):
         found = self._matches(batch, context)
         if found is None:
             return None
-        bounds, positions = found
-        rows: list[int] = []
-        ids: list[int] = []
-        is_new: list[bool] = []
-        made: dict[Hashable, list[tuple[int, int]]] = {}
-        keys = self._keys(creation, maps, batch)
-        for row in range(batch.row_count):
+        paired = self._paired(maker, creation, maps, found, context)
+        places = paired.positions.copy()
+        made = self._make_all(maker, paired.new_rows, creation, context)
+        is_made = places < 0
+        places[is_made] = made[-1 - places[is_made]]
+        if paired.refusal is not None:
+            raise paired.refusal
+        column = Nodes(places) if isinstance(creation, NewNode) else Relationships(places)
+        result = batch.take(paired.rows).with_columns({creation.variable: column})
+        if self._items and not self._set_at_once(result, paired.is_new, creation.variable, context):
+            new = Setter(self.on_create, result, context, others=self.on_match)
+            old = Setter(self.on_match, result, context, others=self.on_create)
+            for row, created in enumerate(paired.is_new.tolist()):
+                (new if created else old).set(row)
+        return result
+
+    def _set_at_once(self, result: Batch, is_new: Bools, variable: str, context: Execution) -> bool:
+        """Set what ON CREATE and ON MATCH say, if only what is merged is written to: a row that finds what another
+        one created comes after it in any order."""
+        if not all(_writes_to(item, variable) for item in self._items):
+            return False
+        writer, counters = writer_of(context), context.counters
+        savepoint, properties_set = writer.savepoint(), counters.properties_set
+        new = Setter(self.on_create, result.take(np.flatnonzero(is_new)), context, others=self.on_match)
+        old = Setter(self.on_match, result.take(np.flatnonzero(~is_new)), context, others=self.on_create)
+        if new.set_all_at_once() and old.set_all_at_once():
+            return True
+        writer.rollback_to(savepoint)
+        counters.properties_set = properties_set
+        return False
+
+    def _paired(
+        self,
+        maker: Maker,
+        creation: NewEntity,
+        maps: list[dict[str, Any]],
+        found: tuple[Int64s, Int64s],
+        context: Execution,
+    ) -> _Paired:
+        """What each row is paired with, up to the first one that is refused."""
+        bounds, positions = found[0].tolist(), found[1].tolist()
+        rows, ids, is_new = list[int](), list[int](), list[bool]()
+        new_rows: list[int] = []
+        made: dict[Hashable, list[int]] = {}  # places in `new_rows`
+        keys = self._keys(creation, maps, maker.batch)
+        refusal: CypherError | None = None
+        for row, asked in enumerate(maps):
             context.check_time()
-            self._refuse_known(maker, row)
-            hits: list[int] = positions[bounds[row] : bounds[row + 1]].tolist()
+            try:
+                self._refuse(creation, asked)
+            except CypherError as error:
+                refusal = error
+                break
+            hits = positions[bounds[row] : bounds[row + 1]]
             created = False
             if not hits:
                 alike = made.setdefault(keys[row], [])
-                hits = [new for other, new in alike if _same(maps[other], maps[row])]
+                hits = [-1 - place for place in alike if _same(maps[new_rows[place]], asked)]
             if not hits:
-                hits = [self._make(maker, row)[creation.variable]]
-                alike.append((row, hits[0]))
                 created = True
+                hits = [-1 - len(new_rows)]
+                alike.append(len(new_rows))
+                new_rows.append(row)
             rows.extend([row] * len(hits))
             ids.extend(hits)
             is_new.extend([created] * len(hits))
-        places = np.array(ids, np.int64)
-        column = Nodes(places) if isinstance(creation, NewNode) else Relationships(places)
-        result = batch.take(np.array(rows, np.int64)).with_columns({creation.variable: column})
-        if self._items:
-            new = Setter(self.on_create, result, context, others=self.on_match)
-            old = Setter(self.on_match, result, context, others=self.on_create)
-            for row, created in enumerate(is_new):
-                (new if created else old).set(row)
-        return result
+        numbers = (np.array(values, np.int64) for values in (rows, ids, new_rows))
+        return _Paired(*numbers, np.array(is_new, np.bool_), refusal)
+
+    def _make_all(self, maker: Maker, rows: Int64s, creation: NewEntity, context: Execution) -> Int64s:
+        """What these rows create, in their order."""
+        if len(rows) >= WORTH_DOING_AT_ONCE:
+            made = Maker(self.creations, maker.batch.take(rows), context).make_all()
+            if made is not None:
+                return made[creation.variable]
+        positions = [self._make(maker, row)[creation.variable] for row in rows.tolist()]
+        return np.array(positions, np.int64)
 
     @property
     def _items(self) -> tuple[Assignment, ...]:
@@ -257,6 +315,14 @@ class Merge(Step):
             case NewRelationship(type=type_, start=start, end=end):
                 name = f":{type_}" if isinstance(type_, str) else ""
                 return "relationship", f"({_visible(start)})-[{name} {{{shown}}}]->({_visible(end)})"
+
+
+def _writes_to(item: Assignment, variable: str) -> bool:
+    match item:
+        case PropertyAssignment(subject=subject) | EntityAssignments(subject=subject):
+            return subject.reads == {variable} and not subject.reads_graph
+        case MapAssignment(variable=written) | LabelAssignment(variable=written):
+            return written == variable
 
 
 def _has_fixed_names(creation: NewEntity) -> bool:

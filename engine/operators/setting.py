@@ -83,6 +83,10 @@ class Setter:
                 self.context.check_time()
                 self._set(item, row)
 
+    def set_all_at_once(self) -> bool:
+        """The same, if all rows of each item can be set at once; if not, some items may have been."""
+        return all(set_at_once(item, self.batch, self.context, self._column) for item in self.items)
+
     def _set(self, item: Assignment, row: int) -> None:
         match item:
             case PropertyAssignment():

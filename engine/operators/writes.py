@@ -8,17 +8,18 @@ from dataclasses import field
 from typing import Any
 
 from hoplite.engine.batch import Batch, concatenate_batches
-from hoplite.engine.context import Execution, RowError
+from hoplite.engine.context import Execution
 from hoplite.engine.expressions.comparison import as_list
 from hoplite.engine.operators.assignments import Assignment
-from hoplite.engine.operators.base import Evaluator, Operator, column_of
+from hoplite.engine.operators.base import Operator, column_of
 from hoplite.engine.operators.making import Maker, NewEntity, made_columns, new_columns
-from hoplite.engine.operators.row_values import WORTH_DOING_AT_ONCE, RowValue, writer_of
+from hoplite.engine.operators.row_values import WORTH_DOING_AT_ONCE, RowValue, by_row, writer_of
 from hoplite.engine.operators.setting import Setter
 from hoplite.engine.profile import Watch
 from hoplite.errors import type_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.physical import Shown
+from hoplite.values.columns import Nodes, Relationships
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
 
@@ -90,20 +91,33 @@ class Set(Step):
 class Delete(Step):
     """DELETE and DETACH DELETE of nodes, relationships and paths."""
 
-    expressions: tuple[Evaluator, ...]
+    expressions: tuple[RowValue, ...]
     detach: bool
 
     def apply(self, batch: Batch, context: Execution) -> Batch:
         """The rows, after all writes."""
-        for evaluator in self.expressions:
+        for expression in self.expressions:
+            column = expression.column(batch, context)
+            if batch.row_count >= WORTH_DOING_AT_ONCE and isinstance(column, Nodes | Relationships):
+                self._delete_all(column, context)
+                continue
+            value = expression.one_by_one(batch, context) if column is None else by_row(column)
             for row in range(batch.row_count):
                 context.check_time()
-                try:
-                    value = evaluator(batch.rows(row, row + 1), context).objects()[0]
-                except RowError as failure:
-                    raise failure.error from None
-                self._delete(value, context)
+                self._delete(value(row), context)
         return batch
+
+    def _delete_all(self, entities: Nodes | Relationships, context: Execution) -> None:
+        writer, counters = writer_of(context), context.counters
+        if isinstance(entities, Relationships):
+            counters.relationships_deleted += writer.delete_relationships(entities.positions)
+            return
+        if self.detach:
+            at_these = writer.relationships_at(entities.positions[writer.node_exists(entities.positions)])
+            context.check_time()
+            counters.relationships_deleted += writer.delete_relationships(at_these)
+        context.check_time()
+        counters.nodes_deleted += writer.delete_nodes(entities.positions)
 
     def _delete(self, value: Any, context: Execution) -> None:
         match value:

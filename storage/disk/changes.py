@@ -68,10 +68,10 @@ def _touched(delta: Delta, journal: Journal) -> _Touched:
             found.relationship_values.setdefault(arguments[0], {}).update(dict.fromkeys(arguments[1]))
         elif step is Delta._put_label_set:
             found.relabelled[arguments[0]] = None
-        elif step is Delta._revive_node:
-            found.removed_nodes[arguments[0]] = None
-        elif step is Delta._revive_relationship:
-            found.removed_relationships[arguments[0]] = None
+        elif step is Delta._revive_nodes:
+            found.removed_nodes.update(dict.fromkeys(arguments[0]))
+        elif step is Delta._revive_relationships:
+            found.removed_relationships.update(dict.fromkeys(arguments[0]))
         else:
             assert step is Delta._put_schema, step
             found.schema = True
