@@ -76,7 +76,8 @@ class Incidence:
         entries = np.repeat(firsts - ends + lengths, lengths) + np.arange(lengths.sum(), dtype=np.int64)
         if self.relationships is None:
             return entries + self.first_relationship
-        return self.relationships[entries].astype(np.int64, copy=False)
+        found: NDArray[np.int64] = self.relationships[entries].astype(np.int64, copy=False)
+        return found
 
 
 class Partitions(Protocol):

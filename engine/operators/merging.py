@@ -151,8 +151,13 @@ class Merge(Step):
             rows.extend([row] * len(hits))
             ids.extend(hits)
             is_new.extend([created] * len(hits))
-        numbers = (np.array(values, np.int64) for values in (rows, ids, new_rows))
-        return _Paired(*numbers, np.array(is_new, np.bool_), refusal)
+        return _Paired(
+            np.array(rows, np.int64),
+            np.array(ids, np.int64),
+            np.array(new_rows, np.int64),
+            np.array(is_new, np.bool_),
+            refusal,
+        )
 
     def _make_all(self, maker: Maker, rows: Int64s, creation: NewEntity, context: Execution) -> Int64s:
         """What these rows create, in their order."""

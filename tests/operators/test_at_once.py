@@ -36,7 +36,7 @@ STATEMENTS = (
     "UNWIND $rows AS r MATCH (n {k: r.k}) WHERE r.w < 3 DETACH DELETE n",
     "MATCH (n:A) WHERE n.v IS NULL DETACH DELETE n",
     "MATCH (n) SET n.all = n.k",
-    "MATCH (n:A) WITH n LIMIT 3 UNWIND $rows AS r SET n = r",
+    "MATCH (n:A) WITH n LIMIT 3 UNWIND $rows AS r WITH n, r WHERE r.v IS NOT NULL AND r.k >= 0 SET n = r",
 )
 VALUES: tuple[Any, ...] = (None, 1, 2.5, "text", "ä", True, [1, 2], [1, 2.5], ["a"], [], 7, 7, 7)
 WRONG: tuple[Any, ...] = ({"a": 1}, [1, "a"], [[1]], [None])
