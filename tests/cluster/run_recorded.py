@@ -58,9 +58,13 @@ class Clusters:
             if path is None and self._random.random() < 0.5:
                 db.checkpoint()
             workers = self._random.choice(self._workers)
-            pool = RayPool(workers, None) if self._on_ray else ThreadPool(workers, self._faults)
-            self._cluster = Cluster(path or Path(self._folder.name) / "graph.hop", pool)
+            workers_of: Any = RayPool(workers, None) if self._on_ray else ThreadPool(workers, self._faults)
+            self._cluster = Cluster(path or Path(self._folder.name) / "graph.hop", workers_of)
         self._cluster._split = self._cluster._hops._split = self._random.choice(SPLITS)
+        pool = self._cluster._pool
+        if isinstance(pool, RayPool) and self._random.random() < self._faults:
+            self.killed += 1
+            pool.kill(self._random.randrange(pool.size))
         return self._cluster
 
     def close(self) -> None:
@@ -149,9 +153,13 @@ def main() -> int:
     parser.add_argument("--khops", type=int, default=0)
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--ray", action="store_true")
-    parser.add_argument("--faults", type=float, default=0.0, help="how often a worker is killed, for each call")
+    parser.add_argument(
+        "--faults", type=float, default=0.0, help="how often a worker is killed, for each call or, on Ray, statement"
+    )
     asked = parser.parse_args()
     clusters = Clusters(asked.workers, asked.ray, asked.faults)
+    if asked.ray:
+        RayPool(max(asked.workers), None)  # started once, for all graphs
     machine_written = [task for task in corpus.read_tasks() if task.group != corpus.EXPLAIN]
     new = clusters.new_database
     parts = {

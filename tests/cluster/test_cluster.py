@@ -109,8 +109,9 @@ def test_narrow_levels_are_taken_here_and_wide_ones_shared(
         alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
         for number in range(60):
             seeds = rng.sample(alive, rng.choice((1, 2, 8, 40)))
-            k, direction = rng.randrange(0, 8), rng.choice(("out", "in", "both"))
-            here, there = (db.khop(seeds, k, direction, exact=number % 2 == 0) for db in (plain, several))  # type: ignore[arg-type]
+            k = rng.randrange(0, 8)
+            direction: Any = rng.choice(("out", "in", "both"))
+            here, there = (db.khop(seeds, k, direction, exact=number % 2 == 0) for db in (plain, several))
             assert sorted(here.tolist()) == sorted(there.tolist()), (seeds, k, direction)
         query = "MATCH (a:N {id: $i})-[*1..6]-(b) RETURN count(DISTINCT b), sum(DISTINCT b.id)"
         monkeypatch.setattr(placing, "WIDE_STEPS", 1)
