@@ -20,7 +20,7 @@ _PATIENCE_S = 0.02
 # Messages up to this size go directly from process to process, larger ones through the object store: twice as fast at
 # 340 kB, slower from about 2 MB.
 _DIRECT_BYTES = 1 << 20
-# Seconds after which it is said that workers are still missing.
+# Seconds after which a start is slow enough to say why.
 _SLOW_START_S = 20.0
 # Seconds that a dead worker may take to come back.
 _RETURN_S = 60.0
@@ -99,19 +99,19 @@ class RayPool:
                 time.sleep(_PATIENCE_S)
 
     def _slow_start(self) -> Check:
-        """Says once that workers are still missing: Ray waits, without a word, for processors that it does not have."""
+        """Says once that there are too few processors: Ray waits for them without a word."""
         begin, is_told = time.monotonic(), False
 
         def check() -> None:
             nonlocal is_told
             if not (is_told or self._is_here) and time.monotonic() - begin > _SLOW_START_S:
                 is_told = True
-                free = self._ray.available_resources().get("CPU", 0)
-                warnings.warn(
-                    f"Still waiting for {self.size} workers. Ray has {free:g} free processors; "
-                    "a worker on a Ray cluster takes one.",
-                    stacklevel=2,
-                )
+                processors = self._ray.cluster_resources().get("CPU", 0)
+                if processors < self.size:
+                    warnings.warn(
+                        f"Waiting for {self.size} workers: each takes a processor, and the Ray cluster has {processors:g}.",
+                        stacklevel=2,
+                    )
 
         return check
 

@@ -25,6 +25,7 @@ from hoplite.cluster.packing import pack, unpack
 from hoplite.cluster.placing import Place, Split
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
+from tests.docs.blocks import ROOT, blocks
 
 SPLITS: tuple[Split, ...] = ("auto", "never", "always")
 QUERIES = (
@@ -422,6 +423,17 @@ def test_ray_serves_several_readers_and_outlives_its_workers(tmp_path: Path, on_
     with pytest.raises((Neo4jError, RuntimeError)):
         several.run("MATCH p = (a:N)-[*1..60]-(b) RETURN count(p)").data()
     closer.join()
+
+
+def test_ray_runs_the_lines_of_the_readme(
+    tmp_path: Path, on_ray: Callable[..., Cluster], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = next(block.code for block in blocks(ROOT / "README.md") if "cluster.open" in block.code)
+    path = tmp_path / "kg.hop"
+    with hoplite.open(path) as db:
+        db.run("CREATE (:Drug {name: 'Aspirin'})-[:TREATS]->(:Disease)-[:HAS]->(:Symptom)")
+    exec(code.replace("/shared/kg.hop", str(path)).replace("workers=16", "workers=2"), {})
+    assert capsys.readouterr().out == "[[2]]\n"
 
 
 def test_without_ray_the_error_says_what_to_install(tmp_path: Path) -> None:
