@@ -109,7 +109,7 @@ class RayPool:
                 processors = self._ray.cluster_resources().get("CPU", 0)
                 if processors < self.size:
                     warnings.warn(
-                        f"Waiting for {self.size} workers: each takes a processor, and the Ray cluster has {processors:g}.",
+                        f"Waiting for {self.size} workers: each takes a processor; the Ray cluster has {processors:g}.",
                         stacklevel=2,
                     )
 
