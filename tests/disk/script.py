@@ -76,7 +76,8 @@ def _relabel(graph: Graph) -> None:
 
 
 def _load(graph: Graph) -> None:
-    load_tables(graph, {"City": {"id": [1, 2]}}, {("City", "NEAR", "City"): {"start": [1], "end": [2]}})
+    more = {"id": [7], "name": ["Flo"], "about": ["graphs, loaded"], "v": [[0.25, 0.25, 1.0]]}
+    load_tables(graph, {"City": {"id": [1, 2]}, "Person": more}, {("City", "NEAR", "City"): {"start": [1], "end": [2]}})
 
 
 def checkpoint(graph: Graph) -> None:

@@ -16,6 +16,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.document import page
 from hoplite.engine.functions.show import function_rows
 from hoplite.engine.procedures.lucene import QueryError, parse_query
+from hoplite.engine.procedures.lucene_regexp import RegexpError
 from hoplite.engine.procedures.registry import PROCEDURES, table_procedure, user_function, user_procedure
 from hoplite.engine.procedures.show import procedure_rows
 from hoplite.engine.signatures import parse_function_signature, parse_signature
@@ -40,8 +41,14 @@ def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:
 
 def call(graph: Graph, name: str, *arguments: Any) -> list[tuple[Any, ...]]:
     """The rows of a call."""
-    found = PROCEDURES[name].call(execution(graph), arguments)
-    return [tuple(row.values()) for row in found if isinstance(row, Mapping)]
+    rows: list[tuple[Any, ...]] = []
+    names = [field.name for field in PROCEDURES[name].signature.outputs]
+    for found in PROCEDURES[name].call(execution(graph), arguments):
+        if isinstance(found, Mapping):
+            rows.append(tuple(found.values()))
+        else:
+            rows += zip(*(found[name].objects() for name in names), strict=True)
+    return rows
 
 
 @pytest.fixture
@@ -167,7 +174,7 @@ def test_full_text_queries(people: Graph, query: str, found: set[int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "(", "a AND", ")", "/(/", "/[a/"])
 def test_broken_queries_are_refused(text: str) -> None:
-    with pytest.raises(QueryError):
+    with pytest.raises((QueryError, RegexpError)):
         parse_query(text, ("t",), analyzer("standard"))
 
 
