@@ -85,6 +85,8 @@ FILES = [
     "LOAD CSV FROM 'file:///data.csv' AS line RETURN line",
     "LOAD CSV FROM 'http://127.0.0.1:9/x.csv' AS line RETURN line",
     "CALL apoc.load.json('data.json') YIELD value RETURN value",
+    "CALL apoc.load.xml('data.xml') YIELD value RETURN value",
+    "CALL apoc.import.graphml('data.graphml', {})",
     "CALL apoc.export.csv.all('data.csv', {}) YIELD file RETURN file",
     "CALL apoc.cypher.run(\"CALL apoc.load.json('data.json') YIELD value RETURN value\", {}) YIELD value RETURN value",
     "CALL { LOAD CSV FROM 'file:///data.csv' AS line RETURN line } RETURN line",
