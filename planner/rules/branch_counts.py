@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
+from hoplite.planner.cost import Estimates
 from hoplite.planner.determinism import is_deterministic
 from hoplite.planner.parts import Branch, ChainHop, MatchHop, Term
 from hoplite.planner.rules.begin_at_groups import begun_at
@@ -36,6 +37,8 @@ from hoplite.planner.variables import free_variables
 Names: TypeAlias = frozenset[str]
 
 _MOST_HOPS_TO_CLOSE = 3
+# Matches from a row for each node they may lead to: from there on, it pays to count them; with conditions, earlier.
+_FEWEST_MERGED, _FEWEST_MERGED_ALONE = 0.01, 0.25
 
 
 @dataclass(slots=True)
@@ -151,6 +154,23 @@ class _Found:
         """The names of what is counted that are bound in every match."""
         return self.taken.never_null | {name for step in self._left[: self.counted.count] for name in _made(step)}
 
+    def merges(self, catalogue: Catalogue) -> bool:
+        """Whether enough matches are likely to lead from a row to the same end for counting them to pay."""
+        estimates = Estimates(catalogue)
+        match self._base:
+            case lp.NodeByLabelScan(node=node, label=label) | lp.NodeIndexSeek(node=node, label=label):
+                labels: dict[str, tuple[str, ...]] = {node: (label,)}
+            case _:
+                labels = {}
+        hops = {step.hop.node: step for step in self.counted.steps if isinstance(step, MatchHop) and not step.into}
+        labels |= {node: hop.labels for node, hop in hops.items()}
+        node, matches = self.counted.end or "", 1.0
+        ends = estimates.nodes(labels.get(node, ()))
+        while (hop := hops.get(node)) is not None:
+            node = hop.from_node
+            matches *= estimates.degree(labels.get(node, ()), hop.hop.traversal)
+        return matches >= ends * (_FEWEST_MERGED if self.counted.has_conditions else _FEWEST_MERGED_ALONE)
+
     def plan(self) -> lp.Plan:
         """The rows, with the number of matches that each stands for."""
         base = self._base
@@ -186,14 +206,15 @@ def _to_ends(steps: list[_Step], base: lp.Plan, used: Names, catalogue: Catalogu
     """What can be counted for each row and one node that is not in it, if possible from where no rows have to be
     made."""
     found = _Found(steps, base, used, catalogue, with_end=True)
-    if found.makes_rows and len(used) == 2:
+    has_cycle = any(isinstance(step, lp.Expand) and step.into for step in steps)  # their order was chosen with care
+    if found.makes_rows and len(used) == 2 and not has_cycle:
         for node in sorted(used):
             other = begun_at(node, steps, base)
             if other is not None:
                 from_node = _Found(list(other[0]), other[1], used, catalogue, with_end=True)
-                if from_node.counted.steps and not from_node.makes_rows:
+                if from_node.counted.steps and not from_node.makes_rows and from_node.merges(catalogue):
                     return from_node
-    return found if found.counted.steps else None
+    return found if found.counted.steps and found.merges(catalogue) else None
 
 
 def _made(step: _Step) -> tuple[str, ...]:
