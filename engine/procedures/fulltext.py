@@ -9,11 +9,12 @@ import numpy as np
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
+from hoplite.engine.functions.arguments import is_number
 from hoplite.engine.guard import Stopped
 from hoplite.engine.procedures.fulltext_scores import Scoring
 from hoplite.engine.procedures.lucene import QueryError, parse_query
 from hoplite.engine.procedures.lucene_regexp import RegexpError
-from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
+from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.engine.procedures.vectors import index_for
 from hoplite.errors import transaction_timed_out
 from hoplite.storage.schema import Entity, IndexKind
@@ -40,9 +41,10 @@ def _query(
         hits = scoring.hits(query)
     except TimeoutError:
         raise Stopped.by(transaction_timed_out()) from None
-    skip, limit = int(options.get("skip") or 0), options.get("limit")
+    skip, limit = (_whole_option(procedure, options, name) for name in ("skip", "limit"))
+    skip = skip or 0
     documents, scores = hits.documents, hits.scores
-    end = None if limit is None else skip + int(limit)
+    end = None if limit is None else skip + limit
     if end is not None and 0 < end < len(scores):
         best = np.flatnonzero(scores >= np.partition(scores, len(scores) - end)[len(scores) - end])
         documents, scores = documents[best], scores[best]
@@ -53,8 +55,21 @@ def _query(
 
 def _search_analyzer(procedure: str, name: Any) -> Analyzer:
     if not isinstance(name, str) or not is_known(name):
-        raise illegal_argument(procedure, f"No such full-text analyzer: '{name}'.")
+        message = f"Could not create fulltext analyzer: {name}. Could not find service provider "
+        provider = f"org.neo4j.graphdb.schema.AnalyzerProvider[{name}]"
+        raise call_failed(procedure, "java.lang.RuntimeException", message + provider)
     return analyzer(name)
+
+
+def _whole_option(procedure: str, options: dict[str, Any], name: str) -> int | None:
+    """An option that is a number; anything else is ignored."""
+    value = options.get(name)
+    if not is_number(value):
+        return None
+    if value < 0:
+        message = f"{name.capitalize()} argument cannot be negative: {int(value)}."
+        raise call_failed(procedure, "java.lang.IllegalStateException", message)
+    return int(value)
 
 
 _OPTIONS = (

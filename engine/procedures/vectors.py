@@ -48,7 +48,9 @@ def index_for(context: Execution, procedure: str, name: str, kind: IndexKind, en
     """The index of that name; raises unless it has the right kind and entity type."""
     index = context.graph.schema.index(name)
     if index is None or index.kind is not kind:
-        raise illegal_argument(procedure, f"There is no such {kind.value.lower()} schema index: {name}")
+        raise illegal_argument(
+            procedure, f"There is no such {kind.value.lower()} schema index: {'null' if name is None else name}"
+        )
     if index.entity is not entity:
         indexed, asked = ("nodes", "relationships") if entity is Entity.RELATIONSHIP else ("relationships", "nodes")
         raise illegal_argument(

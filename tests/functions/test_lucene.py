@@ -121,3 +121,25 @@ def test_malformed_queries_are_refused_in_the_words_of_lucene(query: str, messag
         database.run("CREATE FULLTEXT INDEX f FOR (n:D) ON EACH [n.t]").consume()
         with pytest.raises(Exception, match=re.escape(message)):
             list(database.run("CALL db.index.fulltext.queryNodes('f', $query)", query=query))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"skip": -1}, "IllegalStateException: Skip argument cannot be negative: -1."),
+        ({"limit": -1}, "IllegalStateException: Limit argument cannot be negative: -1."),
+        ({"analyzer": "klingon"}, "RuntimeException: Could not create fulltext analyzer: klingon."),
+        ({"limit": "x"}, None),
+        ({"skip": 1.5, "limit": 1}, None),
+    ],
+)
+def test_options_are_checked_as_neo4j_does(options: dict[str, object], message: str | None) -> None:
+    with hoplite.Database() as database:
+        database.run("CREATE FULLTEXT INDEX f FOR (n:D) ON EACH [n.t]").consume()
+        database.run("UNWIND range(1, 3) AS i CREATE (:D {t: 'a'})").consume()
+        ask = "CALL db.index.fulltext.queryNodes('f', 'a', $options)"
+        if message is None:
+            assert len(list(database.run(ask, options=options))) == (1 if "skip" in options else 3)
+        else:
+            with pytest.raises(Exception, match=re.escape(message)):
+                list(database.run(ask, options=options))
