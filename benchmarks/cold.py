@@ -1,6 +1,7 @@
 """Cold starts: a fresh process opens what is on disk, asks once and ends. `python -m benchmarks.cold`
 
     python -m benchmarks.cold [--nodes 20000] [--relationships 100000] [--rounds 5] [--engines hoplite,sqlite,...]
+                              [--plot docs/plots/cold.svg]
 
 Every engine stores the same graph once; NetworkX and igraph, which have no store, as a pickle. Then their processes
 take turns; reported for each is the median CPU time of the whole process, from the start of the interpreter to its end,
@@ -26,6 +27,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+
+from benchmarks.plots import draw_bars
 
 _EMPTY = "hoplite-empty-cache"
 _SEED, _STEPS = 7, 3
@@ -132,17 +135,29 @@ def main() -> int:
     parser.add_argument("--relationships", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--plot", type=Path, help="draw the figures into this file")
     chosen = parser.parse_args()
     names = [name for name in chosen.engines.split(",") if find_spec(ENGINES[name].module) is not None]
     with tempfile.TemporaryDirectory() as folder:
-        rows = measure(names, Path(folder), chosen.nodes, chosen.relationships, chosen.rounds)
+        medians = measure(names, Path(folder), chosen.nodes, chosen.relationships, chosen.rounds)
     console = Console() if sys.stdout.isatty() else Console(width=120)
-    console.print(rows)
+    console.print(table(medians))
+    if chosen.plot is not None:
+        draw_bars({ENGINES[name].title: seconds for name, seconds in medians.items()}, "CPU seconds", chosen.plot)
     return 0
 
 
-def measure(names: list[str], folder: Path, node_count: int, relationship_count: int, rounds: int) -> Table:
-    """The table of all engines over one graph; fails unless all answers are the same."""
+def table(medians: dict[str, float]) -> Table:
+    """The figures of all engines, and as multiples of the first thing that most of them do."""
+    shown = Table("", "CPU seconds", "x import numpy")
+    for name, seconds in medians.items():
+        ratio = f"{seconds / medians['numpy']:.1f}" if "numpy" in medians else ""
+        shown.add_row(ENGINES[name].title, f"{seconds:.3f}", ratio)
+    return shown
+
+
+def measure(names: list[str], folder: Path, node_count: int, relationship_count: int, rounds: int) -> dict[str, float]:
+    """The median CPU seconds of all engines over one graph; fails unless all answers are the same."""
     given = folder / "graph.npz"
     random = np.random.default_rng(3)
     ends = random.integers(0, node_count, (2, relationship_count))
@@ -159,12 +174,7 @@ def measure(names: list[str], folder: Path, node_count: int, relationship_count:
         if number >= len(usual):  # the first round compiles bytecode
             seconds[name].append(spent)
     assert len({answer for answer in answers.values() if answer}) == 1, answers
-    medians = {name: statistics.median(spent) for name, spent in seconds.items()}
-    table = Table("", "CPU seconds", "x import numpy")
-    for name in names:
-        ratio = f"{medians[name] / medians['numpy']:.1f}" if "numpy" in medians else ""
-        table.add_row(ENGINES[name].title, f"{medians[name]:.3f}", ratio)
-    return table
+    return {name: statistics.median(spent) for name, spent in seconds.items()}
 
 
 def _run(program: str, folder: Path, name: str) -> tuple[float, str]:

@@ -1,9 +1,10 @@
-"""Parts in, SVG files out: lines over k for balls and batches, bars for queries; logarithmic scales throughout."""
+"""Parts in, SVG files out: lines over k for balls and batches, bars for queries, on logarithmic scales; bars for cold
+starts."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -45,6 +46,19 @@ def styled() -> Any:
         }
     )
     return pyplot
+
+
+def draw_bars(values: Mapping[str, float], unit: str, path: Path) -> None:
+    """A bar for each title, the smallest on top; Hoplite's in its colour."""
+    pyplot = styled()
+    titles = sorted(values, key=lambda title: -values[title])
+    figure, panel = pyplot.subplots(figsize=(7.5, 0.5 + 0.3 * len(titles)))
+    colours = [COLOURS[OURS] if title.lower().startswith(OURS) else "#999999" for title in titles]
+    bars = panel.barh(titles, [values[title] for title in titles], color=colours)
+    panel.bar_label(bars, fmt="%.2f", padding=3)
+    panel.set_xlabel(unit)
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None} if path.suffix == ".svg" else None)
+    pyplot.close(figure)
 
 
 def draw(parts: dict[str, tuple[Part, Effort]], folder: Path, suffix: str = "svg") -> list[Path]:
