@@ -182,6 +182,7 @@ class Conversation:
         limits = self._limits(database, terms)
         deadline = None if limits.timeout is None else time.monotonic() + limits.timeout
         self._open = _Open(Transaction(database, limits), terms, limits, deadline)
+        self._newest = -1  # results are numbered anew in each transaction
         return {"db": _name(terms)}
         yield  # a message without rows
 

@@ -106,6 +106,13 @@ def test_results_of_a_transaction_are_told_apart(wire: Wire) -> None:
     assert name == "SUCCESS" and set(ended) == {"bookmark"}
 
 
+def test_results_are_numbered_anew_in_each_transaction(wire: Wire) -> None:
+    for _ in range(2):
+        wire.ask("BEGIN", {})
+        assert [wire.ask("RUN", "RETURN 1", {}, {})[1]["qid"] for _ in range(2)] == [0, 1]
+        wire.ask("COMMIT")
+
+
 def test_a_transaction_may_be_committed_before_its_rows_are_read(wire: Wire) -> None:
     wire.ask("BEGIN", {})
     wire.ask("RUN", "UNWIND range(1, 5) AS x RETURN x", {}, {})
