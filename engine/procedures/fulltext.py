@@ -63,7 +63,7 @@ def _search_analyzer(procedure: str, name: Any) -> Analyzer:
 
 def _whole_option(procedure: str, options: dict[str, Any], name: str) -> int | None:
     """An option that is a number; anything else is ignored."""
-    value = options.get(name)
+    value: Any = options.get(name)
     if not is_number(value):
         return None
     if value < 0:
