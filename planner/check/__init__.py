@@ -85,7 +85,7 @@ def check(
 
     Without `notify`, notifications are not collected.
     """
-    specs = {name: ALL if type is None else any_of((type,)) for name, type in parameters.items()}
+    specs = {name: ALL if given is None else any_of((given,)) for name, given in parameters.items()}
     body = statement.body
     if not isinstance(body, ast.SingleQuery | ast.Union):
         return _command(statement, body, text, catalogue, specs)
