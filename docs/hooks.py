@@ -21,6 +21,7 @@ _PAGES |= {
     for one in ROOT.glob("examples/*/README.md")
 }
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r"(!\[[^\]]*\])\(([^)\s]+)\)")
 _SUITES = {
     "openCypher TCK": "tests/tck/known_failures.txt",
     "small statements": "tests/golden/known_failures/cases.txt",
@@ -71,7 +72,11 @@ def _moved(text: str, source: str, page: str) -> str:
             shown if leads is None else f"[{shown}]({posixpath.relpath(leads, folder)}{'#' + anchor if anchor else ''})"
         )
 
-    return re.sub(r"\]\(docs/plots/", "](plots/", _LINK.sub(moved, text))
+    def shown_there(match: re.Match[str]) -> str:
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[2]))
+        return f"{match[1]}({posixpath.relpath(name.removeprefix('docs/'), folder)})"
+
+    return _PICTURE.sub(shown_there, _LINK.sub(moved, text))
 
 
 def _suites() -> str:
