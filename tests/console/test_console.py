@@ -108,8 +108,8 @@ def test_words_are_completed_from_this_database(page: Any) -> None:
 def test_only_properties_of_the_label_are_completed(page: Any) -> None:
     listed = ".cm-tooltip-autocomplete li"
     for text, there, not_there in (
-        ("MATCH (d:Drug {", "route", "chapter"),
-        ("MATCH (d:Drug)-[:TREATS]->(x:Disease) RETURN x.", "chapter", "route"),
+        ("MATCH (d:Drug {", "route", "icd10"),
+        ("MATCH (d:Drug)-[:TREATS]->(x:Disease) RETURN x.", "icd10", "route"),
     ):
         write(page, text)
         page.keyboard.press("Control+Space")
